@@ -1,0 +1,138 @@
+"""What the rooms of the house say to each other: poses, scores, tool results, trace events.
+
+Pure data: validated, frozen, exact in JSON. NaN and infinity are refused everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+
+# Reasons that others match on.
+NEED_TO_CLOSE_MAST = 'Need to close mast'
+NEED_TO_OPEN_MAST = 'Need to open mast'
+MAST_IS_CLOSED = 'Mast is closed'
+MOVE_IN_PROGRESS = 'Move in progress'
+NO_IMAGE_RECEIVED = 'No image received'
+
+
+def service_unavailable(name: str) -> str:
+    return f'Service unavailable: {name}'
+
+
+def service_timeout(name: str) -> str:
+    return f'Service timeout: {name}'
+
+
+def tf_unavailable(world: str, base: str) -> str:
+    return f'TF unavailable: {world} -> {base}'
+
+
+class Model(BaseModel):
+    """Base of all domain models: frozen, strict about extra fields, no NaN."""
+
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+
+class Stamp(Model):
+    """builtin_interfaces/Time: seconds and nanoseconds of some clock."""
+
+    sec: int = Field(default=0, ge=-(2**31), lt=2**31)
+    nanosec: int = Field(default=0, ge=0, lt=1_000_000_000)
+
+
+class RoverPose(Model):
+    """Pose of the base frame in the world frame, metres and radians (yaw about +Z, REP 103)."""
+
+    x: float
+    y: float = 0.0
+    yaw_rad: float = 0.0
+    frame_id: str
+    stamp: Stamp = Stamp()
+
+
+class MastState(Model):
+    """What is known of the mast; ``is_open`` None means unknown, which counts as open."""
+
+    is_open: bool | None
+    yaw_rad: float | None = None
+
+
+class LightScore(Model):
+    """Brightness where the rover stands, 0.0 to 1.0, and whether it reaches the threshold."""
+
+    score: float = Field(ge=0.0, le=1.0)
+    is_good: bool
+
+
+class CaptureResult(LightScore):
+    """A picture that was taken: its score and the topic it was published on."""
+
+    image_topic: str
+    stamp: Stamp = Stamp()
+
+
+def _finite_json(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    json.dumps(
+        value, allow_nan=False
+    )  # raises ValueError, which pydantic reports with the field's name
+    return value
+
+
+class ToolResult(Model):
+    """The one shape in which every tool answers.
+
+    A failure without a reason, and a success with one, are errors.
+    """
+
+    ok: bool
+    error_reason: str = ''
+    data: dict[str, JsonValue] = Field(default_factory=dict)
+
+    _data_is_json = field_validator('data')(_finite_json)
+
+    @model_validator(mode='after')
+    def _reason_fits(self) -> ToolResult:
+        if self.ok == bool(self.error_reason.strip()):
+            raise ValueError(
+                'error_reason must be empty when ok is true'
+                if self.ok
+                else 'error_reason must say why when ok is false'
+            )
+        return self
+
+    @classmethod
+    def success(cls, **data: Any) -> ToolResult:
+        return cls(ok=True, data=data)
+
+    @classmethod
+    def failure(cls, reason: str, **data: Any) -> ToolResult:
+        return cls(ok=False, error_reason=reason, data=data)
+
+
+class TraceKind(str, Enum):
+    OBSERVE = 'OBSERVE'
+    HYPOTHESIZE = 'HYPOTHESIZE'
+    DECIDE = 'DECIDE'
+    ACT = 'ACT'
+    RESULT = 'RESULT'
+    ERROR = 'ERROR'
+
+
+class TraceEvent(Model):
+    """One thing that was thought or done. ``ts`` is Unix time in seconds. Never holds a picture."""
+
+    event_id: str = Field(min_length=1)
+    ts: float = Field(ge=0.0)
+    kind: TraceKind
+    message: str
+    tool_name: str | None = None
+    ok: bool | None = None
+    error_reason: str | None = None
+    score: float | None = None
+    data: dict[str, JsonValue] | None = None
+
+    _data_is_json = field_validator('data')(_finite_json)

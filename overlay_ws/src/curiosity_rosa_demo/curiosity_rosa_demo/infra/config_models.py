@@ -1,0 +1,334 @@
+"""Shape and limits of the YAML contracts. Values live in config/*.yaml, not here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, strict=True)
+
+
+Name = Annotated[
+    str, StringConstraints(pattern=r'^/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')
+]
+Frame = Annotated[str, StringConstraints(min_length=1)]
+Seconds = Annotated[float, Field(gt=0.0, le=3600.0, strict=False)]
+Metres = Annotated[float, Field(ge=-1e6, le=1e6, strict=False)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0, strict=False)]
+
+
+# --- topics.yaml -----------------------------------------------------------------------------
+
+
+class Service(Section):
+    kind: Literal['service']
+    name: Name
+    type: str
+
+
+class TriggerService(Service):
+    type: Literal['std_srvs/srv/Trigger']
+
+
+class EmptyService(Service):
+    type: Literal['std_srvs/srv/Empty']
+
+
+class CaptureService(Service):
+    type: Literal['curiosity_rosa_interfaces/srv/CaptureAndScore']
+
+
+class Images(Section):
+    input: Literal['compressed', 'raw']
+    input_compressed: Name
+    input_raw: Name
+    output_capture_compressed: Name
+
+
+class TraceTopics(Section):
+    events: Name
+
+
+class Frames(Section):
+    base_frame: Frame
+    world_frame: Frame
+
+
+class Services(Section):
+    capture_and_score: CaptureService
+
+
+class AdapterServices(Section):
+    move_forward: TriggerService
+    turn_left: TriggerService
+    turn_right: TriggerService
+    move_stop: TriggerService
+    mast_open: TriggerService
+    mast_close: TriggerService
+    mast_rotate: TriggerService
+    get_status: TriggerService
+
+
+class CuriosityServices(Section):
+    move_forward: EmptyService
+    turn_left: EmptyService
+    turn_right: EmptyService
+    move_stop: EmptyService
+    mast_open: EmptyService
+    mast_close: EmptyService
+    mast_rotate: EmptyService
+
+
+class RoverTopics(Section):
+    cmd_vel: Name
+    odometry: Name
+    joint_states: Name
+
+
+class VizTopics(Section):
+    marker_array: Name
+
+
+class Topics(Section):
+    images: Images
+    trace: TraceTopics
+    tf: Frames
+    services: Services
+    adapter: AdapterServices
+    curiosity: CuriosityServices
+    rover: RoverTopics
+    viz: VizTopics
+
+    def in_namespace(self, namespace: str) -> Topics:
+        """These topics with the overlay's own names below ``namespace``; the rover's stay."""
+        namespace = namespace.strip('/')
+        if not namespace:
+            return self
+
+        def moved(name: str) -> str:
+            return f'/{namespace}/{name.lstrip("/")}'
+
+        data = self.model_dump()
+        data['images']['output_capture_compressed'] = moved(self.images.output_capture_compressed)
+        data['trace']['events'] = moved(self.trace.events)
+        data['viz']['marker_array'] = moved(self.viz.marker_array)
+        for service in (*data['services'].values(), *data['adapter'].values()):
+            service['name'] = moved(service['name'])
+        return Topics.model_validate(data)
+
+
+# --- thresholds.yaml -------------------------------------------------------------------------
+
+
+class LightModelConfig(Section):
+    x_min: Metres
+    x_good: Metres
+
+    @model_validator(mode='after')
+    def _rises(self) -> LightModelConfig:
+        if self.x_good <= self.x_min:
+            raise ValueError(f'x_good ({self.x_good}) must be greater than x_min ({self.x_min})')
+        return self
+
+
+class Quality(Section):
+    score_threshold: Fraction
+
+
+class TraceConfig(Section):
+    buffer_size: int = Field(ge=1, le=10_000)
+
+
+class VizConfig(Section):
+    bright_zone_x_min: Metres
+    bright_zone_x_max: Metres
+    bright_zone_half_width: float = Field(gt=0.0, le=1e4, strict=False)
+    trace_lines: int = Field(ge=1, le=100)
+    trail_points: int = Field(ge=2, le=100_000)
+
+    @model_validator(mode='after')
+    def _has_width(self) -> VizConfig:
+        if self.bright_zone_x_max <= self.bright_zone_x_min:
+            raise ValueError('bright_zone_x_max must be greater than bright_zone_x_min')
+        return self
+
+
+class TfConfig(Section):
+    max_age_s: Seconds
+
+
+class CaptureConfig(Section):
+    max_image_age_s: Seconds
+    wait_s: Seconds
+    jpeg_quality: int = Field(ge=1, le=100)
+    min_brightness: Fraction
+    require_open_mast: bool
+
+
+class MotionConfig(Section):
+    max_duration_s: Seconds
+    service_timeout_s: Seconds
+    stop_timeout_s: Seconds
+    stop_confirm_s: Seconds
+    still_speed_mps: float = Field(gt=0.0, le=10.0, strict=False)
+    still_turn_radps: float = Field(gt=0.0, le=10.0, strict=False)
+    odometry_max_age_s: Seconds
+    stop_unexpected: bool
+
+
+class MastConfig(Section):
+    open_duration_s: Seconds
+    close_duration_s: Seconds
+    rotate_duration_s: Seconds
+    confirm_margin_s: Seconds
+    tolerance_rad: float = Field(gt=0.0, le=0.7, strict=False)
+    joint_max_age_s: Seconds
+
+
+class Thresholds(Section):
+    light_model: LightModelConfig
+    quality: Quality
+    trace: TraceConfig
+    viz: VizConfig
+    tf: TfConfig
+    capture: CaptureConfig
+    motion: MotionConfig
+    mast: MastConfig
+
+
+# --- tool_costs.yaml -------------------------------------------------------------------------
+
+Cost = Annotated[float, Field(ge=0.0, le=1000.0, strict=False)]
+
+
+class ToolCostTable(Section):
+    capture_and_score: Cost
+    mast_rotate: Cost
+    mast_open: Cost
+    mast_close: Cost
+    move_forward: Cost
+    turn_left: Cost
+    turn_right: Cost
+    move_stop: Cost
+    get_status: Cost
+
+
+class ToolCosts(Section):
+    tools: ToolCostTable
+
+
+# --- prompts.yaml ----------------------------------------------------------------------------
+
+
+class RobotPrompts(Section):
+    embodiment_and_persona: str
+    critical_instructions: str
+    relevant_context: str
+    nuance_and_assumptions: str
+
+
+class Bootstrap(Section):
+    enabled: bool
+    text: str
+
+
+class MemoryConfig(Section):
+    enabled: bool
+    max_events: int = Field(ge=0, le=100)
+
+
+class Template(Section):
+    label: str
+    text: str = Field(min_length=1)
+    expects: Literal['good_capture', 'answer'] = 'answer'
+
+
+class Templates(BaseModel):
+    """The two that the console's commands use, and any number of others."""
+
+    model_config = ConfigDict(frozen=True, extra='allow')
+    __pydantic_extra__: dict[str, Template]
+    demo_ground_texture: Template
+    rover_status: Template
+
+
+class Prompts(Section):
+    robot_system_prompts: RobotPrompts
+    bootstrap: Bootstrap
+    memory: MemoryConfig
+    templates: Templates
+
+
+# --- agent.yaml ------------------------------------------------------------------------------
+
+
+class LlmConfig(Section):
+    provider: str = Field(min_length=1)
+    model: str
+    base_url: str
+    temperature: float = Field(ge=0.0, le=2.0, strict=False)
+    timeout_s: Seconds
+    max_retries: int = Field(ge=0, le=10)
+    streaming: bool
+
+    @model_validator(mode='after')
+    def _model_is_named(self) -> LlmConfig:
+        if self.provider != 'routine' and not self.model:
+            raise ValueError(f"model must be set when provider is '{self.provider}'")
+        return self
+
+
+class TurnConfig(Section):
+    max_steps: int = Field(ge=1, le=1000)
+    max_motion_s: Seconds
+
+
+class RecorderConfig(Section):
+    path: str
+
+
+class AgentConfig(Section):
+    llm: LlmConfig
+    turn: TurnConfig
+    recorder: RecorderConfig
+
+
+# --- nodes.yaml ------------------------------------------------------------------------------
+
+
+class NodeSpec(Section):
+    name: Name
+    package: str = Field(min_length=1)
+    executable: str = Field(min_length=1)
+    when: Literal['', 'agent']
+
+
+class Nodes(Section):
+    nodes: list[NodeSpec] = Field(min_length=1)
+
+
+class Config(Section):
+    """All contracts together."""
+
+    topics: Topics
+    thresholds: Thresholds
+    tool_costs: ToolCosts
+    prompts: Prompts
+    agent: AgentConfig
+    nodes: Nodes
+
+    @model_validator(mode='after')
+    def _motions_fit_the_leash(self) -> Config:
+        leash = self.thresholds.motion.max_duration_s
+        if self.agent.turn.max_motion_s >= leash:
+            raise ValueError(
+                f'agent.yaml: turn.max_motion_s ({self.agent.turn.max_motion_s}) must be below '
+                f'motion.max_duration_s ({leash}) of thresholds.yaml'
+            )
+        return self
+
+    def in_namespace(self, namespace: str) -> Config:
+        return self.model_copy(update={'topics': self.topics.in_namespace(namespace)})

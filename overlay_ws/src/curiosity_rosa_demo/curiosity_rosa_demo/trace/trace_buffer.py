@@ -1,0 +1,31 @@
+"""The last N trace events."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from curiosity_rosa_demo.domain.models import TraceEvent
+
+
+class TraceBuffer:
+    """Ring of ``size`` events, oldest first; one that is already in it is not taken again."""
+
+    def __init__(self, size: int) -> None:
+        if size < 1:
+            raise ValueError(f'size must be at least 1, not {size}')
+        self._events: deque[TraceEvent] = deque(maxlen=size)
+
+    def append(self, event: TraceEvent) -> bool:
+        """Take the event; False when it was here already (a late history repeats itself)."""
+        if any(known.event_id == event.event_id for known in self._events):
+            return False
+        self._events.append(event)
+        return True
+
+    def last(self, count: int | None = None) -> list[TraceEvent]:
+        """The newest ``count`` events (all when None), oldest first."""
+        events = list(self._events)
+        return events if count is None else events[max(0, len(events) - max(0, count)) :]
+
+    def __len__(self) -> int:
+        return len(self._events)

@@ -1,0 +1,31 @@
+from glob import glob
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'curiosity_rosa_demo'
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    packages=find_packages(exclude=['test', 'test.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+        (f'share/{PACKAGE}/config', glob('config/*.yaml')),
+        (f'share/{PACKAGE}/launch', glob('launch/*.launch.py')),
+    ],
+    install_requires=['setuptools'],
+    zip_safe=True,
+    maintainer='Curiosity ROSA maintainers',
+    maintainer_email='maintainers@curiosity-rosa.invalid',
+    description='Agent, adapter, light simulator and visualizer for the Curiosity rover demo.',
+    license='Apache-2.0',
+    entry_points={
+        'console_scripts': [
+            f'agent_node = {PACKAGE}.agent.agent_node:main',
+            f'simulator_node = {PACKAGE}.sim.simulator_node:main',
+            f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
+            f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
+        ],
+    },
+)

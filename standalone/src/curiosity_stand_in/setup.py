@@ -1,0 +1,20 @@
+from setuptools import find_packages, setup
+
+PACKAGE = 'curiosity_stand_in'
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    packages=find_packages(exclude=['test', 'test.*']),
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+        (f'share/{PACKAGE}', ['package.xml']),
+    ],
+    install_requires=['setuptools'],
+    zip_safe=True,
+    maintainer='Curiosity ROSA maintainers',
+    maintainer_email='maintainers@curiosity-rosa.invalid',
+    description='A stand-in for the Gazebo Curiosity rover.',
+    license='Apache-2.0',
+    entry_points={'console_scripts': [f'stand_in_node = {PACKAGE}.stand_in_node:main']},
+)
