@@ -1,6 +1,7 @@
 """What the rooms of the house say to each other: poses, scores, tool results, trace events.
 
-Pure data: validated, frozen, exact in JSON. NaN and infinity are refused everywhere.
+Pure data: validated, frozen, exact in JSON. What JSON cannot carry is refused: NaN, infinity, lone
+surrogates, data nested more than MAX_DEPTH levels.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ MOVE_IN_PROGRESS = 'Move in progress'
 NO_IMAGE_RECEIVED = 'No image received'
 
 
+MAX_DEPTH = 100  # lists and objects inside one another; JSON readers give up near 200
+
+
 def service_unavailable(name: str) -> str:
     return f'Service unavailable: {name}'
 
@@ -32,9 +36,16 @@ def tf_unavailable(world: str, base: str) -> str:
 
 
 class Model(BaseModel):
-    """Base of all domain models: frozen, strict about extra fields, no NaN."""
+    """Base of all domain models: frozen, strict about extra fields, no NaN, valid Unicode."""
 
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+    @field_validator('*')
+    @classmethod
+    def _text_is_unicode(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value.encode()  # its UnicodeEncodeError is reported with the field's name
+        return value
 
 
 class Stamp(Model):
@@ -75,11 +86,20 @@ class CaptureResult(LightScore):
     stamp: Stamp = Stamp()
 
 
-def _finite_json(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-    json.dumps(
-        value, allow_nan=False
-    )  # raises ValueError, which pydantic reports with the field's name
+def _json_value(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    if _nested_deeper(value, MAX_DEPTH):
+        raise ValueError(f'must not be nested more than {MAX_DEPTH} levels')
+    # Both raise a ValueError, which pydantic reports with the field's name.
+    json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     return value
+
+
+def _nested_deeper(value: object, levels: int) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if not isinstance(value, list):
+        return False
+    return levels == 0 or any(_nested_deeper(item, levels - 1) for item in value)
 
 
 class ToolResult(Model):
@@ -92,7 +112,7 @@ class ToolResult(Model):
     error_reason: str = ''
     data: dict[str, JsonValue] = Field(default_factory=dict)
 
-    _data_is_json = field_validator('data')(_finite_json)
+    _data_is_json = field_validator('data')(_json_value)
 
     @model_validator(mode='after')
     def _reason_fits(self) -> ToolResult:
@@ -123,7 +143,7 @@ class TraceKind(str, Enum):
 
 
 class TraceEvent(Model):
-    """One thing that was thought or done. ``ts`` is Unix time in seconds. Never holds a picture."""
+    """One thing that was thought or done. ``ts`` is Unix time, seconds. Never holds a picture."""
 
     event_id: str = Field(min_length=1)
     ts: float = Field(ge=0.0)
@@ -135,4 +155,4 @@ class TraceEvent(Model):
     score: float | None = None
     data: dict[str, JsonValue] | None = None
 
-    _data_is_json = field_validator('data')(_finite_json)
+    _data_is_json = field_validator('data')(_json_value)

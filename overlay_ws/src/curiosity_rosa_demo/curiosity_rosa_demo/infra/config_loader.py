@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from curiosity_rosa_demo.infra.config_models import (
+    RULE,
     AgentConfig,
     Config,
     Nodes,
     Prompts,
+    Template,
     Thresholds,
     ToolCosts,
     Topics,
@@ -45,7 +47,8 @@ def shipped_config_dir() -> Path:
 def load_config(config_dir: str | Path = '') -> Config:
     """The contracts in ``config_dir``; empty means the shipped ones.
 
-    Every file must be there. A key that a file leaves out takes the shipped value. Raises ConfigError.
+    Every file must be there. A key that a file leaves out takes the shipped value.
+    Raises ConfigError.
     """
     shipped = shipped_config_dir()
     folder = Path(config_dir) if str(config_dir) else shipped
@@ -53,9 +56,9 @@ def load_config(config_dir: str | Path = '') -> Config:
         raise ConfigError(f'config_dir: {folder}: no such folder; the shipped one is {shipped}')
     parts = {name: _load_file(folder, shipped, name, model) for name, model in FILES.items()}
     try:
-        return Config(**parts)
+        return Config.model_validate(parts)
     except ValidationError as error:
-        raise ConfigError(f'{folder}: {_plain(error.errors()[0]["msg"])}') from error
+        raise ConfigError(_told(folder, error, Config)) from error
 
 
 def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -> BaseModel:
@@ -66,11 +69,7 @@ def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = '.'.join(str(part) for part in first['loc'])
-        value = '' if first['type'] == 'missing' or not key else f' = {_short(first["input"])}'
-        allowed = _allowed(first, model)
-        raise ConfigError(f'{path}: {key}{value}: {allowed}'.replace(': : ', ': ')) from error
+        raise ConfigError(_told(path, error, model)) from error
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -80,7 +79,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(f'{path}: no such file; copy it from {shipped_config_dir()}') from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f'{path}: cannot be read: {error}') from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-13-01
         raise ConfigError(f'{path}: not YAML: {" ".join(str(error).split())}') from error
     if values is None:
         return {}
@@ -93,27 +92,54 @@ def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     result = dict(base)
     for key, value in over.items():
         below = result.get(key)
-        both = isinstance(below, dict) and isinstance(value, dict)
-        result[key] = _merged(below, value) if both else value
+        if not isinstance(below, dict):
+            result[key] = value
+        elif isinstance(value, dict):
+            result[key] = _merged(below, value)
+        elif value is not None:  # None: a section whose keys are all commented out
+            result[key] = value
     return result
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, an endless nest
+        return f'a {type(value).__name__} too large to show'
     return text if len(text) <= 80 else text[:77] + '...'
 
 
-def _plain(message: str) -> str:
-    return message.removeprefix('Value error, ')
+def _told(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
+    """File, key path, value and what is allowed, of the first error."""
+    first = error.errors(include_url=False)[0]
+    keys = [str(part) for part in first['loc']]
+    value = first['input']
+    if first['type'] == RULE:
+        rule = first['ctx']
+        path, value = path / rule['file'], rule['value']
+        keys.append(rule['key'])
+    what = '' if first['type'] == 'missing' else f' = {_short(value)}'
+    return f'{path}: {".".join(keys)}{what}: {_allowed(first, model)}'
 
 
 def _allowed(error: Any, model: type[BaseModel]) -> str:
     """What may stand at the place of a validation error, in words."""
-    if error['type'] != 'extra_forbidden':
-        return _plain(error['msg'])
+    kind, loc = error['type'], error['loc']
+    if kind not in ('extra_forbidden', 'model_type'):
+        return str(error['msg']).removeprefix('Value error, ')
+    known = _keys_at(model, loc[:-1] if kind == 'extra_forbidden' else loc)
+    if kind == 'model_type':
+        return f'must be keys with values: {known}'
+    return f'unknown key; allowed here: {known}'
+
+
+def _keys_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
     section: Any = model
-    for part in error['loc'][:-1]:
-        field = getattr(section, 'model_fields', {}).get(part)
-        section = field.annotation if field else None
-    known = ', '.join(getattr(section, 'model_fields', {}))
-    return f'unknown key; allowed here: {known}' if known else 'unknown key'
+    for part in loc:
+        if isinstance(part, int):  # an item of a list
+            (section,) = get_args(section)
+        elif part in section.model_fields:
+            section = section.model_fields[part].annotation
+        else:  # the only other keys that a model takes: further templates
+            section = Template
+    return ', '.join(section.model_fields)

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+RULE = 'rule_between_keys'  # type of an error that breaks a rule between two keys
 
 
 class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, strict=True)
 
 
-Name = Annotated[
-    str, StringConstraints(pattern=r'^/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*$')
-]
-Frame = Annotated[str, StringConstraints(min_length=1)]
-Seconds = Annotated[float, Field(gt=0.0, le=3600.0, strict=False)]
-Metres = Annotated[float, Field(ge=-1e6, le=1e6, strict=False)]
-Fraction = Annotated[float, Field(ge=0.0, le=1.0, strict=False)]
+def _breaks(key: str, value: object, rule: str, *, file: str = '') -> PydanticCustomError:
+    """The error of a section or file in which ``key`` does not go with another key."""
+    return PydanticCustomError(
+        RULE, '{rule}', {'key': key, 'value': value, 'rule': rule, 'file': file}
+    )
+
+
+def _ros_name(value: str) -> str:
+    if len(value) > 200 or not re.fullmatch(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', value, re.ASCII):
+        raise ValueError(
+            'not a ROS name: letters, digits and _, not a digit first, parts joined by /, at most '
+            '200 characters, e.g. /capture/image'
+        )
+    return value
+
+
+def _frame_name(value: str) -> str:
+    if not re.fullmatch(r'/?[^/\s]+(/[^/\s]+)*', value):
+        raise ValueError('not a frame name: no spaces, not empty, e.g. base_footprint')
+    return value
+
+
+Name = Annotated[str, AfterValidator(_ros_name)]
+Frame = Annotated[str, AfterValidator(_frame_name)]
+Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
+Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 # --- topics.yaml -----------------------------------------------------------------------------
@@ -130,7 +154,7 @@ class LightModelConfig(Section):
     @model_validator(mode='after')
     def _rises(self) -> LightModelConfig:
         if self.x_good <= self.x_min:
-            raise ValueError(f'x_good ({self.x_good}) must be greater than x_min ({self.x_min})')
+            raise _breaks('x_good', self.x_good, f'must be greater than x_min ({self.x_min})')
         return self
 
 
@@ -145,14 +169,15 @@ class TraceConfig(Section):
 class VizConfig(Section):
     bright_zone_x_min: Metres
     bright_zone_x_max: Metres
-    bright_zone_half_width: float = Field(gt=0.0, le=1e4, strict=False)
+    bright_zone_half_width: float = Field(gt=0.0, le=1e4)
     trace_lines: int = Field(ge=1, le=100)
     trail_points: int = Field(ge=2, le=100_000)
 
     @model_validator(mode='after')
     def _has_width(self) -> VizConfig:
         if self.bright_zone_x_max <= self.bright_zone_x_min:
-            raise ValueError('bright_zone_x_max must be greater than bright_zone_x_min')
+            rule = f'must be greater than bright_zone_x_min ({self.bright_zone_x_min})'
+            raise _breaks('bright_zone_x_max', self.bright_zone_x_max, rule)
         return self
 
 
@@ -173,8 +198,9 @@ class MotionConfig(Section):
     service_timeout_s: Seconds
     stop_timeout_s: Seconds
     stop_confirm_s: Seconds
-    still_speed_mps: float = Field(gt=0.0, le=10.0, strict=False)
-    still_turn_radps: float = Field(gt=0.0, le=10.0, strict=False)
+    settle_s: Seconds
+    still_speed_mps: float = Field(gt=0.0, le=10.0)
+    still_turn_radps: float = Field(gt=0.0, le=10.0)
     odometry_max_age_s: Seconds
     stop_unexpected: bool
 
@@ -184,7 +210,7 @@ class MastConfig(Section):
     close_duration_s: Seconds
     rotate_duration_s: Seconds
     confirm_margin_s: Seconds
-    tolerance_rad: float = Field(gt=0.0, le=0.7, strict=False)
+    tolerance_rad: float = Field(gt=0.0, le=0.7)
     joint_max_age_s: Seconds
 
 
@@ -201,7 +227,7 @@ class Thresholds(Section):
 
 # --- tool_costs.yaml -------------------------------------------------------------------------
 
-Cost = Annotated[float, Field(ge=0.0, le=1000.0, strict=False)]
+Cost = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
 class ToolCostTable(Section):
@@ -269,7 +295,7 @@ class LlmConfig(Section):
     provider: str = Field(min_length=1)
     model: str
     base_url: str
-    temperature: float = Field(ge=0.0, le=2.0, strict=False)
+    temperature: float = Field(ge=0.0, le=2.0)
     timeout_s: Seconds
     max_retries: int = Field(ge=0, le=10)
     streaming: bool
@@ -277,7 +303,7 @@ class LlmConfig(Section):
     @model_validator(mode='after')
     def _model_is_named(self) -> LlmConfig:
         if self.provider != 'routine' and not self.model:
-            raise ValueError(f"model must be set when provider is '{self.provider}'")
+            raise _breaks('model', self.model, f'must be set when provider is {self.provider!r}')
         return self
 
 
@@ -324,9 +350,9 @@ class Config(Section):
     def _motions_fit_the_leash(self) -> Config:
         leash = self.thresholds.motion.max_duration_s
         if self.agent.turn.max_motion_s >= leash:
-            raise ValueError(
-                f'agent.yaml: turn.max_motion_s ({self.agent.turn.max_motion_s}) must be below '
-                f'motion.max_duration_s ({leash}) of thresholds.yaml'
+            rule = f'must be below motion.max_duration_s ({leash}) of thresholds.yaml'
+            raise _breaks(
+                'turn.max_motion_s', self.agent.turn.max_motion_s, rule, file='agent.yaml'
             )
         return self
 

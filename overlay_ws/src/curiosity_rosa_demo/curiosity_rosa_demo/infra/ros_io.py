@@ -1,11 +1,13 @@
 """The one thin layer over rclpy: processes, spinning threads, service calls, trace publishing.
 
-Threads: each SpinThread runs the callbacks of its nodes, one at a time. A callback must not wait for
-another callback of the same thread; it may wait for a service whose client lives on another one.
+Threads: each SpinThread runs the callbacks of its nodes, one at a time. A callback must not wait
+for another callback of the same thread; it may wait for a service whose client lives on another
+one.
 """
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
@@ -26,10 +28,15 @@ from rclpy.qos import (
 from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import String
 
-from curiosity_rosa_demo.domain.models import TraceEvent, service_timeout, service_unavailable
+from curiosity_rosa_demo.domain.models import (
+    TraceEvent,
+    TraceKind,
+    service_timeout,
+    service_unavailable,
+)
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.trace.trace_codec import encode
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 
 NEWEST_ONLY = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
@@ -63,8 +70,8 @@ def make_executor() -> Executor:
 class SpinThread:
     """A thread that runs the callbacks of some nodes until it is closed.
 
-    A callback that raises ends the thread and is reported to ``on_crash``: the process then ends and is
-    started again from a known state.
+    A callback that raises ends the thread and is reported to ``on_crash``: the process then ends
+    and is started again from a known state.
     """
 
     def __init__(self, name: str, *nodes: Node, on_crash: Callable[[Exception], None]) -> None:
@@ -110,19 +117,39 @@ def call(client: Client, request: Any, *, timeout_s: float) -> Any:
     return future.result()
 
 
+def yaw_of(quaternion: Any) -> float:
+    """Heading in radians of a geometry_msgs/Quaternion: rotation about +Z (REP 103)."""
+    x, y, z, w = quaternion.x, quaternion.y, quaternion.z, quaternion.w
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
 class TracePublisher:
     """Publishes trace events with history for late subscribers; safe from any thread."""
 
     def __init__(self, node: Node, config: Config) -> None:
         qos = trace_qos(config.thresholds.trace.buffer_size)
         self._publisher = node.create_publisher(String, config.topics.trace.events, qos)
+        self._node_name = node.get_name()
+
+    def announce(self, message: str) -> None:
+        """Say that the node has started; the agent tells a restart by a second one."""
+        data = {'node': self._node_name, 'started': True}
+        self.publish(new_event(TraceKind.OBSERVE, message, data=data))
+
+    def alarm(self, message: str) -> None:
+        """Say that the node met an error on its own, outside any call."""
+        data = {'node': self._node_name}
+        self.publish(
+            new_event(TraceKind.ERROR, message, ok=False, error_reason=message, data=data)
+        )
 
     def publish(self, event: TraceEvent) -> None:
         self._publisher.publish(String(data=encode(event)))
 
 
 def node_config(node: Node) -> Config:
-    """The configuration that the node's ``config_dir`` parameter names, in the node's namespace."""
+    """The configuration that the node's ``config_dir`` parameter names, in the node's
+    namespace."""
     node.declare_parameter('config_dir', '')
     folder = node.get_parameter('config_dir').get_parameter_value().string_value
     return load_config(folder).in_namespace(node.get_namespace())
@@ -155,7 +182,8 @@ class Process:
 def run_app(name: str, build: Callable[[Process], App]) -> int:
     """Run one node's process until SIGINT, SIGTERM or a crash; its exit status.
 
-    The signals do not shut rclpy down by themselves, so that ``close`` can still talk to the robot.
+    The signals do not shut rclpy down by themselves, so that ``close`` can still talk to the
+    robot.
     """
     process = Process()
     for signum in (signal.SIGINT, signal.SIGTERM):

@@ -13,31 +13,49 @@ MAX_EVENT_BYTES = 16_384  # a trace is for people; what is larger belongs on a t
 
 
 def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
-    """An event of now, with an id of its own."""
+    """An event of now, with an id of its own. Text from a keyboard or a model is made Unicode."""
+    fields = {name: _unicode(value) for name, value in fields.items()}
     return TraceEvent(
-        event_id=uuid.uuid4().hex, ts=time.time(), kind=kind, message=message, **fields
+        event_id=uuid.uuid4().hex, ts=time.time(), kind=kind, message=_unicode(message), **fields
     )
 
 
+def _unicode(value: Any) -> Any:
+    """``value`` with every lone surrogate, which UTF-8 cannot carry, as a question mark."""
+    if isinstance(value, str):
+        return value.encode('utf-8', 'replace').decode()
+    if isinstance(value, dict):
+        return {_unicode(key): _unicode(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_unicode(item) for item in value]
+    return value
+
+
 def encode(event: TraceEvent) -> str:
-    """One line of JSON, at most MAX_EVENT_BYTES long; data, then the message, give way."""
+    """One line of JSON, at most MAX_EVENT_BYTES long; data gives way first, then long texts."""
+    text = to_json(event)
+    size = len(text.encode())
+    if size <= MAX_EVENT_BYTES:
+        return text
+    event = event.model_copy(update={'data': {'dropped': f'data of an event of {size} bytes'}})
     text = to_json(event)
     if len(text.encode()) <= MAX_EVENT_BYTES:
         return text
-    note = {'dropped': f'data of an event of {len(text.encode())} bytes'}
-    event = event.model_copy(update={'data': note})
-    excess = len(to_json(event).encode()) - MAX_EVENT_BYTES
-    if excess > 0:
-        keep = max(0, len(event.message) - excess - 3)
-        event = event.model_copy(
+    # One character takes at most six bytes, so these four together stay below the limit.
+    return to_json(
+        event.model_copy(
             update={
-                'message': event.message[: min(keep, 2000)] + '...',
-                'error_reason': event.error_reason and event.error_reason[:500],
-                'tool_name': event.tool_name and event.tool_name[:200],
+                'message': _shortened(event.message, 1500),
+                'error_reason': event.error_reason and _shortened(event.error_reason, 500),
+                'tool_name': event.tool_name and _shortened(event.tool_name, 200),
                 'event_id': event.event_id[:200],
             }
         )
-    return to_json(event)
+    )
+
+
+def _shortened(text: str, characters: int) -> str:
+    return text if len(text) <= characters else text[: characters - 3] + '...'
 
 
 def decode(text: str) -> TraceEvent:

@@ -15,7 +15,10 @@ class TraceRecorder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        torn = _ends_in_mid_line(self.path)
         self._file: TextIO = self.path.open('a', encoding='utf-8', buffering=1)
+        if torn:
+            self._file.write('\n')  # else the next event would be lost with the torn one
 
     def record(self, event: TraceEvent) -> None:
         self._file.write(encode(event) + '\n')
@@ -24,7 +27,17 @@ class TraceRecorder:
         self._file.close()
 
 
+def _ends_in_mid_line(path: Path) -> bool:
+    """Whether the last writer was killed within a line."""
+    if not path.is_file() or path.stat().st_size == 0:
+        return False
+    with path.open('rb') as file:
+        file.seek(-1, 2)
+        return file.read() != b'\n'
+
+
 def read_trace(path: str | Path) -> list[TraceEvent]:
-    """The events of a recorded file; a torn last line becomes an ERROR event."""
-    with Path(path).open(encoding='utf-8') as file:
+    """The events of a recorded file; a torn line becomes an ERROR event. Raises OSError."""
+    # A line may be torn within a character: replace, and let decode say what is left.
+    with Path(path).open(encoding='utf-8', errors='replace') as file:
         return [decode(line) for line in file if line.strip()]

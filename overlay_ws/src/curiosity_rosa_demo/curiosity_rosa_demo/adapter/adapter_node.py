@@ -1,0 +1,324 @@
+"""Carries MotionGuard to ROS: the eight /adapter/* services before the rover's own.
+
+Four threads, so that nothing waits for what it must not wait for: ``adapter`` talks to the rover
+and answers get_status, ``adapter_stop`` serves move_stop, ``adapter_motion`` the three motions and
+``adapter_mast`` the three mast services, each of them one call at a time. A fifth thread sleeps
+until the guard wants to be asked again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rclpy.client import Client
+from rclpy.node import Node
+from rclpy.task import Future
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Empty, Trigger
+
+from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
+from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
+from curiosity_rosa_demo.infra.clocks import TravelClock
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import (
+    NEWEST_ONLY,
+    Process,
+    SpinThread,
+    TracePublisher,
+    node_config,
+    run_app,
+    yaw_of,
+)
+
+MOVES = ('move_forward', 'turn_left', 'turn_right')
+SHUTDOWN_WAIT_S = 2.0
+
+
+class AdapterApp:
+    def __init__(self, process: Process) -> None:
+        self.node = Node('adapter')
+        self._config: Config = node_config(self.node)
+        topics = self._config.topics
+        self._clients: dict[str, Client] = {
+            name: self.node.create_client(
+                Empty,
+                getattr(topics.curiosity, name).name,
+            )
+            for name in (*MOVES, 'move_stop', *(action.value for action in MastAction))
+        }
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._guard = MotionGuard(
+            self._config.thresholds.motion,
+            self._config.thresholds.mast,
+            stop_name=topics.curiosity.move_stop.name,
+            clock=time.monotonic,
+            travel_clock=TravelClock(self.node.get_clock()),
+        )
+        self._trace = TracePublisher(self.node, self._config)
+        self._trace.announce('adapter started: rover stopped first, mast unknown')
+        self._closing = False
+        self._wakeup_at: float | None = 0.0
+        self._stop_future: Future | None = None
+        self._pose: tuple[float, float, float] | None = None
+        self._mast_turn: float | None = None
+        self._cmd_vel = self.node.create_publisher(Twist, topics.rover.cmd_vel, 10)
+        self.node.create_subscription(
+            Odometry, topics.rover.odometry, self._on_odometry, NEWEST_ONLY
+        )
+        self.node.create_subscription(
+            JointState, topics.rover.joint_states, self._on_joints, NEWEST_ONLY
+        )
+        self._nodes = [self.node, *self._serve(process)]
+        self._threads = [
+            SpinThread(node.get_name(), node, on_crash=process.crash) for node in self._nodes
+        ]
+        self._watch_thread = threading.Thread(target=self._watch, args=(process,), daemon=True)
+        self._watch_thread.start()
+
+    def _serve(self, process: Process) -> list[Node]:
+        names = self._config.topics.adapter
+        own = [
+            Node(name, start_parameter_services=False)
+            for name in ('adapter_stop', 'adapter_motion', 'adapter_mast')
+        ]
+        stop, motion, mast = own
+        self.node.create_service(Trigger, names.get_status.name, self._serve_status)
+        stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
+        for name in MOVES:
+            service = getattr(names, name).name
+            motion.create_service(Trigger, service, _answering(partial(self._move, name)))
+        for action in MastAction:
+            service = getattr(names, action.value).name
+            mast.create_service(Trigger, service, _answering(partial(self._move_mast, action)))
+        return own
+
+    # --- carrying: every touch of the guard ends here ---------------------------------------
+
+    def _carry(self) -> None:
+        """Do what the guard says is due. The lock is held."""
+        due: Due = self._guard.poll()
+        if due.stop_call is not None:
+            self._call_stop(due.stop_call)
+        if due.zero_twist:
+            self._cmd_vel.publish(Twist())
+        for alarm in self._guard.take_alarms():
+            self._trace.alarm(alarm)
+        wakeup = self._guard.next_wakeup()
+        sooner = wakeup is not None and (self._wakeup_at is None or wakeup < self._wakeup_at)
+        if sooner:
+            self._wakeup_at = wakeup
+        state = (
+            self._guard.mast,
+            self._guard.motion,
+            self._guard.stopping,
+            self._guard.mast_busy,
+            self._guard.stops_answered,
+        )
+        if sooner or state != getattr(self, '_last_state', None):
+            self._last_state = state
+            self._changed.notify_all()
+
+    def _call_stop(self, number: int) -> None:
+        client = self._clients['move_stop']
+        if self._stop_future is not None and not self._stop_future.done():
+            client.remove_pending_request(self._stop_future)
+        if not client.service_is_ready():
+            self._guard.stop_failed(number, service_unavailable(client.srv_name))
+            return
+        self._stop_future = client.call_async(Empty.Request())
+        self._stop_future.add_done_callback(lambda _: self._report_stop(number))
+
+    def _report_stop(self, number: int) -> None:
+        with self._lock:
+            self._guard.stop_answered(number)
+            self._carry()
+
+    def _watch(self, process: Process) -> None:
+        try:
+            with self._lock:
+                while not self._closing:
+                    self._wakeup_at = None
+                    self._carry()
+                    self._wakeup_at = self._guard.next_wakeup()
+                    if self._wakeup_at is None:
+                        self._changed.wait()
+                    else:
+                        self._changed.wait(max(0.0, self._wakeup_at - time.monotonic()))
+        except Exception as error:
+            process.crash(error)
+
+    def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
+        """Wait for a state of the guard; the lock is held before and after."""
+        return self._changed.wait_for(lambda: self._closing or condition(), timeout_s)
+
+    # --- observations -----------------------------------------------------------------------
+
+    def _on_odometry(self, message: Odometry) -> None:
+        pose, twist = message.pose.pose, message.twist.twist
+        with self._lock:
+            numbers = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
+            self._pose = numbers if all(map(math.isfinite, numbers)) else None
+            self._guard.odometry(math.hypot(twist.linear.x, twist.linear.y), twist.angular.z)
+            self._carry()
+
+    def _on_joints(self, message: JointState) -> None:
+        positions = dict(zip(message.name, message.position, strict=False))
+        p, turn = positions.get('mast_p_joint'), positions.get('mast_02_joint')
+        if p is None or turn is None:
+            return  # another controller's joints
+        with self._lock:
+            self._mast_turn = turn if math.isfinite(turn) else None
+            self._guard.joints(p, turn)
+            self._carry()
+
+    # --- services ---------------------------------------------------------------------------
+
+    def _serve_status(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+        with self._lock:
+            guard = self._guard
+            is_open = {Mast.CLOSED: False, Mast.UNKNOWN: None}.get(guard.mast, True)
+            x, y, yaw = self._pose or (None, None, None)
+            status = {
+                'mast_is_open': is_open,
+                'move_allowed': guard.move_allowed,
+                'moving': guard.motion is Motion.MOVING,
+                'last_error_reason': guard.last_error,
+                'rover_x': x,
+                'rover_y': y,
+                'yaw_rad': yaw,
+                'mast_yaw_rad': self._mast_turn if is_open is not False else None,
+                'mast': guard.mast.value,
+            }
+        response.success, response.message = True, json.dumps(status)
+        return response
+
+    def _serve_stop(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+        motion = self._config.thresholds.motion
+        with self._lock:
+            number = self._guard.request_stop()
+            self._carry()
+            patience = motion.stop_timeout_s + motion.stop_confirm_s
+            response.success = self._wait(
+                lambda: self._guard.stops_answered >= number or not self._guard.stopping, patience
+            )
+            if not response.success or self._guard.stops_answered < number:
+                response.message = self._guard.last_error
+        return response
+
+    def _move(self, name: str) -> None:
+        client = self._clients[name]
+        timeout_s = self._config.thresholds.motion.service_timeout_s
+        with self._lock:
+            self._await_stop()
+            self._guard.check_move()
+        self._await_service(client)
+        with self._lock:
+            # Checked again and sent under one lock: no stop can come between.
+            token = self._guard.begin_move()
+            answered = threading.Event()
+            future = client.call_async(Empty.Request())
+            future.add_done_callback(lambda _: self._report_move(token, answered))
+            self._carry()
+        if not answered.wait(timeout_s):
+            with self._lock:
+                if not answered.is_set():
+                    reason = service_timeout(client.srv_name)
+                    self._guard.move_failed(token, reason)
+                    self._carry()
+                    raise Refused(reason)
+        with self._lock:
+            if self._guard.stopping:
+                raise Refused(self._guard.last_error or 'Stopped while starting')
+
+    def _report_move(self, token: int, answered: threading.Event) -> None:
+        with self._lock:
+            answered.set()
+            self._guard.move_answered(token)
+            self._carry()
+
+    def _move_mast(self, action: MastAction) -> None:
+        client = self._clients[action.value]
+        mast = self._config.thresholds.mast
+        timeout_s = self._config.thresholds.motion.service_timeout_s
+        with self._lock:
+            self._await_stop()
+            self._guard.check_mast(action)
+        self._await_service(client)
+        with self._lock:
+            if not self._guard.begin_mast(action):
+                return
+            answered = threading.Event()
+            future = client.call_async(Empty.Request())
+            future.add_done_callback(lambda _: answered.set())
+            self._carry()
+        in_time = answered.wait(timeout_s)
+        with self._lock:
+            if in_time:
+                self._guard.mast_answered()
+            else:
+                client.remove_pending_request(future)
+                self._guard.mast_failed(service_timeout(client.srv_name))
+            self._carry()
+            limit = action.duration_s(mast) + mast.confirm_margin_s + 1.0
+            self._wait(lambda: not self._guard.mast_busy, limit)
+            if self._guard.mast is not action.after:
+                raise Refused(self._guard.last_error or f'{action.value} was interrupted')
+
+    def _await_stop(self) -> None:
+        """A stop that is under way gets the time to be confirmed; the lock is held."""
+        motion = self._config.thresholds.motion
+        self._wait(lambda: not self._guard.stopping, motion.stop_timeout_s + motion.settle_s)
+
+    def _await_service(self, client: Client) -> None:
+        if client.service_is_ready():
+            return
+        if not client.wait_for_service(self._config.thresholds.motion.service_timeout_s):
+            reason = service_unavailable(client.srv_name)
+            with self._lock:
+                self._guard.last_error = reason
+            raise Refused(reason)
+
+    # --- end --------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Leave a rover that stands still."""
+        with self._lock:
+            if self._guard.motion is Motion.MOVING:
+                self._guard.request_stop()
+                self._carry()
+                self._wait(lambda: self._guard.motion is Motion.STILL, SHUTDOWN_WAIT_S)
+            self._closing = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.close()
+        for node in self._nodes:
+            node.destroy_node()
+
+
+def _answering(act: Callable[[], None]) -> Callable[[Any, Trigger.Response], Trigger.Response]:
+    """A Trigger callback: success, or the reason of the refusal as the message."""
+
+    def callback(_: Any, response: Trigger.Response) -> Trigger.Response:
+        try:
+            act()
+            response.success = True
+        except Refused as refusal:
+            response.success, response.message = False, str(refusal)
+        return response
+
+    return callback
+
+
+def main() -> None:
+    sys.exit(run_app('adapter', AdapterApp))

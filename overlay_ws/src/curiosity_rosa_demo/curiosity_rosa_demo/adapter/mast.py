@@ -1,0 +1,121 @@
+"""What the mast's joints say, and when a mast motion counts as done. Pure.
+
+Joint positions are radians: ``mast_p_joint`` raises and lowers, ``mast_02_joint`` turns. Targets
+are those of the Curiosity demo's ``move_mast`` node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from curiosity_rosa_demo.infra.config_models import MastConfig
+
+CLOSED_P, CLOSED_TURN = 1.57, -1.57
+RAISED_P = 0.0
+
+
+class Mast(str, Enum):
+    CLOSED = 'closed'
+    OPENING = 'opening'
+    OPEN = 'open'
+    CLOSING = 'closing'
+    UNKNOWN = 'unknown'
+
+
+class MastAction(str, Enum):
+    OPEN = 'mast_open'
+    CLOSE = 'mast_close'
+    ROTATE = 'mast_rotate'
+
+    @property
+    def during(self) -> Mast:
+        """A rotate raises the mast, so it counts as an opening."""
+        return Mast.CLOSING if self is MastAction.CLOSE else Mast.OPENING
+
+    @property
+    def after(self) -> Mast:
+        return Mast.CLOSED if self is MastAction.CLOSE else Mast.OPEN
+
+    @property
+    def target(self) -> tuple[float, float]:
+        return {
+            MastAction.OPEN: (RAISED_P, -0.5),
+            MastAction.CLOSE: (CLOSED_P, CLOSED_TURN),
+            MastAction.ROTATE: (RAISED_P, -6.28),
+        }[self]
+
+    def duration_s(self, config: MastConfig) -> float:
+        return {
+            MastAction.OPEN: config.open_duration_s,
+            MastAction.CLOSE: config.close_duration_s,
+            MastAction.ROTATE: config.rotate_duration_s,
+        }[self]
+
+
+@dataclass(frozen=True)
+class Joints:
+    """One reading of the mast's joints, radians, and when it came, steady seconds."""
+
+    p: float
+    turn: float
+    at: float
+
+    def pose(self, tolerance: float) -> Mast:
+        """CLOSED, OPEN (raised, whichever way it looks) or UNKNOWN (between, or not a number)."""
+        if self.near((CLOSED_P, CLOSED_TURN), tolerance):
+            return Mast.CLOSED
+        if abs(self.p - RAISED_P) <= tolerance and abs(self.turn) < 1e3:
+            return Mast.OPEN
+        return Mast.UNKNOWN
+
+    def near(self, target: tuple[float, float], tolerance: float) -> bool:
+        return abs(self.p - target[0]) <= tolerance and abs(self.turn - target[1]) <= tolerance
+
+
+class MastMotion:
+    """One mast command from its call to its confirmation."""
+
+    def __init__(self, action: MastAction, config: MastConfig) -> None:
+        self.action = action
+        self._config = config
+        self._answered_at: float | None = None
+        self._was_elsewhere = False
+
+    def answered(self, now: float) -> None:
+        """The rover's service answered: from here the joints have duration + margin to agree."""
+        self._answered_at = now
+
+    def see(self, joints: Joints) -> None:
+        if not joints.near(self.action.target, self._config.tolerance_rad):
+            self._was_elsewhere = True
+
+    def outcome(self, now: float, joints: Joints | None) -> bool | None:
+        """True when done, False when it failed, None while it goes on.
+
+        Joints that stand at the target count only once they were seen elsewhere or the known
+        duration has passed: before that, they may show the pose from before the motion. Without
+        fresh joints the known duration decides.
+        """
+        if self._answered_at is None:
+            return None
+        elapsed = now - self._answered_at
+        in_time = elapsed >= self.action.duration_s(self._config)
+        fresh = joints is not None and now - joints.at <= self._config.joint_max_age_s
+        if joints is None or not fresh:
+            return True if in_time else None
+        if joints.near(self.action.target, self._config.tolerance_rad):
+            return True if self._was_elsewhere or in_time else None
+        late = elapsed > self.action.duration_s(self._config) + self._config.confirm_margin_s
+        return False if late else None
+
+    def next_wakeup(self, now: float) -> float:
+        """When to ask for the outcome again at the latest, steady seconds."""
+        if self._answered_at is None:
+            return now + 1.0
+        duration = self.action.duration_s(self._config)
+        marks = (
+            self._answered_at + duration,
+            self._answered_at + duration + self._config.confirm_margin_s,
+        )
+        return min((mark for mark in marks if mark > now), default=now) + 0.01

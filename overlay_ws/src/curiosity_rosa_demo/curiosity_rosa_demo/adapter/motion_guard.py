@@ -1,0 +1,376 @@
+"""The rules that decide whether the rover may move. Pure: no ROS, no threads, an owned clock.
+
+Two facts are held: the mast (closed, opening, open, closing, unknown) and the motion (still,
+moving).
+
+- The rover may move only while the mast is known closed. Unknown counts as open. Unknown becomes
+  closed in one way only: a ``mast_close`` that was confirmed.
+- The motion counts as moving from before the start call is sent until the rover is known to be
+  still. A start call that was never answered keeps it moving: it may still take effect.
+- A stop is always accepted. It is over when ``/move_stop`` answered and odometry, where there is
+  any, says still. When the call fails, zero Twists are due until odometry says still.
+- A motion that outlives its leash, a mast that is no longer known closed under a moving rover, a
+  late answer of a start call, and a rover that moves unasked each lead to a stop.
+
+The carrier calls a method, then ``poll()``, and does what is due. It holds one lock around both.
+Times are seconds of a steady clock; ``travel_clock`` may run faster (simulated time), never
+slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
+from curiosity_rosa_demo.domain.models import (
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    service_timeout,
+)
+from curiosity_rosa_demo.infra.config_models import MastConfig, MotionConfig
+
+TWIST_PERIOD_S = 0.05  # zero Twists at twice the rate at which the demo repeats its own
+RECALL_PERIOD_S = 1.0  # /move_stop is tried again at this pace while it fails
+LEASH_CHECK_S = 0.1
+
+
+class Motion(str, Enum):
+    STILL = 'still'
+    MOVING = 'moving'
+
+
+class Refused(Exception):
+    """A rule says no; the message is the contract's reason."""
+
+
+@dataclass(frozen=True)
+class Due:
+    """What the carrier has to do now."""
+
+    stop_call: int | None = None  # call /move_stop; report its fate with this number
+    zero_twist: bool = False
+
+
+class _Stop:
+    """A stop from its request to the proof that the rover is still."""
+
+    def __init__(self) -> None:
+        self.call_due = True
+        self.call_deadline: float | None = None
+        self.recall_at: float | None = None
+        self.answered_at: float | None = None
+        self.flood_since: float | None = None  # zero Twists since then
+        self.twist_at = 0.0
+
+
+class MotionGuard:
+    def __init__(
+        self,
+        motion: MotionConfig,
+        mast: MastConfig,
+        *,
+        stop_name: str = '/move_stop',
+        clock: Callable[[], float],
+        travel_clock: Callable[[], float] | None = None,
+    ) -> None:
+        self._config, self._mast_config = motion, mast
+        self._clock, self._travel_clock = clock, travel_clock or clock
+        self._stop_timed_out = service_timeout(stop_name)
+        self._stop_failure = ''
+        self.mast = Mast.UNKNOWN
+        # Whoever drove the rover before this process, it is stopped first.
+        self.motion = Motion.MOVING
+        self.last_error = ''
+        self._alarms: list[str] = []
+        self._moving_since = self._travel_clock()
+        self._mast_motion: MastMotion | None = None
+        self._joints: Joints | None = None
+        self._odometry: tuple[float, bool] | None = None  # when, and whether it said still
+        self._moves_in_flight: set[int] = set()
+        self._moves_unanswered: set[int] = set()
+        self._stop: _Stop | None = _Stop()
+        self._stop_number = 0
+        self.stops_answered = -1  # the highest number whose call was answered
+        self._unasked_since: float | None = None
+        self._serial = 0
+
+    # --- requests ---------------------------------------------------------------------------
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop is not None
+
+    @property
+    def move_allowed(self) -> bool:
+        return self.mast is Mast.CLOSED and not self.stopping
+
+    def check_move(self) -> None:
+        """Raises Refused when no motion may begin now."""
+        if self.mast is not Mast.CLOSED:
+            raise self._refused(NEED_TO_CLOSE_MAST)
+        if self.stopping:
+            raise self._refused(MOVE_IN_PROGRESS)
+
+    def begin_move(self) -> int:
+        """The token of a motion whose start call is sent under the same lock. Raises Refused."""
+        self.check_move()
+        if self.motion is Motion.STILL:
+            # A motion that follows another without a halt stays on the first one's leash.
+            self._moving_since = self._travel_clock()
+        self.motion = Motion.MOVING
+        self._unasked_since = None
+        self._serial += 1
+        self._moves_in_flight.add(self._serial)
+        return self._serial
+
+    def move_answered(self, token: int) -> None:
+        """The start call answered. Late, or overtaken by a stop, it is stopped again."""
+        late = token in self._moves_unanswered
+        self._moves_in_flight.discard(token)
+        self._moves_unanswered.discard(token)
+        if late or self.stopping or self.motion is Motion.STILL:
+            self.request_stop()
+
+    def move_failed(self, token: int, reason: str) -> None:
+        """No answer in time: it may take effect at any moment, so the rover is stopped."""
+        self._moves_in_flight.discard(token)
+        self._moves_unanswered.add(token)
+        self.last_error = reason
+        self.request_stop()
+
+    def check_mast(self, action: MastAction) -> None:
+        """Raises Refused when this mast motion may not begin now."""
+        if self._mast_motion is not None:
+            raise self._refused('Mast is moving')
+        if self.motion is Motion.MOVING:
+            stowing = action is MastAction.CLOSE and (self.stopping or self.mast is Mast.CLOSED)
+            if not stowing:
+                raise self._refused(MOVE_IN_PROGRESS)
+        if action is MastAction.ROTATE and self.mast is Mast.CLOSED:
+            raise self._refused(NEED_TO_OPEN_MAST)
+
+    def begin_mast(self, action: MastAction) -> bool:
+        """Whether the rover's service must be called: under the same lock. Raises Refused.
+
+        False: the mast of the moving rover is closed already, and stays untouched.
+        """
+        self.check_mast(action)
+        if self.motion is Motion.MOVING and self.mast is Mast.CLOSED:
+            return False
+        self.mast = action.during
+        self._mast_motion = MastMotion(action, self._mast_config)
+        return True
+
+    def mast_answered(self) -> None:
+        if self._mast_motion is not None:
+            self._mast_motion.answered(self._clock())
+
+    def mast_failed(self, reason: str) -> None:
+        self._mast_motion = None
+        self.mast = Mast.UNKNOWN
+        self.last_error = reason
+
+    @property
+    def mast_busy(self) -> bool:
+        return self._mast_motion is not None
+
+    def request_stop(self, reason: str = '') -> int:
+        """Always accepted; the number under which the fate of its call is reported."""
+        if reason:
+            self._alarm(reason)
+        before, self._stop = self._stop, _Stop()
+        if before is not None and before.flood_since is not None:
+            # A second request does not interrupt the zero Twists.
+            self._stop.flood_since = before.flood_since
+            self._stop.recall_at = self._clock() + RECALL_PERIOD_S
+        self.motion = Motion.MOVING
+        self._stop_number += 1
+        return self._stop_number
+
+    def stop_answered(self, number: int) -> None:
+        self.stops_answered = max(self.stops_answered, number)
+        if self._stop is None or number != self._stop_number:
+            return  # an older call: a newer one is on its way
+        now = self._clock()
+        self._stop.call_deadline = self._stop.recall_at = None
+        self._stop.answered_at = now
+        self._moves_unanswered.clear()  # what was sent before this call has been served by now
+        if self._stop.flood_since is None and not self._odometry_fresh(now):
+            self._still()
+
+    def stop_failed(self, number: int, reason: str) -> None:
+        if self._stop is None or number != self._stop_number:
+            return
+        self._start_flood(self._stop, reason)
+
+    # --- observations -----------------------------------------------------------------------
+
+    def joints(self, p: float, turn: float) -> None:
+        """A reading of mast_p_joint and mast_02_joint, radians."""
+        self._joints = Joints(p, turn, self._clock())
+        if self._mast_motion is not None:
+            self._mast_motion.see(self._joints)
+            return
+        seen = self._joints.pose(self._mast_config.tolerance_rad)
+        if self.mast is Mast.UNKNOWN:
+            if seen is Mast.OPEN:
+                self.mast = Mast.OPEN
+        elif seen is not self.mast:
+            was, self.mast = self.mast, seen if seen is Mast.OPEN else Mast.UNKNOWN
+            self._alarm(f'Joint states contradict a mast that was {was.value}')
+
+    def odometry(self, speed: float, turn_rate: float) -> None:
+        """The rover's velocity: metres per second and radians per second, any sign."""
+        now = self._clock()
+        still = (
+            abs(speed) <= self._config.still_speed_mps
+            and abs(turn_rate) <= self._config.still_turn_radps
+        )
+        self._odometry = now, still
+        if self.motion is Motion.STILL and not still:
+            self._unasked_since = self._unasked_since or now
+        elif still:
+            self._unasked_since = None
+            self._confirm_stop(now)
+
+    # --- time -------------------------------------------------------------------------------
+
+    def poll(self) -> Due:
+        """Let time act; what the carrier must do now."""
+        now = self._clock()
+        self._watch_mast(now)
+        self._watch_motion(now)
+        return self._advance_stop(now)
+
+    def next_wakeup(self) -> float | None:
+        """Steady time of the next ``poll`` at the latest; None: nothing is pending."""
+        now = self._clock()
+        times: list[float] = []
+        if self._mast_motion is not None:
+            times.append(self._mast_motion.next_wakeup(now))
+        elif self.mast is Mast.CLOSED and self._joints is not None:
+            times.append(self._joints.at + self._mast_config.joint_max_age_s + 0.01)
+        if self._stop is not None:
+            times.append(now + TWIST_PERIOD_S)
+        elif self.motion is Motion.MOVING:
+            times.append(now + LEASH_CHECK_S)
+        elif self._unasked_since is not None and self._config.stop_unexpected:
+            times.append(self._unasked_since + self._config.settle_s)
+        return min(times, default=None)
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def take_alarms(self) -> list[str]:
+        """What happened by itself since the last call, for people."""
+        alarms, self._alarms = self._alarms, []
+        return alarms
+
+    def _alarm(self, reason: str) -> None:
+        self.last_error = reason
+        self._alarms.append(reason)
+
+    def _refused(self, reason: str) -> Refused:
+        self.last_error = reason
+        return Refused(reason)
+
+    def _odometry_fresh(self, now: float) -> bool:
+        return self._odometry is not None and (
+            now - self._odometry[0] <= self._config.odometry_max_age_s
+        )
+
+    def _still(self) -> None:
+        if not self._moves_in_flight and not self._moves_unanswered:
+            self.motion = Motion.STILL
+            self._stop = None
+            if self.last_error == self._stop_failure:
+                self.last_error = ''  # overcome: another answer, or zero Twists, stopped it
+
+    def _confirm_stop(self, now: float) -> None:
+        """Odometry says still: enough once /move_stop answered or zero Twists had time to work."""
+        stop = self._stop
+        if stop is None or stop.call_due:
+            return
+        if stop.answered_at is not None or self._flood_has_worked(stop, now):
+            self._still()
+
+    def _flood_has_worked(self, stop: _Stop, now: float) -> bool:
+        return (
+            stop.flood_since is not None
+            and now - stop.flood_since > 4 * TWIST_PERIOD_S
+            and self._odometry is not None
+            and self._odometry[1]
+            and self._odometry_fresh(now)
+        )
+
+    def _start_flood(self, stop: _Stop, reason: str) -> None:
+        now = self._clock()
+        self.last_error = self._stop_failure = reason
+        stop.call_deadline, stop.recall_at = None, now + RECALL_PERIOD_S
+        if stop.flood_since is None:
+            stop.flood_since = stop.twist_at = now
+
+    def _watch_mast(self, now: float) -> None:
+        if self._mast_motion is not None:
+            done = self._mast_motion.outcome(now, self._joints)
+            if done:
+                self.mast, self._mast_motion = self._mast_motion.action.after, None
+            elif done is False:
+                action = self._mast_motion.action.value
+                self.mast_failed(f'Mast not confirmed by joint states: {action}')
+        elif (
+            self.mast is Mast.CLOSED
+            and self._joints is not None
+            and now - self._joints.at > self._mast_config.joint_max_age_s
+        ):
+            self._joints = None
+            self.mast = Mast.UNKNOWN
+            self._alarm('Joint states lost: mast unknown')
+
+    def _watch_motion(self, now: float) -> None:
+        if self.motion is Motion.MOVING and not self.stopping:
+            if self.mast is not Mast.CLOSED:
+                self.request_stop(f'Stopped: mast is {self.mast.value}')
+            elif self._travel_clock() - self._moving_since >= self._config.max_duration_s:
+                self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
+        elif (
+            self._config.stop_unexpected
+            and self._unasked_since is not None
+            and now - self._unasked_since >= self._config.settle_s
+            and self._odometry_fresh(now)
+        ):
+            self._unasked_since = None
+            self.request_stop('Stopped: the rover moved unasked')
+
+    def _advance_stop(self, now: float) -> Due:
+        stop = self._stop
+        if stop is None:
+            return Due()
+        if stop.call_deadline is not None and now >= stop.call_deadline:
+            self._start_flood(stop, self._stop_timed_out)
+        if stop.answered_at is not None and now - stop.answered_at >= self._config.settle_s:
+            if not self._odometry_fresh(now):
+                self._still()
+            elif stop.flood_since is None:
+                self._start_flood(stop, 'The rover moves on although /move_stop answered')
+        if self._stop is None:
+            return Due()
+        if stop.recall_at is not None and now >= stop.recall_at:
+            self._stop_number += 1
+            stop.call_due, stop.recall_at = True, now + RECALL_PERIOD_S
+        call = self._stop_number if stop.call_due else None
+        if stop.call_due:
+            stop.call_due = False
+            if stop.flood_since is None:
+                stop.call_deadline = now + self._config.stop_timeout_s
+        return Due(stop_call=call, zero_twist=self._twist_due(stop, now))
+
+    def _twist_due(self, stop: _Stop, now: float) -> bool:
+        if stop.flood_since is None or now < stop.twist_at:
+            return False
+        stop.twist_at = now + TWIST_PERIOD_S
+        if self._odometry_fresh(now):
+            return not self._flood_has_worked(stop, now)
+        return now - stop.flood_since <= self._config.stop_confirm_s

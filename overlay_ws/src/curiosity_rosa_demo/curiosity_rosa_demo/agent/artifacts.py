@@ -1,0 +1,41 @@
+"""What a run leaves behind in a folder: the last captured picture and the trace."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage
+
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
+
+PICTURE_WAIT_S = 1.0
+
+
+class Artifacts:
+    """Keeps capture.jpg and names trace.jsonl below ``folder``, which is made. Raises OSError."""
+
+    def __init__(self, node: Node, config: Config, folder: str) -> None:
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.picture = self._folder / 'capture.jpg'
+        self.trace = self._folder / 'trace.jsonl'
+        for stale in (self.picture, self.trace):
+            stale.unlink(missing_ok=True)
+        self._arrived = threading.Condition()
+        self._newest: bytes | None = None
+        topic = config.topics.images.output_capture_compressed
+        node.create_subscription(CompressedImage, topic, self._on_picture, NEWEST_ONLY)
+
+    def _on_picture(self, message: CompressedImage) -> None:
+        with self._arrived:
+            self._newest = bytes(message.data)
+            self._arrived.notify_all()
+
+    def save_capture(self) -> None:
+        """Write the newest processed picture: the rover has not moved since it was taken."""
+        with self._arrived:
+            if self._arrived.wait_for(lambda: self._newest is not None, PICTURE_WAIT_S):
+                self.picture.write_bytes(self._newest or b'')

@@ -1,0 +1,71 @@
+"""ROSA with its model, made in the background: its import takes longer than the node's start."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.tools.rover_tools import RoverTools
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.agent.reporting import Trace
+    from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
+    from curiosity_rosa_demo.agent.turn import TurnResult
+
+
+class BrainUnavailable(Exception):
+    """No turn is possible; the message says why and what to do."""
+
+
+class Brain:
+    def __init__(
+        self, tools: RoverTools, config: Config, trace: Trace, memory: Callable[[], str]
+    ) -> None:
+        self._tools, self._config = tools, config
+        self._trace, self._memory = trace, memory
+        self._rosa: Future[CuriosityRosa] = Future()
+        threading.Thread(target=self._make, name='import-rosa', daemon=True).start()
+
+    def _make(self) -> None:
+        try:
+            from curiosity_rosa_demo.agent.rosa_agent_factory import (
+                CuriosityRosa,
+                ModelSetupError,
+                make_chat_model,
+            )
+            from curiosity_rosa_demo.tools.tool_impl import make_tools
+        except ImportError as error:
+            self._rosa.set_exception(BrainUnavailable(f'ROSA is not installed: {error}'))
+            return
+        try:
+            model = make_chat_model(self._config.agent.llm)
+            tools = make_tools(self._tools, self._config)
+            rosa = CuriosityRosa(
+                model, tools, self._config, trace=self._trace, memory=self._memory
+            )
+        except ModelSetupError as error:
+            self._rosa.set_exception(BrainUnavailable(str(error)))
+        except Exception as error:
+            self._rosa.set_exception(error)
+        else:
+            self._rosa.set_result(rosa)
+
+    @property
+    def ready(self) -> bool:
+        return self._rosa.done()
+
+    def turn(self, text: str, cancellation: Cancellation) -> TurnResult:
+        """One turn of ROSA. Raises BrainUnavailable and TurnCancelled."""
+        from curiosity_rosa_demo.agent.turn import TurnResult
+
+        while not self._rosa.done():
+            cancellation.sleep(0.05)
+        rosa = self._rosa.result()
+        self._tools.cancellation = rosa.executor.cancellation = cancellation
+        rosa.executor.last = None
+        answer = rosa.invoke(text)
+        return rosa.executor.last or TurnResult(ok=False, answer=answer)

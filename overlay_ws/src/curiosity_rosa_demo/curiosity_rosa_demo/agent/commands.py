@@ -1,0 +1,110 @@
+"""What a typed line means. Pure."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class CommandSpec:
+    name: str
+    argument: str  # how the argument is shown; empty: it takes none
+    help: str
+    at_once: bool = False  # answered while another command runs, not behind it
+
+
+COMMANDS = {
+    spec.name: spec
+    for spec in (
+        CommandSpec('help', '', 'this list', at_once=True),
+        CommandSpec('status', '', 'where the rover is and how its mast stands', at_once=True),
+        CommandSpec('cap', '', 'take a picture and score the light'),
+        CommandSpec('demo', '', 'have the agent analyze the ground texture'),
+        CommandSpec('stop', '', 'stop the rover and whatever runs', at_once=True),
+        CommandSpec('mast_open', '', 'raise the camera mast'),
+        CommandSpec('mast_close', '', 'stow the camera mast'),
+        CommandSpec('mast_rotate', '', 'turn the raised mast once around'),
+        CommandSpec('forward', '[s]', 'drive ahead for s seconds'),
+        CommandSpec('left', '[s]', 'drive an arc to the left for s seconds'),
+        CommandSpec('right', '[s]', 'drive an arc to the right for s seconds'),
+        CommandSpec('trace', '[n]', 'the last n trace events', at_once=True),
+        CommandSpec('quit', '', 'stop the rover and leave'),
+    )
+}
+DEFAULT_DRIVE_S = 4.0
+DEFAULT_TRACE_LINES = 10
+
+
+class BadCommand(ValueError):
+    """The line is no command; the message says what would be."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A console command, or a ``text`` for the model."""
+
+    name: str  # one of COMMANDS, or 'text'
+    text: str = ''
+    number: float = 0.0
+
+    @property
+    def at_once(self) -> bool:
+        return self.name in COMMANDS and COMMANDS[self.name].at_once
+
+
+def parse(line: str, *, longest_drive_s: float) -> Command | None:
+    """The command in ``line``, None for an empty one. Raises BadCommand."""
+    line = line.strip()
+    if not line:
+        return None
+    if not line.startswith((':', '：')):
+        return Command('text', text=line)
+    name, *arguments = line[1:].split() or ['']
+    name = name.lower()
+    if name not in COMMANDS:
+        raise BadCommand(_unknown(name))
+    spec = COMMANDS[name]
+    if len(arguments) > (1 if spec.argument else 0):
+        raise BadCommand(f'usage: {usage(spec)}')
+    if name in ('forward', 'left', 'right'):
+        limit = f'seconds, more than 0 and at most {longest_drive_s:g}'
+        seconds = _number(spec, arguments, DEFAULT_DRIVE_S, limit)
+        if not 0.0 < seconds <= longest_drive_s:
+            raise BadCommand(f'{usage(spec)}: {arguments[0]!r} is not {limit}')
+        return Command(name, number=seconds)
+    if name == 'trace':
+        count = _number(spec, arguments, DEFAULT_TRACE_LINES, 'a count from 1 to 1000')
+        if count != int(count) or not 1 <= count <= 1000:
+            raise BadCommand(f'{usage(spec)}: {arguments[0]!r} is not a count from 1 to 1000')
+        return Command(name, number=count)
+    return Command(name)
+
+
+def usage(spec: CommandSpec) -> str:
+    return f':{spec.name} {spec.argument}'.rstrip()
+
+
+def help_text() -> str:
+    width = max(len(usage(spec)) for spec in COMMANDS.values())
+    lines = [f'  {usage(spec):<{width}}  {spec.help}' for spec in COMMANDS.values()]
+    return '\n'.join([*lines, '  anything else goes to the agent, in your own words'])
+
+
+def _unknown(name: str) -> str:
+    near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+    hint = f'did you mean :{near[0]}? ' if near else ''
+    every = ' '.join(f':{each}' for each in COMMANDS)
+    return f'no command :{name}; {hint}there are: {every}'
+
+
+def _number(spec: CommandSpec, arguments: list[str], default: float, allowed: str) -> float:
+    if not arguments:
+        return default
+    try:
+        number = float(arguments[0])
+    except ValueError:
+        number = float('nan')
+    if number != number or number in (float('inf'), float('-inf')):
+        raise BadCommand(f'{usage(spec)}: {arguments[0]!r} is not {allowed}')
+    return number

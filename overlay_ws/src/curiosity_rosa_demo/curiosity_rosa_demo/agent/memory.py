@@ -1,0 +1,24 @@
+"""What the model is told of the recent past: the last trace events, as one short text."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.domain.models import TraceEvent
+
+LINE_LENGTH = 160
+
+
+def recall(events: list[TraceEvent], max_events: int) -> str:
+    """The last ``max_events`` events, oldest first, a line each; empty when there are none."""
+    recent = events[-max_events:] if max_events else []
+    if not recent:
+        return ''
+    return 'What happened lately, oldest first:\n' + '\n'.join(line(event) for event in recent)
+
+
+def line(event: TraceEvent) -> str:
+    """One event as one line of text."""
+    parts = [f'[{event.kind.value}]', ' '.join(event.message.split())]
+    if event.error_reason and event.error_reason not in event.message:
+        parts.append(f'({" ".join(event.error_reason.split())})')
+    text = ' '.join(parts)
+    return text if len(text) <= LINE_LENGTH else text[: LINE_LENGTH - 3] + '...'

@@ -1,0 +1,56 @@
+"""What went wrong between us and a model, in one sentence that a user can act on.
+
+Providers' error texts may quote keys and prompts, so none of them is passed on: a sentence is
+made from the kind of the error and its HTTP status.
+"""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.infra.config_models import LlmConfig
+
+
+def explain(error: BaseException, llm: LlmConfig) -> str:
+    """One sentence for ``error``, which a LangChain chat model raised."""
+    who = f"The model '{llm.model}' of {llm.provider}" if llm.model else 'The model'
+    chain = _causes(error)
+    names = ' '.join(type(each).__name__ for each in chain)
+    status = next((_status(each) for each in chain if _status(each)), None)
+    if status == 401 or 'Authentication' in names:
+        return f'{who} refused the key (401): check the key in the environment.'
+    if status == 403 or 'PermissionDenied' in names:
+        return f'{who} denied access (403): this key may not use it.'
+    if status == 404 or 'NotFound' in names:
+        return f'{who} does not exist there (404): check llm.model and llm.base_url in agent.yaml.'
+    if status == 429 or 'RateLimit' in names:
+        return (
+            f'{who} is over its rate limit or quota (429), also after {llm.max_retries} retries.'
+        )
+    if status is not None and status >= 500:
+        return f'{who} has an internal error ({status}), also after {llm.max_retries} retries.'
+    if status is not None:
+        return f'{who} refused the request ({status}).'
+    if 'Timeout' in names:
+        return f'{who} did not answer within {llm.timeout_s:g} s (llm.timeout_s of agent.yaml).'
+    if 'Connect' in names or 'ConnectionError' in names:
+        where = llm.base_url or "the provider's address"
+        return f'{who} cannot be reached at {where}.'
+    if 'JSONDecode' in names or 'ResponseValidation' in names:
+        return f'{who} sent an answer that cannot be read.'
+    return f'{who} failed ({type(error).__name__}).'
+
+
+def _status(error: BaseException) -> int | None:
+    for holder in (error, getattr(error, 'response', None)):
+        status = getattr(holder, 'status_code', None)
+        if isinstance(status, int):
+            return status
+    return None
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    chain: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and each not in chain:
+        chain.append(each)
+        each = each.__cause__ or each.__context__
+    return chain

@@ -1,0 +1,43 @@
+"""Tool results as words and as trace events."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Protocol
+
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+
+
+class Trace(Protocol):
+    """Emits one trace event; ``fields`` are those of TraceEvent."""
+
+    def __call__(self, kind: TraceKind, message: str, **fields: Any) -> None: ...
+
+
+def trace_result(trace: Trace, tool: str, result: ToolResult) -> None:
+    """One RESULT or ERROR event for what a tool answered."""
+    trace(
+        TraceKind.RESULT if result.ok else TraceKind.ERROR,
+        f'{tool}: {summary(result)}',
+        tool_name=tool,
+        ok=result.ok,
+        error_reason=result.error_reason or None,
+        score=number(result.data.get('score')),
+        data=result.data,
+    )
+
+
+def summary(result: ToolResult) -> str:
+    """A result in a few words."""
+    if not result.ok:
+        return result.error_reason
+    shown = {
+        key: round(value, 3) if isinstance(value, float) else value
+        for key, value in result.data.items()
+        if value is not None and value != '' and key not in ('cost', 'image_topic')
+    }
+    return ', '.join(f'{key} {json.dumps(value)}' for key, value in shown.items()) or 'done'
+
+
+def number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None

@@ -1,0 +1,160 @@
+"""ROSA with our tools and our executor, and the chat model behind it.
+
+What stays ROSA's: its system prompts, chat history and ``invoke``. What is replaced: its own 47
+tools, among them some that run shell text, never reach the model, and every call goes through
+TurnExecutor.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import rosa.rosa
+from langchain_core.language_models import BaseChatModel
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.tools import BaseTool
+from rosa import ROSA, RobotSystemPrompts
+
+from curiosity_rosa_demo.agent.reporting import Trace
+from curiosity_rosa_demo.agent.turn import TurnExecutor
+from curiosity_rosa_demo.infra.config_models import Config, LlmConfig, Prompts
+
+# Where LangChain's integrations look for their keys; others fall back to <PROVIDER>_API_KEY.
+KEY_NAMES = {
+    'openai': 'OPENAI_API_KEY',
+    'azure_openai': 'AZURE_OPENAI_API_KEY',
+    'anthropic': 'ANTHROPIC_API_KEY',
+    'google_genai': 'GOOGLE_API_KEY',
+    'mistralai': 'MISTRAL_API_KEY',
+    'groq': 'GROQ_API_KEY',
+    'deepseek': 'DEEPSEEK_API_KEY',
+    'xai': 'XAI_API_KEY',
+}
+
+
+class ModelSetupError(Exception):
+    """The configured model cannot be made; the message says what to do."""
+
+
+class _OnlyOurTools:
+    """What ROSA expects of its tool collection."""
+
+    def __init__(self, tools: list[BaseTool]) -> None:
+        self._tools = tools
+
+    def get_tools(self) -> list[BaseTool]:
+        return self._tools
+
+
+class CuriosityRosa(ROSA):
+    """ROSA, confined. ``executor`` runs the turns and tells how the last one ended."""
+
+    executor: TurnExecutor
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        tools: list[BaseTool],
+        config: Config,
+        *,
+        trace: Trace,
+        memory: Callable[[], str],
+    ) -> None:
+        self._our_tools = tools
+        self._make_executor = lambda agent: TurnExecutor(
+            agent,
+            tools,
+            llm=config.agent.llm,
+            max_steps=config.agent.turn.max_steps,
+            trace=trace,
+            memory=memory,
+        )
+        super().__init__(
+            ros_version=2,
+            llm=model,
+            prompts=robot_prompts(config.prompts),
+            streaming=config.agent.llm.streaming,
+        )
+
+    def _get_tools(self, *_: Any, **__: Any) -> Any:
+        return _OnlyOurTools(self._our_tools)
+
+    def _get_prompts(self, robot_prompts: RobotSystemPrompts | None = None) -> ChatPromptTemplate:
+        # ROSA appends to its module-level list; a second instance must not inherit the first's.
+        shared = rosa.rosa.system_prompts
+        before = list(shared)
+        try:
+            return super()._get_prompts(robot_prompts)
+        finally:
+            shared[:] = before
+
+    def _get_executor(self, verbose: bool) -> Any:
+        self.executor = self._make_executor(self._get_agent())
+        return self.executor
+
+
+def robot_prompts(prompts: Prompts) -> RobotSystemPrompts:
+    """prompts.yaml as ROSA's categories. Braces are doubled: ROSA reads prompts as templates."""
+
+    def literal(text: str) -> str | None:
+        return text.replace('{', '{{').replace('}', '}}') or None
+
+    ours = prompts.robot_system_prompts
+    return RobotSystemPrompts(
+        embodiment_and_persona=literal(ours.embodiment_and_persona),
+        critical_instructions=literal(ours.critical_instructions),
+        about_your_environment=literal(ours.relevant_context),
+        nuance_and_assumptions=literal(ours.nuance_and_assumptions),
+        about_your_capabilities=literal(prompts.bootstrap.text)
+        if prompts.bootstrap.enabled
+        else None,
+    )
+
+
+def make_chat_model(llm: LlmConfig) -> BaseChatModel:
+    """The configured chat model. Raises ModelSetupError; never quotes a key."""
+    if llm.provider == 'routine':
+        from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+
+        return RoutineChatModel()
+    key_name = KEY_NAMES.get(llm.provider, f'{llm.provider.upper()}_API_KEY')
+    if llm.provider in KEY_NAMES and not os.environ.get(key_name):
+        raise ModelSetupError(
+            f'No key for {llm.provider}: set {key_name} in the environment'
+            + (' (any text, if your server needs none).' if llm.base_url else '.')
+        )
+    from langchain.chat_models import init_chat_model
+
+    options: dict[str, Any] = {
+        'temperature': llm.temperature,
+        'timeout': llm.timeout_s,
+        'max_retries': llm.max_retries,
+    }
+    if llm.base_url:
+        options['base_url'] = llm.base_url
+    if llm.provider in ('openai', 'azure_openai', 'anthropic'):
+        options['streaming'] = llm.streaming
+    try:
+        return init_chat_model(llm.model, model_provider=llm.provider, **options)
+    except ImportError:
+        package = f'langchain-{llm.provider.replace("_", "-")}'
+        raise ModelSetupError(
+            f"llm.provider '{llm.provider}' needs a package: pip install {package} "
+            '(a release for langchain 0.3)'
+        ) from None
+    except ValueError as error:
+        if 'Unsupported' in str(error):
+            raise ModelSetupError(
+                f"llm.provider '{llm.provider}' is unknown; use routine, openai or another "
+                "provider of LangChain's init_chat_model"
+            ) from None
+        raise ModelSetupError(
+            f"The model '{llm.model}' cannot be set up: wrong settings"
+        ) from None
+    except Exception as error:
+        raise ModelSetupError(
+            f"The model '{llm.model}' of {llm.provider} cannot be set up "
+            f'({type(error).__name__}); is {key_name} set?'
+        ) from None

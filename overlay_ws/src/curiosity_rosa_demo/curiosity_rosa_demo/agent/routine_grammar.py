@@ -1,0 +1,87 @@
+"""The only sentences that make the routine drive: a grammar that the whole utterance must fit."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER_WORDS = {
+    word: float(value)
+    for value, words in enumerate(
+        (
+            'one a 一', 'two 二 两', 'three 三', 'four 四', 'five 五',
+            'six 六', 'seven 七', 'eight 八', 'nine 九', 'ten 十',
+        ),
+        start=1,
+    )
+    for word in words.split()
+}  # fmt: skip
+_NUMBER = (
+    r'(?:\d{1,4}(?:\.\d{1,3})?|' + '|'.join(sorted(_NUMBER_WORDS, key=len, reverse=True)) + ')'
+)
+
+_EN_BEFORE = (
+    r"(?:(?:ok|okay|now|please|then|just|rover|curiosity|rosa|hey|kindly|i want you to|let's"
+    r'|(?:can|could|would|will) you)[,:]? )*'
+)
+_EN_AFTER = r'(?: (?:please|now|a bit|a little))*'
+_EN_GO = r'(?:go|move|drive|roll|head|steer|turn|veer|bear)'
+_EN_FOR = rf',? (?:for (?:about )?)?(?P<s>{_NUMBER}) ?(?:s|secs?|seconds?)'
+_JA_BEFORE = r'(?:(?:では|じゃあ|ローバー|キュリオシティ)(?:を|は|、|,| )*)?'
+_JA_FOR = rf'(?P<s>{_NUMBER})秒(?:間)?(?:だけ)?(?:、|,| |ほど)?'
+_JA_AFTER = (
+    r'(?:せよ|しろ|ろ|め|れ|け|え|いて|[しんっい]?[てで])?(?:ください|下さい|くれ|ほしい|欲しい'
+    r'|(?:くれ|もらえ|いただけ)(?:ます|ません)か|くれないか|お願いします)?(?:ね|よ)?'
+)
+_ZH_BEFORE = r'(?:请|麻烦|帮我|让(?:火星车|漫游车|它)|火星车|漫游车|你|现在|,|，| )*'
+_ZH_AFTER = r'(?:一下|一点|吧|,|，| )*'
+_ZH_FOR = rf'(?P<s>{_NUMBER}) ?秒(?:钟|鐘)?'
+_WAYS = {
+    'move_forward': (
+        rf'(?:{_EN_GO} (?:straight )?(?:forwards?|ahead|straight)|(?:straight )?ahead'
+        r'|forwards?|advance|move_forward)',
+        r'(?:前進|直進|(?:まっすぐ|真っ直ぐ|前)(?:に|へ|方に|方へ)?(?:前進|進|走|動|移動|行))',
+        r'(?:前进|直行|直走|[向往朝]前(?:行驶|移动|进|走|开|行)?)',
+    ),
+    'turn_left': (
+        rf'(?:{_EN_GO} (?:to the )?left|left|turn_left)',
+        r'(?:左(?:に|へ|を|方向に|方向へ)?(?:曲が|まが|旋回|回転|回|向|折|ターン)?)',
+        r'(?:[向往朝]?左(?:转弯|拐弯|转|拐|开|走)|[向往朝]?左)',
+    ),
+    'turn_right': (
+        rf'(?:{_EN_GO} (?:to the )?right|right|turn_right)',
+        r'(?:右(?:に|へ|を|方向に|方向へ)?(?:曲が|まが|旋回|回転|回|向|折|ターン)?)',
+        r'(?:[向往朝]?右(?:转弯|拐弯|转|拐|开|走)|[向往朝]?右)',
+    ),
+}
+
+
+def _forms(way: tuple[str, str, str]) -> list[re.Pattern[str]]:
+    en, ja, zh = way
+    return [
+        re.compile(form)
+        for form in (
+            f'{_EN_BEFORE}{en}(?:{_EN_FOR})?{_EN_AFTER}',
+            f'{_JA_BEFORE}(?:{_JA_FOR})?{ja}{_JA_AFTER}',
+            f'{_JA_BEFORE}{ja}(?:を|に)?{_JA_FOR}',
+            f'{_ZH_BEFORE}{zh}(?:{_ZH_AFTER}{_ZH_FOR})?{_ZH_AFTER}',
+            f'{_ZH_BEFORE}{_ZH_FOR}{_ZH_AFTER}{zh}{_ZH_AFTER}',
+        )
+    ]
+
+
+_FORMS = {tool: _forms(way) for tool, way in _WAYS.items()}
+
+
+def motion(said: str) -> tuple[str, float | None] | None:
+    """The motion tool and its seconds (None: not said) when all of ``said`` asks for a motion.
+
+    ``said`` is NFKC, lower case, without punctuation at its ends. Zero seconds is no motion.
+    """
+    for tool, forms in _FORMS.items():
+        for form in forms:
+            match = form.fullmatch(said)
+            if match:
+                text = match.groupdict().get('s')
+                seconds = None if text is None else _NUMBER_WORDS.get(text) or float(text)
+                return None if seconds == 0.0 else (tool, seconds)
+    return None

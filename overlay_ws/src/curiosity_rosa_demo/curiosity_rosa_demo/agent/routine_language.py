@@ -1,0 +1,90 @@
+"""What an utterance asks for, by rules, in English, Japanese and Chinese. Pure.
+
+A motion needs the whole utterance to fit a small grammar, so that a negation, a condition or
+anything else that is not understood never drives the rover. Harmless requests are found by words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import Literal
+
+from curiosity_rosa_demo.agent import routine_words as words
+from curiosity_rosa_demo.agent.routine_grammar import motion
+
+MAX_CHARS = 500  # longer texts are no command; it also bounds the time the patterns take
+Kind = Literal['explore', 'status', 'command', 'greeting', 'help', 'negated', 'unclear', 'unknown']
+
+
+@dataclass(frozen=True)
+class Intent:
+    """``tool`` is set for commands and the status, ``duration_s`` for a motion that names one."""
+
+    kind: Kind
+    tool: str | None = None
+    duration_s: float | None = None
+
+
+_STATUS = Intent('status', 'get_status')
+
+
+def language(text: str) -> str:
+    """``ja`` with kana, ``zh`` with other CJK characters, else ``en``."""
+    if re.search('[\u3041-\u309f\u30a1-\u30fa\u30fc\uff66-\uff9d]', text):
+        return 'ja'
+    return 'zh' if re.search('[\u3400-\u9fff\uf900-\ufaff]', text) else 'en'
+
+
+def understand(text: str) -> Intent:
+    """What ``text`` asks for. Doubt is ``unclear`` or ``unknown``, never a motion."""
+    folded = unicodedata.normalize('NFKC', text).lower().replace('\u2019', "'")
+    plain = ' '.join(folded.split()).strip(' .!。、,…"\'「」')
+    question = bool(words.QUESTION.search(plain)) and not words.POLITE.search(plain.rstrip('? '))
+    said = plain.rstrip('? ')
+    if not said:
+        return Intent('help')
+    if words.NOT_STOP.search(said):
+        return Intent('negated')
+    if words.STOP.search(said) and not question:
+        return Intent('command', 'move_stop')
+    if len(said) > MAX_CHARS:
+        return Intent('unknown')
+    if words.GREETING.fullmatch(said):
+        return Intent('greeting')
+    if words.HELP.search(said):
+        return Intent('help')
+    if question:
+        return _question(said)
+    asked = motion(said)
+    return Intent('command', *asked) if asked else _request(said)
+
+
+def _question(said: str) -> Intent:
+    """A question is answered with measurements, never with a motion."""
+    if said.startswith(('how bright', '明るさ')):
+        return Intent('command', 'capture_and_score')
+    if words.STATUS.search(said) or words.ROVER.search(said):
+        return _STATUS
+    about_acting = any(p.search(said) for p in (words.EXPLORE, *words.COMMANDS.values()))
+    return Intent('unclear' if about_acting else 'unknown')
+
+
+def _request(said: str) -> Intent:
+    commands = {tool for tool, pattern in words.COMMANDS.items() if pattern.search(said)}
+    explore, driving = bool(words.EXPLORE.search(said)), bool(words.DRIVING.search(said))
+    acting = bool(commands) or explore or driving
+    if acting and words.NEGATION.search(said):
+        return Intent('negated')
+    if words.STATUS.search(said) and not acting:
+        return _STATUS
+    if acting and words.HEDGE.search(said):
+        return Intent('unclear')
+    if explore:
+        return Intent('explore') if commands <= {'capture_and_score'} else Intent('unclear')
+    if commands in ({'mast_open', 'capture_and_score'}, {'mast_open', 'mast_rotate'}):
+        commands.discard('mast_open')  # the other one opens the mast where that is needed
+    if len(commands) == 1 and (not driving or 'mast_rotate' in commands):
+        return Intent('command', commands.pop())
+    return Intent('unclear' if acting else 'unknown')

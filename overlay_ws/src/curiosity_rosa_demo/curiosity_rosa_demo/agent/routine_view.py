@@ -1,0 +1,79 @@
+"""What the routine decides on: the steps of this turn, the tools, the hints of the prompts. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from curiosity_rosa_demo.domain.models import (
+    MAST_IS_CLOSED,
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    ToolResult,
+)
+
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+# Answers that say what to do first; nothing is broken and nothing was started.
+REFUSALS = (NEED_TO_CLOSE_MAST, NEED_TO_OPEN_MAST, MAST_IS_CLOSED, MOVE_IN_PROGRESS)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One tool call of this turn and what it gave."""
+
+    tool: str
+    args: Mapping[str, Any]
+    result: ToolResult
+
+    @property
+    def refused(self) -> bool:
+        return self.result.error_reason.startswith(REFUSALS)
+
+    @property
+    def fault(self) -> bool:
+        return not self.result.ok and not self.refused
+
+
+@dataclass(frozen=True)
+class View:
+    """All that a decision depends on. ``bright_x`` is the hint where the light begins, in
+    metres."""
+
+    text: str
+    steps: tuple[Step, ...] = ()
+    tools: frozenset[str] = frozenset()
+    costs: Mapping[str, float] = field(default_factory=dict)
+    bright_x: float | None = None
+    longest_s: float = 10.0
+
+    def cost(self, *tools: str) -> float:
+        """What these calls cost together; a tool without a stated cost counts as 1."""
+        return sum(self.costs.get(tool, 1.0) for tool in tools)
+
+    def seconds(self, wanted: float) -> float:
+        """``wanted`` as a duration that the motion tools accept."""
+        return min(self.longest_s, max(1.0, round(wanted, 1)))
+
+    def failures(self, *tools: str, refused: bool = False) -> int:
+        """Faults (or refusals) of these tools since one of them last succeeded."""
+        count = 0
+        for step in reversed(self.steps):
+            if step.tool in tools:
+                if step.result.ok:
+                    break
+                count += step.refused == refused
+        return count
+
+    def last(self, *tools: str) -> Step | None:
+        """The newest step of one of these tools."""
+        return next((step for step in reversed(self.steps) if step.tool in tools), None)
+
+
+def number(value: object) -> float | None:
+    """``value`` when it is a finite number, else None (True is no number)."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if math.isfinite(value) else None

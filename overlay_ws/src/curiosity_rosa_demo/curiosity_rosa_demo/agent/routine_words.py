@@ -1,0 +1,122 @@
+"""The words that the routine knows, as patterns for lower-case NFKC text. Data only."""
+
+from __future__ import annotations
+
+import re
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile('|'.join(patterns))
+
+
+_ADDRESS = r'^((ok|okay|hey|please|rover|curiosity|rosa|so|and)[ ,]+)*'
+_THE = r'(the |your |its )?'
+
+NOT_STOP = _any(
+    r"\b(don't|dont|do not|never|not)( \w+){0,2}? (stop|halt)\b",
+    r'(止ま|止め|とま|やめ|中止し|停止し)(ら)?な',
+    r'(别|不要|不许|不能|不)(停|中止)',
+)
+STOP = _any(
+    r'\b(stop|halt|freeze|abort|emergency|whoa|stay put|(stay|stand|hold) still)\b',
+    r"^(please )?(don't|dont|do not|never) (move|drive|go|roll)( at all| now| anymore)?$",
+    r'停止|止ま[れっり]|とま[れっ]|止めて|止めろ|ストップ|中止|やめ[てろ]|動かないで|動くな',
+    r'停下|停车|停住|急停|^停$|(别|不要|不许|勿)(再)?(动|移动|走)$',
+)
+NEGATION = _any(
+    r"\b(not|never|no|without|avoid|refuse|nobody|nothing|neither|instead|dont)\b|n't\b",
+    r'ない(?!か)|ません(?!か)|ずに|禁止|不要|[るむくすうつぶ]な($|よ)',
+    r'别|勿|没|沒|不(?!错|錯)|禁',
+)
+# Conditions, reports and talk about an action: not the wish that it happens now.
+HEDGE = _any(
+    r'\b(if|when|whenever|unless|until|till|after|before|once|later|tomorrow|yesterday)\b',
+    r'\b(maybe|perhaps|yet|why|results?|report|told|said|says|means?|explain)\b',
+    r'\b(i|we)\b(?! (want|need|would like))',
+    r'たら|れば|なら|まで|あとで|後で|もし|明日|昨日|結果|教えて|かも|と言っ|意味|予定',
+    r'如果|要是|假如|直到|之后|以后|稍后|明天|昨天|结果|告诉|也许|可能|意思|说过',
+)
+POLITE = _any(
+    _ADDRESS + r'(can|could|would|will) you\b',
+    r'(くれ|もらえ|いただけ|頂け|くださ)(ます|ません|ない)?か$|どうか',
+)
+QUESTION = _any(
+    _ADDRESS + r'(what|why|how|when|where|who|which|did|does|do|is|are|was|were|have|has|had)\b'
+    r"(?! not|n't)",
+    _ADDRESS + r'(should|may|might|am|can|could|would|will|shall)\b',
+    r'か$|何|なに|なぜ|どうして|どこ|いつ|どの',
+    r'吗|嗎|么$|什么|为什么|怎么|哪|几|是否|呢$|多少|如何',
+    r'\?$',
+)
+HELP = _any(
+    r'\bhelp\b(?! (me|us|to)\b)|\bcommands?\b|what (can|do) you\b',
+    r'\b(how|what) (do|can|should|could) i\b',
+    r'使い方|ヘルプ|何ができ|なにができ|できること|何をでき',
+    r'帮助|幫助|怎么用|如何使用|能做什么|会什么|可以做什么|会做什么',
+)
+GREETING = re.compile(
+    r'(hi|hello|hey|good (morning|afternoon|evening)|thanks?( you)?( very much)?'
+    r'|こんにち[はわ]|おはよう(ございます)?|こんばんは|やあ|どうも|ありがとう(ございます)?'
+    r'|你好|您好|嗨|谢谢|早上好)[ ,、，]*(there|rover|curiosity|rosa|ローバー|火星车)?'
+)
+STATUS = _any(
+    r'\b(status|state of|condition|telemetry|get_status|how are you|where are you)\b',
+    r'\b(rover|its|your) (state|position|location|pose)\b|\bwhere is the rover\b',
+    r'\bis the mast\b|\bare you (moving|ok|okay|ready)\b',
+    r'状態|状況|ステータス|どこにい|現在地|現在位置|調子',
+    r'状态|狀態|状况|情况|在哪|当前位置|现在位置',
+)
+ROVER = _any(
+    r'\b(mast|rover|moving|position|location|heading|stopped|driving)\b',
+    r'マスト|ローバー|動いて|走って|位置|桅杆|火星车|漫游车|移动',
+)
+COMMANDS = {
+    'mast_open': _any(
+        rf'\b(open|raise|deploy|extend|lift|unfold) (up )?{_THE}mast\b',
+        r'\bmast (up|open)$|^mast_open$|\bput (up )?the mast( up)?$',
+        r'マスト(を)?(開(い|け|く$|ける$)|展開|上げ|あげ|立て|伸ば|オープン)',
+        r'(打开|展开|升起|竖起)(一下)?(火星车的)?桅杆|桅杆(打开|展开|升起)(?!了)',
+    ),
+    'mast_close': _any(
+        rf'\b(close|lower|stow|retract|fold) (down )?{_THE}mast\b',
+        r'\bmast (down|close)$|^mast_close$|\bput (away |down )?the mast( away| down)$',
+        r'マスト(を)?(閉じ|閉め|とじ|収納|下げ|さげ|下ろ|たた|畳|格納|しま|クローズ)',
+        r'(关闭|收起|收回|合上|降下|放下|收)(一下)?(火星车的)?桅杆',
+        r'桅杆(关闭|收起|收回|降下|放下)(?!了)',
+    ),
+    'mast_rotate': _any(
+        rf'\b(rotate|turn|spin|swivel|pan) {_THE}(mast|camera)\b|\blook around\b',
+        r'^rotate$|^mast_rotate$|\bmast rotate$',
+        r'マスト(を)?(回|旋回|回転|まわ)|見回し|見まわし|周りを見て|周囲を見て',
+        r'(旋转|转动|转)(一下)?桅杆|桅杆(旋转|转动)(?!了)|环顾|看看四周',
+    ),
+    'capture_and_score': _any(
+        r'\b(take|snap|shoot|capture|get|grab)( \w+){0,3} (picture|photo|image|snapshot|shot)\b',
+        r'^capture( now)?$|^(take a )?(picture|photo)$|^capture_and_score$|^how bright\b',
+        r'撮影(?!した|しました)|写真(を)?(撮(?!った|りました)|とって)|^写真$|撮って',
+        r'画像を(撮|取得)|キャプチャ|明るさ',
+        r'拍照|拍(一|几|个)?(张|下)?(照|图|片)|拍摄|照相|^拍(一)?张',
+    ),
+}
+DRIVING = _any(
+    r'\b(forwards?|ahead|backwards?|reverse|drive|move|go|turn|steer|left|right|rotate)\b',
+    r'\b(faster|degrees?|met(er|re)s?)\b',
+    r'前進|直進|進[んめむ]|走[っれる]|動[いけ]|移動|左|右|曲が|後退|バック|回[れっ]|旋回',
+    r'前进|往前|向前|左转|右转|向左|向右|后退|倒车|移动|开到|掉头|走',
+)
+_LOOKED_AT_EN = (
+    r'(ground|terrain|textures?|soil|surface|area|surroundings|rocks?|site|light|bright(er)?|lit'
+    r'|environment|mars)\b'
+)
+_LOOKED_AT_ZH = '(地面|地表|地形|纹理|周围|附近|岩石|土壤|区域|亮|光|环境|火星|地方)'
+EXPLORE = _any(
+    r'^(please )?(explore|investigate|survey)$',
+    r'\b(explore|analy[sz]e|investigate|survey|examine|inspect|study|search|look for|find|scout'
+    rf'|research)\b.*\b{_LOOKED_AT_EN}',
+    '(地面|地表|地形|テクスチャ|周囲|周辺|周り|岩|土|場所|エリア|火星|付近|辺り|環境|明るい).*'
+    '((調査|分析)(?!した|しました)|調べ(?!た|まし)|探索|探査|観察|解析|探し(?!た|まし)|探せ|見つけて)',
+    '^(調査|探索|探査)(して|せよ|しろ|を?開始)?(ください|下さい)?$',
+    '^(调查|探索|探测|勘察|勘探)(一下|吧)?$',
+    f'(调查|调研|勘察|勘探|探索|探测|分析|考察|检查|观察|寻找|找|研究)(?!了|过).*{_LOOKED_AT_ZH}',
+    f'{_LOOKED_AT_ZH}.*(调查|勘察|分析|考察|检查|研究)(?!了|过)',
+)

@@ -1,0 +1,30 @@
+"""Clocks that can be trusted with a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+class TravelClock:
+    """Seconds that pass at least as fast as the steady clock and as simulated time.
+
+    What a moving rover covers depends on simulated time, which may run faster than the wall's, but
+    also stands still before the first ``/clock``, jumps and can stop. So each reading advances by
+    the larger of the two advances: a jump can end a motion early, nothing can make it longer.
+    """
+
+    def __init__(self, ros_clock: Any, steady: Callable[[], float] = time.monotonic) -> None:
+        self._ros_clock, self._steady = ros_clock, steady
+        self._last_ros, self._last_steady = self._ros(), steady()
+        self._now = 0.0
+
+    def _ros(self) -> float:
+        return float(self._ros_clock.now().nanoseconds) * 1e-9
+
+    def __call__(self) -> float:
+        ros, steady = self._ros(), self._steady()
+        self._now += max(ros - self._last_ros, steady - self._last_steady)
+        self._last_ros, self._last_steady = ros, steady
+        return self._now

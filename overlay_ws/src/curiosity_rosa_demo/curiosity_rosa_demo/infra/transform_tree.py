@@ -1,0 +1,234 @@
+"""Frames as a tree of links: composition, look-up in either direction, age of what was heard.
+
+Pure: stamps and the steady time come from the caller. Metres, seconds, quaternions (x, y, z, w).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.domain.models import tf_unavailable
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+# A stamp that is earlier by less than this came late and is dropped; by more, time began anew.
+LATE_S = 1.0
+MIN_NORM = 1e-6  # a quaternion shorter than this holds no direction
+
+
+class TransformUnavailable(Exception):
+    """``TF unavailable: <world> -> <base>``, then why."""
+
+    def __init__(self, world: str, base: str, reason: str) -> None:
+        super().__init__(f'{tf_unavailable(world, base)}: {reason}')
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Pose of a child frame in its parent frame; the rotation is a unit quaternion."""
+
+    translation: Vector
+    rotation: Quaternion
+
+    def __matmul__(self, inner: Transform) -> Transform:
+        """Pose in this one's parent of what ``inner`` says in this one's child."""
+        moved = _rotated(self.rotation, inner.translation)
+        x, y, z = (a + b for a, b in zip(self.translation, moved, strict=True))
+        return Transform((x, y, z), _product(self.rotation, inner.rotation))
+
+    def inverse(self) -> Transform:
+        x, y, z, w = self.rotation
+        back = (-x, -y, -z, w)
+        dx, dy, dz = _rotated(back, self.translation)
+        return Transform((-dx, -dy, -dz), back)
+
+    @property
+    def yaw(self) -> float:
+        """Radians about +Z, REP 103: the Z angle of the Z-Y-X Euler angles."""
+        x, y, z, w = self.rotation
+        return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+    def is_finite(self) -> bool:
+        return all(map(math.isfinite, (*self.translation, *self.rotation)))
+
+
+IDENTITY = Transform((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+
+
+def _product(a: Quaternion, b: Quaternion) -> Quaternion:
+    """Hamilton product a b, brought back to unit length."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return _unit(
+        (
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        )
+    )
+
+
+def _rotated(q: Quaternion, v: Vector) -> Vector:
+    """v turned by q: v + 2 w (u x v) + 2 u x (u x v), u the vector part of q."""
+    x, y, z, w = q
+    tx = 2.0 * (y * v[2] - z * v[1])
+    ty = 2.0 * (z * v[0] - x * v[2])
+    tz = 2.0 * (x * v[1] - y * v[0])
+    return (
+        v[0] + w * tx + y * tz - z * ty,
+        v[1] + w * ty + z * tx - x * tz,
+        v[2] + w * tz + x * ty - y * tx,
+    )
+
+
+def _unit(q: Quaternion) -> Quaternion:
+    norm = math.hypot(*q)
+    x, y, z, w = (part / norm for part in q)
+    return (x, y, z, w)
+
+
+def frame_name(name: str) -> str:
+    """The name as tf2 knows it: the Curiosity demo publishes /odom for odom."""
+    return name.lstrip('/')
+
+
+@dataclass(frozen=True)
+class Link:
+    """The last word about one child frame; its stamp changed at the steady time ``changed_s``."""
+
+    parent: str
+    child: str
+    transform: Transform
+    stamp_ns: int
+    changed_s: float
+    static: bool
+    fault: str = ''
+
+    @property
+    def name(self) -> str:
+        return f'{self.parent} -> {self.child}'
+
+
+class FrameTree:
+    """What /tf and /tf_static said last, per child frame. Not thread-safe."""
+
+    def __init__(self, max_age_s: float) -> None:
+        if not max_age_s > 0.0:
+            raise ValueError(f'max_age_s must be greater than 0, not {max_age_s}')
+        self._max_age_s = max_age_s
+        self._links: dict[str, Link] = {}
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(self._links.values())
+
+    def hear(
+        self,
+        parent: str,
+        child: str,
+        translation: Vector,
+        rotation: Quaternion,
+        *,
+        stamp_ns: int,
+        now_s: float,
+        static: bool,
+    ) -> Link | None:
+        """Take one transform as it came; the link it made, or None when it says nothing new."""
+        parent, child = frame_name(parent), frame_name(child)
+        if not parent or not child or parent == child:
+            return None
+        known = self._links.get(child)
+        changed_s = now_s
+        transform, fault = _checked(translation, rotation)
+        if known is not None and not static and not known.static:
+            if 0 < known.stamp_ns - stamp_ns < LATE_S * 1e9:
+                return None
+            if stamp_ns == known.stamp_ns:
+                if not fault and not known.fault:
+                    return None  # the first word on an instant stands, as in tf2
+                changed_s = known.changed_s  # said again: the pose is no younger for it
+        link = Link(parent, child, transform, stamp_ns, changed_s, static, fault)
+        self._links[child] = link
+        return link
+
+    def restarted(self, before: Link | None, after: Link) -> bool:
+        """Whether a history with ``before`` cannot take ``after``: earlier, or of another kind."""
+        return before is not None and (
+            before.static != after.static
+            or (not after.static and after.stamp_ns < before.stamp_ns)
+        )
+
+    def link(self, child: str) -> Link | None:
+        return self._links.get(frame_name(child))
+
+    def chain(self, world: str, base: str, now_s: float) -> tuple[list[Link], list[Link]]:
+        """Links from ``base`` up to the common ancestor, and from ``world`` up to it.
+
+        Raises TransformUnavailable: a frame nobody spoke of, no connection, a loop, a broken or an
+        old link. Every link that moves must be fresh: a pose is as old as its oldest part.
+        """
+        world, base = frame_name(world), frame_name(base)
+        known = self._links.keys() | {link.parent for link in self._links.values()}
+        for frame in (world, base):
+            if frame not in known:
+                raise TransformUnavailable(
+                    world, base, f'{frame or "(empty name)"} was never seen'
+                )
+        above_base, loop_b = self._ancestors(base)
+        above_world, loop_w = self._ancestors(world)
+        common = next((frame for frame in above_base if frame in above_world), None)
+        if common is None:
+            loop = loop_b or loop_w
+            why = f'loop through {loop}' if loop else 'the two frames are not connected'
+            raise TransformUnavailable(world, base, why)
+        up = [self._links[frame] for frame in above_base[: above_base.index(common)]]
+        down = [self._links[frame] for frame in above_world[: above_world.index(common)]]
+        for link in (*up, *down):
+            if link.fault:
+                raise TransformUnavailable(world, base, f'{link.fault} ({link.name})')
+        for link in (*up, *down):
+            age_s = now_s - link.changed_s
+            if not link.static and age_s > self._max_age_s:
+                why = f'no news for {age_s:.1f} s ({link.name})'
+                raise TransformUnavailable(world, base, why)
+        return up, down
+
+    def _ancestors(self, frame: str) -> tuple[list[str], str]:
+        """The frame and everything above it, and the frame at which a loop closes, if one does."""
+        path = [frame]
+        seen = {frame}
+        while (link := self._links.get(path[-1])) is not None:
+            if link.parent in seen:
+                return path, link.parent
+            path.append(link.parent)
+            seen.add(link.parent)
+        return path, ''
+
+
+def composed(up: list[Link], down: list[Link]) -> tuple[Transform, int]:
+    """Pose of the chain's base in its world, and the stamp (ns) of its oldest moving link."""
+    return _product_of(down).inverse() @ _product_of(up), oldest_stamp_ns(up, down)
+
+
+def oldest_stamp_ns(up: list[Link], down: list[Link]) -> int:
+    """The time for which the whole chain is known; 0, as in tf2, when nothing in it moves."""
+    return min((link.stamp_ns for link in (*up, *down) if not link.static), default=0)
+
+
+def _product_of(links: list[Link]) -> Transform:
+    result = IDENTITY
+    for link in links:
+        result = link.transform @ result
+    return result
+
+
+def _checked(translation: Vector, rotation: Quaternion) -> tuple[Transform, str]:
+    if not all(map(math.isfinite, (*translation, *rotation))):
+        return IDENTITY, 'not finite'
+    norm = math.hypot(*rotation)
+    if not MIN_NORM <= norm < math.inf:
+        return IDENTITY, f'quaternion of length {norm:.3g}'
+    return Transform(translation, _unit(rotation)), ''

@@ -1,0 +1,105 @@
+"""The newest frame of the rover's camera, subscribed to only while somebody wants frames.
+
+An idle rover then renders, compresses and sends no pictures, and nothing here is decoded.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage, Image
+
+from curiosity_rosa_demo.domain.models import NO_IMAGE_RECEIVED
+from curiosity_rosa_demo.infra.config_models import Images
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
+
+
+class NoFrame(Exception):
+    """No frame that is fresh enough came in time; the message is the contract's reason."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A message as it came, the steady time it came at, and how many had come by then."""
+
+    message: CompressedImage | Image
+    received_s: float
+    number: int
+
+
+class Camera:
+    """``on_frame`` runs for every frame, on the thread that spins ``node``; the rest on any."""
+
+    def __init__(
+        self,
+        node: Node,
+        images: Images,
+        on_frame: Callable[[Frame], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._node = node
+        self._on_frame = on_frame
+        self._clock = clock
+        self._type, self.topic = (
+            (Image, images.input_raw)
+            if images.input == 'raw'
+            else (CompressedImage, images.input_compressed)
+        )
+        self._came = threading.Condition()
+        self._newest: Frame | None = None
+        self._subscription: Any = None
+        self._wanted_until_s = 0.0
+        self._closed = False
+
+    def want(self, for_s: float) -> None:
+        """Receive frames for ``for_s`` seconds from now, or longer if somebody else wants them."""
+        with self._came:
+            self._wanted_until_s = max(self._wanted_until_s, self._clock() + for_s)
+            if self._subscription is None and not self._closed:
+                self._subscription = self._node.create_subscription(
+                    self._type, self.topic, self._receive, NEWEST_ONLY
+                )
+
+    def rest(self) -> None:
+        """Stop receiving when nobody wants frames any more."""
+        with self._came:
+            if self._subscription is not None and self._clock() > self._wanted_until_s:
+                self._node.destroy_subscription(self._subscription)
+                self._subscription = None
+
+    def fresh(self, *, max_age_s: float, wait_s: float) -> Frame:
+        """The newest frame if it is at most ``max_age_s`` old, else the next that comes.
+
+        Blocks, so not for the thread that spins ``node``. Raises NoFrame after ``wait_s``, at once
+        when the camera is closed.
+        """
+        self.want(wait_s)
+        with self._came:
+            deadline = self._clock() + wait_s
+            while True:
+                frame, now = self._newest, self._clock()
+                if frame is not None and now - frame.received_s <= max_age_s:
+                    return frame
+                if now >= deadline or self._closed:
+                    if frame is None:
+                        raise NoFrame(NO_IMAGE_RECEIVED)
+                    raise NoFrame(f'Image is stale: {now - frame.received_s:.1f} s old')
+                self._came.wait(deadline - now)
+
+    def close(self) -> None:
+        """Let go everybody who waits; receive nothing more."""
+        with self._came:
+            self._closed = True
+            self._came.notify_all()
+
+    def _receive(self, message: CompressedImage | Image) -> None:
+        with self._came:
+            number = self._newest.number + 1 if self._newest else 1
+            frame = self._newest = Frame(message, self._clock(), number)
+            self._came.notify_all()
+        self._on_frame(frame)

@@ -1,0 +1,169 @@
+"""A camera picture in; out the same, as dark as the light model says, score and verdict burned in.
+
+Brightness factor = min_brightness + (1 - min_brightness) * score, applied to R, G and B. Scaling Y
+about 0 and Cb, Cr about 128 does the same to the JPEG's own planes, because the conversion between
+the two is linear; what differs is rounding, and colours that the way to RGB would have clipped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import cv2
+import numpy as np
+
+from curiosity_rosa_demo.domain.models import LightScore
+from curiosity_rosa_demo.sim.image_header import (
+    DecodeError,
+    EncodeError,
+    ImageError,
+    check_size,
+    is_jpeg,
+    picture_size,
+)
+from curiosity_rosa_demo.sim.score_label import Label, Pixels
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.sim.yuv_jpeg import YuvJpeg
+
+__all__ = ['DecodeError', 'EncodeError', 'ImageError', 'ImagePipeline', 'RawImage']
+
+# sensor_msgs/Image encodings: bytes per pixel, and OpenCV's conversion to BGR.
+_ENCODINGS: dict[str, tuple[int, int | None]] = {
+    'rgb8': (3, cv2.COLOR_RGB2BGR),
+    'bgr8': (3, None),
+    'mono8': (1, None),
+    'rgba8': (4, cv2.COLOR_RGBA2BGR),
+    'bgra8': (4, cv2.COLOR_BGRA2BGR),
+}
+
+
+class RawImage(Protocol):
+    """The fields of sensor_msgs/Image that are used."""
+
+    encoding: str
+    width: int
+    height: int
+    step: int
+    data: Any
+
+
+class ImagePipeline:
+    """Stateless between pictures and safe from any thread.
+
+    ``jpeg_quality`` 1 to 100; ``min_brightness`` 0.0 to 1.0 is the factor at score 0.0. ``fast``
+    False leaves libjpeg-turbo's planes aside, as happens by itself where the library is missing.
+    ``label`` False leaves the text out.
+    """
+
+    def __init__(
+        self, *, jpeg_quality: int, min_brightness: float, fast: bool = True, label: bool = True
+    ) -> None:
+        if not 1 <= jpeg_quality <= 100:
+            raise ValueError(f'jpeg_quality must be 1 to 100, not {jpeg_quality}')
+        if not 0.0 <= min_brightness <= 1.0:
+            raise ValueError(f'min_brightness must be 0.0 to 1.0, not {min_brightness}')
+        self._quality = jpeg_quality
+        self._min_brightness = min_brightness
+        self._label = label
+        self._yuv = _yuv_jpeg() if fast else None
+
+    @property
+    def fast(self) -> bool:
+        return self._yuv is not None
+
+    def factor(self, light: LightScore) -> float:
+        return self._min_brightness + (1.0 - self._min_brightness) * light.score
+
+    def compressed(self, data: bytes, light: LightScore) -> bytes:
+        """A JPEG or PNG to a darkened JPEG. Raises DecodeError, EncodeError."""
+        width, height = picture_size(data)
+        if self._yuv is not None and is_jpeg(data):
+            planes = self._yuv.decode(data, width, height)
+            if planes is not None:
+                factor = self.factor(light)
+                luma_bytes = planes.luma.strides[0] * height
+                _scale(planes.packed[:luma_bytes], factor)
+                if planes.chroma is not None:
+                    _scale(planes.packed[luma_bytes:], factor, about=128.0)
+                if self._label:
+                    label = Label.of(light, width, height)
+                    label.draw(planes.luma)
+                    if planes.chroma is not None:
+                        cb, cr = planes.chroma
+                        label.tint(cb, cr, width, height)
+                return self._yuv.encode(planes, self._quality)
+        return self._through_pixels(_decoded(data), light)
+
+    def raw(self, image: RawImage, light: LightScore) -> bytes:
+        """A sensor_msgs/Image to a darkened JPEG. Raises DecodeError, EncodeError."""
+        return self._through_pixels(_pixels_of(image), light)
+
+    def _through_pixels(self, pixels: Pixels, light: LightScore) -> bytes:
+        _scale(pixels, self.factor(light))
+        if self._label:
+            height, width = pixels.shape[:2]
+            Label.of(light, width, height).draw(pixels)
+        try:
+            done, data = cv2.imencode('.jpg', pixels, [cv2.IMWRITE_JPEG_QUALITY, self._quality])
+        except cv2.error as error:
+            raise EncodeError(_plain(error)) from error
+        if not done:
+            raise EncodeError(f'OpenCV made no JPEG of {pixels.shape[1]} x {pixels.shape[0]}')
+        return data.tobytes()
+
+
+def _yuv_jpeg() -> YuvJpeg | None:
+    try:  # imported here: the library is optional
+        from curiosity_rosa_demo.sim.yuv_jpeg import YuvJpeg
+
+        return YuvJpeg()
+    except (ImportError, OSError, RuntimeError, AttributeError):
+        return None
+
+
+def _scale(pixels: Pixels, factor: float, *, about: float = 0.0) -> None:
+    """(pixels - about) * factor + about, rounded, in place; never negative for 8-bit pixels."""
+    if factor != 1.0:
+        cv2.convertScaleAbs(pixels, dst=pixels, alpha=factor, beta=about * (1.0 - factor))
+
+
+def _decoded(data: bytes) -> Pixels:
+    # EXIF orientation is left alone, as on the way through the planes.
+    flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
+    try:
+        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+    except cv2.error as error:
+        raise DecodeError(_plain(error)) from error
+    if pixels is None:
+        raise DecodeError('the compressed data is corrupt')
+    return pixels  # type: ignore[return-value]
+
+
+def _pixels_of(image: RawImage) -> Pixels:
+    """A copy of a raw picture's pixels: BGR, or grey for mono8."""
+    known = _ENCODINGS.get(image.encoding)
+    if known is None:
+        named, supported = image.encoding[:40], ', '.join(_ENCODINGS)
+        raise DecodeError(f'encoding {named!r} is not supported; supported: {supported}')
+    depth, conversion = known
+    width, height, step = image.width, image.height, image.step
+    check_size(width, height)
+    row = width * depth
+    if step < row:
+        raise DecodeError(
+            f'step {step} is too small, a row of {width} {image.encoding} takes {row}'
+        )
+    data = np.frombuffer(image.data, np.uint8)
+    if data.size < step * (height - 1) + row:
+        raise DecodeError(f'{data.size} bytes of data, {height} rows of step {step} need more')
+    pixels = np.lib.stride_tricks.as_strided(
+        data, shape=(height, width, depth), strides=(step, depth, 1), writeable=False
+    )
+    if conversion is not None:
+        return cv2.cvtColor(np.ascontiguousarray(pixels), conversion)  # type: ignore[return-value]
+    return pixels[:, :, 0].copy() if depth == 1 else pixels.copy()
+
+
+def _plain(error: cv2.error) -> str:
+    return str(getattr(error, 'err', '') or error).strip()[:200]

@@ -1,0 +1,52 @@
+"""How bright it is where the rover stands: dark at ``x_min``, bright from ``x_good`` on.
+
+score = clamp((x - x_min) / (x_good - x_min), 0, 1), and good when score >= threshold
+(design of the light simulator, section 5.2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.domain.models import LightScore
+from curiosity_rosa_demo.infra.config_models import Thresholds
+
+
+@dataclass(frozen=True)
+class LightModel:
+    """``x_min``, ``x_good`` in metres of the world frame; ValueError unless finite and rising."""
+
+    x_min: float
+    x_good: float
+    threshold: float
+
+    def __post_init__(self) -> None:
+        for name in ('x_min', 'x_good', 'threshold'):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f'{name} must be finite, not {getattr(self, name)}')
+        if self.x_good <= self.x_min:
+            raise ValueError(f'x_good ({self.x_good}) must be greater than x_min ({self.x_min})')
+        if not 0.0 <= self.threshold <= 1.0:
+            raise ValueError(f'threshold must be 0.0 to 1.0, not {self.threshold}')
+
+    @classmethod
+    def of(cls, thresholds: Thresholds) -> LightModel:
+        light = thresholds.light_model
+        return cls(light.x_min, light.x_good, thresholds.quality.score_threshold)
+
+    def score(self, x: float) -> LightScore:
+        """The light at ``x`` metres; ValueError when that is no finite number.
+
+        ``is_good`` is decided on this double. CaptureAndScore carries the score as float32, which
+        can round across the threshold: whoever needs the verdict reads ``is_good``.
+        """
+        if not math.isfinite(x):
+            raise ValueError(f'x must be finite, not {x}')
+        if x >= self.x_good:  # exact at both ends, whatever the division rounds to
+            value = 1.0
+        elif x <= self.x_min:
+            value = 0.0
+        else:
+            value = min(1.0, (x - self.x_min) / (self.x_good - self.x_min))
+        return LightScore(score=value, is_good=value >= self.threshold)

@@ -1,0 +1,172 @@
+"""The light simulator: the rover's pictures as dark as it is where the rover stands, with a score.
+
+Two threads: ``simulator`` receives pictures and TF and republishes while somebody subscribes;
+``simulator_service`` serves captures, one after another, and may wait there for a picture.
+"""
+
+from __future__ import annotations
+
+import array
+import sys
+import time
+
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import CompressedImage, Image
+
+from curiosity_rosa_demo.domain.models import LightScore, RoverPose
+from curiosity_rosa_demo.infra.ros_io import (
+    STEADY,
+    Process,
+    SpinThread,
+    node_config,
+    run_app,
+)
+from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
+from curiosity_rosa_demo.sim.camera import Camera, Frame, NoFrame
+from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
+from curiosity_rosa_demo.sim.light_model import LightModel
+
+LINGER_S = 5.0  # frames keep coming for this long after a capture, so that the next finds one
+LOOK_S = 0.5  # how often to look whether somebody subscribes to the output
+
+# Reliable and latched matches every subscriber, and shows a late one the last capture.
+CAPTURE_QOS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+
+class PublishError(Exception):
+    def __init__(self, why: object) -> None:
+        super().__init__(f'Image cannot be published: {why}')
+
+
+# Whatever may go wrong with one picture; the messages are the reasons of the contract.
+FAILURES = (NoFrame, TransformUnavailable, ImageError, PublishError)
+
+
+class SimulatorApp:
+    def __init__(self, process: Process, *, start_parameter_services: bool = True) -> None:
+        self.node = Node('simulator', start_parameter_services=start_parameter_services)
+        config = node_config(self.node)
+        self._topics = config.topics
+        self._limits = config.thresholds.capture
+        self._light = LightModel.of(config.thresholds)
+        self._pipeline = ImagePipeline(
+            jpeg_quality=self._limits.jpeg_quality, min_brightness=self._limits.min_brightness
+        )
+        if not self._pipeline.fast:
+            self.node.get_logger().info('libjpeg-turbo not found: pictures take the slower way')
+        self._processed = 0
+        self._trouble: type[Exception] | None = None
+        self._output_topic = config.topics.images.output_capture_compressed
+        self._output = self.node.create_publisher(CompressedImage, self._output_topic, CAPTURE_QOS)
+        self._transforms = make_transform_source(self.node, config.thresholds.tf.max_age_s)
+        self._camera = Camera(self.node, config.topics.images, self._republish)
+        self.node.create_timer(LOOK_S, self._look, clock=STEADY)
+
+        # A helper that needs no clock of its own: it must not subscribe to /clock a second time.
+        self._service_node = Node(
+            'simulator_service',
+            start_parameter_services=False,
+            parameter_overrides=[Parameter('use_sim_time', value=False)],
+        )
+        self._service_node.create_service(
+            CaptureAndScore, config.topics.services.capture_and_score.name, self._capture
+        )
+        self._threads = [
+            SpinThread('simulator', self.node, on_crash=process.crash),
+            SpinThread('simulator_service', self._service_node, on_crash=process.crash),
+        ]
+
+    def close(self) -> None:
+        self._camera.close()
+        for thread in self._threads:
+            thread.close()
+        self._service_node.destroy_node()
+        self.node.destroy_node()
+
+    def _look(self) -> None:
+        if self._output.get_subscription_count():
+            self._camera.want(3 * LOOK_S)
+        self._camera.rest()
+
+    def _republish(self, frame: Frame) -> None:
+        """Every frame, while somebody subscribes; what fails is said once, not per frame."""
+        if not self._output.get_subscription_count():
+            return
+        try:
+            self._process(frame)
+        except FAILURES as error:
+            if type(error) is not self._trouble:
+                self._trouble = type(error)
+                self.node.get_logger().warning(f'not republishing: {error}')
+        else:
+            if self._trouble is not None:
+                self._trouble = None
+                self.node.get_logger().info('republishing again')
+
+    def _capture(
+        self, _: CaptureAndScore.Request, response: CaptureAndScore.Response
+    ) -> CaptureAndScore.Response:
+        asked_s = time.monotonic()
+        frame = None
+        try:
+            frame = self._camera.fresh(
+                max_age_s=self._limits.max_image_age_s, wait_s=self._limits.wait_s
+            )
+            light, pose = self._process(frame)
+        except FAILURES as error:
+            response.error_reason = str(error)
+            response.debug = self._debug(frame, asked_s)
+        else:
+            response.ok = True
+            response.score, response.is_good = light.score, light.is_good
+            response.image_topic = self._output_topic
+            response.debug = f'{self._debug(frame, asked_s)}; x = {pose.x:.3f} m'
+        self._camera.want(LINGER_S)
+        response.stamp = self.node.get_clock().now().to_msg()
+        return response
+
+    def _process(self, frame: Frame) -> tuple[LightScore, RoverPose]:
+        """Score, darken and publish one frame. Raises one of FAILURES; safe from both threads."""
+        tf = self._topics.tf
+        pose = self._transforms.lookup(tf.world_frame, tf.base_frame)
+        light = self._light.score(pose.x)
+        message = frame.message
+        self._processed += 1
+        if isinstance(message, Image):
+            jpeg = self._pipeline.raw(message, light)
+        else:
+            jpeg = self._pipeline.compressed(bytes(message.data), light)
+        # An array is taken as it is; rclpy would look at every byte of anything else.
+        picture = CompressedImage(
+            header=message.header, format='jpeg', data=array.array('B', jpeg)
+        )
+        try:
+            self._output.publish(picture)
+        except rclpy_implementation.RCLError as error:  # seen when the transport is saturated
+            raise PublishError(error) from error
+        return light, pose
+
+    def _debug(self, frame: Frame | None, asked_s: float) -> str:
+        now_s = time.monotonic()
+        took = f'took {1e3 * (now_s - asked_s):.0f} ms'
+        if frame is None:
+            return f'{took}; no frame of {self._camera.topic}'
+        before_s = asked_s - frame.received_s
+        when = f'{abs(before_s):.3f} s {"before" if before_s > 0 else "after"} the request'
+        return (
+            f'{took}; frame {frame.number} of {self._camera.topic}, received {when}; '
+            f'{self._processed} frames processed'
+        )
+
+
+def main() -> None:
+    sys.exit(run_app('simulator', SimulatorApp))

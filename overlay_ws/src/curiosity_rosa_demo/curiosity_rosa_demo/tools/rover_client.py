@@ -1,0 +1,98 @@
+"""The rover as the agent reaches it: /adapter/*, /capture_and_score and TF. Blocking, with
+time-outs.
+
+Every method may be called from any thread but the one that spins the node.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed, call
+from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
+
+MARGIN_S = 1.0
+
+
+class RoverClient:
+    def __init__(self, node: Node, config: Config) -> None:
+        self._frames = config.topics.tf
+        self._transforms = make_transform_source(node, config.thresholds.tf.max_age_s)
+        services = config.topics.adapter
+        self._triggers = {
+            name: node.create_client(Trigger, getattr(services, name).name)
+            for name in type(services).model_fields
+        }
+        self._capture = node.create_client(
+            CaptureAndScore, config.topics.services.capture_and_score.name
+        )
+        self._timeouts = _timeouts(config)
+        self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + MARGIN_S
+
+    def trigger(self, name: str) -> str:
+        """Call /adapter/<name>; its message. Raises ServiceFailed with the reason of a refusal."""
+        response = call(
+            self._triggers[name], Trigger.Request(), timeout_s=self._timeouts.get(name, MARGIN_S)
+        )
+        if not response.success:
+            raise ServiceFailed(response.message or f'{name} failed without a reason')
+        return str(response.message)
+
+    def status(self) -> dict[str, Any]:
+        """The adapter's status with the pose from TF where there is one. Raises ServiceFailed."""
+        message = self.trigger('get_status')
+        try:
+            status: dict[str, Any] = json.loads(message)
+        except ValueError as error:
+            raise ServiceFailed(f'get_status answered no JSON: {message[:80]!r}') from error
+        pose = self.pose()
+        if pose is not None:
+            status.update(rover_x=pose.x, rover_y=pose.y, yaw_rad=pose.yaw_rad)
+        return status
+
+    def capture(self) -> CaptureAndScore.Response:
+        """Raises ServiceFailed with the reason when nothing was captured."""
+        response = call(
+            self._capture, CaptureAndScore.Request(), timeout_s=self._capture_timeout_s
+        )
+        if not response.ok:
+            raise ServiceFailed(response.error_reason or 'capture failed without a reason')
+        return response
+
+    def pose(self) -> RoverPose | None:
+        """The base in the world frame, or None while TF cannot tell."""
+        try:
+            return self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
+        except TransformUnavailable:
+            return None
+
+    def ready(self) -> bool:
+        """Whether every service the tools call has been discovered."""
+        return all(
+            client.service_is_ready() for client in (*self._triggers.values(), self._capture)
+        )
+
+
+def _timeouts(config: Config) -> dict[str, float]:
+    """How long each adapter service may take by its own rules, and a margin: seconds."""
+    motion, mast = config.thresholds.motion, config.thresholds.mast
+    await_stop = motion.stop_timeout_s + motion.settle_s
+    start = await_stop + 2 * motion.service_timeout_s + MARGIN_S
+    confirm = start + mast.confirm_margin_s + MARGIN_S
+    return {
+        'move_forward': start,
+        'turn_left': start,
+        'turn_right': start,
+        'move_stop': motion.stop_timeout_s + motion.stop_confirm_s + MARGIN_S,
+        'mast_open': confirm + mast.open_duration_s,
+        'mast_close': confirm + mast.close_duration_s,
+        'mast_rotate': confirm + mast.rotate_duration_s,
+        'get_status': 2.0,
+    }

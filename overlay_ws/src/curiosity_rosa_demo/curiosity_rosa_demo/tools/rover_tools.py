@@ -1,0 +1,152 @@
+"""What the nine tools do, for a model or for a console command.
+
+Each answers a ToolResult, whatever happens. A motion tool starts, waits, stops, waits until the
+rover is still, and reports the distance it covered.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, RoverPose, ToolResult
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+
+POSE_PERIOD_S = 0.05
+STATUS_PERIOD_S = 0.5
+STILL_WAIT_S = 5.0
+
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+
+
+class RoverTools:
+    """The tools bound to one rover. One at a time: the caller sees to that."""
+
+    def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
+        self._client, self._config, self._ros_clock = client, config, ros_clock
+        self.cancellation = Cancellation()
+
+    def run(self, name: str, **arguments: Any) -> ToolResult:
+        """Carry out one tool. Raises TurnCancelled; every other failure is in the result."""
+        self.cancellation.check()
+        try:
+            if name in MOTIONS:
+                data = self._drive(name, **arguments)
+            elif name == 'capture_and_score':
+                data = self._capture()
+            elif name == 'get_status':
+                data = self._client.status()
+            else:
+                self._client.trigger(name)
+                data = {}
+        except ServiceFailed as failure:
+            self.cancellation.check()  # a stop is the reason, not what it broke
+            return ToolResult.failure(str(failure), cost=self._cost(name))
+        return ToolResult.success(**data, cost=self._cost(name))
+
+    def _cost(self, name: str) -> float:
+        return float(getattr(self._config.tool_costs.tools, name))
+
+    def _capture(self) -> dict[str, Any]:
+        needs_mast = self._config.thresholds.capture.require_open_mast
+        if needs_mast and self._client.status().get('mast_is_open') is False:
+            raise ServiceFailed(MAST_IS_CLOSED)
+        response = self._client.capture()
+        return {
+            'score': float(response.score),
+            'is_good': bool(response.is_good),
+            'image_topic': response.image_topic,
+        }
+
+    def _drive(self, name: str, duration_s: float) -> dict[str, Any]:
+        path = Path([self._client.pose()])
+        self._client.trigger(name)
+        early = ''
+        try:
+            early = self._travel(duration_s, path)
+        finally:
+            # Whatever ended the wait, the rover is told to stop before anybody is told why.
+            self._stop()
+        self._wait_until_still(path)
+        if early:
+            raise ServiceFailed(early)
+        end = path.last
+        return {
+            'duration_s': duration_s,
+            'distance_m': path.length,
+            'x': end.x if end else None,
+            'y': end.y if end else None,
+            'yaw_rad': end.yaw_rad if end else None,
+        }
+
+    def _travel(self, duration_s: float, path: Path) -> str:
+        """Wait for the motion's time to pass; why it ended early, or nothing."""
+        start, status_at = self._seconds(), time.monotonic() + STATUS_PERIOD_S
+        while (elapsed := self._seconds() - start) < duration_s:
+            self.cancellation.sleep(min(POSE_PERIOD_S, duration_s - elapsed))
+            path.add(self._client.pose())
+            if time.monotonic() >= status_at:
+                # Also the way out when simulated time stands still: the adapter's leash does not.
+                status_at = time.monotonic() + STATUS_PERIOD_S
+                status = self._client.status()
+                if not status.get('moving'):
+                    why = status.get('last_error_reason') or 'the rover was stopped'
+                    return f'Motion ended early: {why}'
+        return ''
+
+    def _seconds(self) -> float:
+        """The time in which motions are measured: the simulation's where there is one."""
+        if self._ros_clock.ros_time_is_active:
+            return float(self._ros_clock.now().nanoseconds) * 1e-9
+        return time.monotonic()
+
+    def _stop(self) -> None:
+        try:
+            self._client.trigger('move_stop')
+        except ServiceFailed:
+            # The adapter died or lost the rover: its restart, or its leash, stops the rover.
+            # One more try, since a restart takes about a second.
+            self._client.trigger('move_stop')
+
+    def _wait_until_still(self, path: Path) -> None:
+        deadline = time.monotonic() + STILL_WAIT_S
+        while self._client.status().get('moving'):
+            if time.monotonic() > deadline:
+                raise ServiceFailed(f'The rover is not still {STILL_WAIT_S:g} s after its stop')
+            self.cancellation.sleep(POSE_PERIOD_S)
+            path.add(self._client.pose())
+        path.add(self._client.pose())
+
+    def stop_rover(self) -> ToolResult:
+        """Stop whatever happens, also in a cancelled turn."""
+        try:
+            self._client.trigger('move_stop')
+        except ServiceFailed as failure:
+            return ToolResult.failure(str(failure), cost=self._cost('move_stop'))
+        return ToolResult.success(cost=self._cost('move_stop'))
+
+
+class Path:
+    """Poses along a motion; ``length`` is metres, None while fewer than two are known."""
+
+    def __init__(self, poses: list[RoverPose | None]) -> None:
+        self._poses = [pose for pose in poses if pose is not None]
+
+    def add(self, pose: RoverPose | None) -> None:
+        if pose is not None:
+            self._poses.append(pose)
+
+    @property
+    def last(self) -> RoverPose | None:
+        return self._poses[-1] if self._poses else None
+
+    @property
+    def length(self) -> float | None:
+        if len(self._poses) < 2:
+            return None
+        pairs = zip(self._poses, self._poses[1:], strict=False)
+        return sum(math.hypot(b.x - a.x, b.y - a.y) for a, b in pairs)

@@ -1,0 +1,173 @@
+"""A scene to RViz markers. Pure but for the message classes; all lengths are metres (REP 103)."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, Vector3
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_models import VizConfig
+from curiosity_rosa_demo.viz.scene import Capture, Scene
+
+Colour = tuple[float, float, float, float]
+Shown = frozenset[tuple[str, int]]  # namespace and id of markers
+
+GREEN: Colour = (0.20, 0.85, 0.35, 1.0)
+AMBER: Colour = (1.00, 0.70, 0.10, 1.0)
+RED: Colour = (1.00, 0.25, 0.20, 1.0)
+KIND_COLOURS: dict[TraceKind, Colour] = {
+    TraceKind.OBSERVE: (0.45, 0.80, 1.00, 1.0),
+    TraceKind.HYPOTHESIZE: (0.80, 0.65, 1.00, 1.0),
+    TraceKind.DECIDE: (1.00, 0.90, 0.40, 1.0),
+    TraceKind.ACT: (1.00, 0.70, 0.40, 1.0),
+    TraceKind.RESULT: (0.60, 0.95, 0.60, 1.0),
+    TraceKind.ERROR: RED,
+}
+
+# The rover's size, from the wheel base and deck of the real one.
+BODY = (3.0, 2.0, 0.6)
+BODY_HEIGHT = 0.9  # of its middle above the ground
+
+LINE_COLUMNS = 90
+LINE_HEIGHT = 0.35  # of a letter
+LINE_STEP = 0.5
+LOWEST_LINE = 3.0  # clears the rover
+SCORE_HEIGHT = 1.0
+
+
+class MarkerBuilder:
+    """Draws scenes in ``frame_id``, the world frame.
+
+    Each array holds everything there is, so that the newest array is all that a late RViz needs.
+    The stamps are zero, RViz's word for "the newest transform": a marker never waits for a clock
+    that another node runs on.
+    """
+
+    def __init__(self, config: VizConfig, frame_id: str) -> None:
+        self._config = config
+        self._frame_id = frame_id.lstrip('/')
+
+    def build(self, scene: Scene, shown: Shown = frozenset()) -> MarkerArray:
+        """The scene, and the deletion of what is ``shown`` but no longer true."""
+        markers = [self._bright_zone()]
+        markers += self._rover(scene.pose)
+        markers += self._trail(scene.trail)
+        markers += self._lines(scene.events)
+        markers += self._score(scene.capture)
+        gone = shown - {(marker.ns, marker.id) for marker in markers}
+        return MarkerArray(markers=[self._deletion(*key) for key in sorted(gone)] + markers)
+
+    def _bright_zone(self) -> Marker:
+        low, high = self._config.bright_zone_x_min, self._config.bright_zone_x_max
+        marker = self._marker('bright_zone', 0, Marker.CUBE, (1.0, 0.95, 0.55, 0.25))
+        marker.pose.position = Point(x=low + (high - low) / 2.0, y=0.0, z=0.01)
+        width = 2.0 * self._config.bright_zone_half_width
+        marker.scale = Vector3(x=high - low, y=width, z=0.02)
+        return marker
+
+    def _rover(self, pose: RoverPose | None) -> Iterator[Marker]:
+        if pose is None:
+            return
+        body = self._marker('rover', 0, Marker.CUBE, (0.85, 0.85, 0.90, 0.8))
+        body.scale = Vector3(x=BODY[0], y=BODY[1], z=BODY[2])
+        heading = self._marker('rover', 1, Marker.ARROW, (0.20, 0.55, 1.00, 1.0))
+        heading.scale = Vector3(x=BODY[0], y=0.25, z=0.25)  # length, width, height
+        for marker, height in ((body, BODY_HEIGHT), (heading, BODY_HEIGHT + BODY[2])):
+            marker.pose.position = Point(x=pose.x, y=pose.y, z=height)
+            marker.pose.orientation.z = math.sin(pose.yaw_rad / 2.0)
+            marker.pose.orientation.w = math.cos(pose.yaw_rad / 2.0)
+            yield marker
+
+    def _trail(self, trail: Sequence[tuple[float, float]]) -> Iterator[Marker]:
+        points = trail[-self._config.trail_points :]
+        if len(points) < 2:  # RViz complains of a line with one end
+            return
+        marker = self._marker('trail', 0, Marker.LINE_STRIP, (0.20, 0.55, 1.00, 0.9))
+        marker.scale.x = 0.08
+        marker.points = [Point(x=x, y=y, z=0.05) for x, y in points]
+        yield marker
+
+    def _lines(self, events: Sequence[TraceEvent]) -> Iterator[Marker]:
+        """The newest line lowest, as on a terminal."""
+        for slot, event in enumerate(reversed(events[-self._config.trace_lines :])):
+            colour = RED if event.ok is False else KIND_COLOURS[event.kind]
+            height = LOWEST_LINE + slot * LINE_STEP
+            yield self._text('trace', slot, line_of(event), colour, height, LINE_HEIGHT)
+
+    def _score(self, capture: Capture | None) -> Iterator[Marker]:
+        if capture is None:
+            return
+        height = LOWEST_LINE + self._config.trace_lines * LINE_STEP + SCORE_HEIGHT
+        text, colour = verdict_of(capture)
+        yield self._text('score', 0, text, colour, height, SCORE_HEIGHT)
+
+    def _text(
+        self, ns: str, id_: int, text: str, colour: Colour, height: float, size: float
+    ) -> Marker:
+        marker = self._marker(ns, id_, Marker.TEXT_VIEW_FACING, colour)
+        marker.text = text
+        # Above the far edge of the bright zone: a notice board for who looks along +X.
+        marker.pose.position = Point(x=self._config.bright_zone_x_max, y=0.0, z=height)
+        marker.scale.z = size
+        return marker
+
+    def _marker(self, ns: str, id_: int, type_: int, colour: Colour) -> Marker:
+        marker = Marker(ns=ns, id=id_, type=type_, action=Marker.ADD)
+        marker.header.frame_id = self._frame_id
+        marker.header.stamp = Time()
+        red, green, blue, alpha = colour
+        marker.color = ColorRGBA(r=red, g=green, b=blue, a=alpha)
+        marker.pose.orientation.w = 1.0
+        return marker
+
+    def _deletion(self, ns: str, id_: int) -> Marker:
+        marker = Marker(ns=ns, id=id_, action=Marker.DELETE)
+        marker.header.frame_id = self._frame_id
+        return marker
+
+
+def shown_by(array: MarkerArray) -> Shown:
+    """What is to be seen once RViz has the array."""
+    return frozenset((m.ns, m.id) for m in array.markers if m.action == Marker.ADD)
+
+
+def line_of(event: TraceEvent) -> str:
+    """One line about the event: kind, tool, message, and why it failed."""
+    tool = f' {event.tool_name}:' if event.tool_name else ''
+    reason = event.error_reason or ''
+    why = f' ({reason})' if reason and reason not in event.message else ''
+    return one_line(f'{event.kind.value}{tool} {event.message}{why}', LINE_COLUMNS)
+
+
+def verdict_of(capture: Capture) -> tuple[str, Colour]:
+    """The words and the colour of the large score."""
+    if capture.score is None:
+        return one_line(f'capture failed: {capture.reason}', 40), RED
+    word, colour = ('GOOD', GREEN) if capture.is_good else ('DARK', AMBER)
+    return f'score {capture.score:.2f} {word}', colour
+
+
+def one_line(text: str, columns: int) -> str:
+    """``text`` without control characters, at most ``columns`` wide; a wide letter takes two."""
+    # A megabyte of text is cut before it is looked at; blanks that fold away may cost some of it.
+    words = ''.join(_shown(character) for character in text[: 10 * columns]).split()
+    line = ' '.join(words)
+    width = 0
+    for index, character in enumerate(line):
+        width += 2 if unicodedata.east_asian_width(character) in 'WF' else 1
+        if width > columns - 1 and (len(line) > index + 1 or width > columns):
+            return line[:index].rstrip() + '…'
+    return line
+
+
+def _shown(character: str) -> str:
+    kind = unicodedata.category(character)
+    if kind in ('Cc', 'Zl', 'Zp'):
+        return ' '
+    return '' if kind.startswith('C') else character  # direction marks, surrogates, private use

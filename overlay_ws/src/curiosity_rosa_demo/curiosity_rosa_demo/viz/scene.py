@@ -1,0 +1,76 @@
+"""What there is to draw: where the rover is and was, what was said, how the last capture went."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+
+TRAIL_STEP = 0.05  # metres; a rover that stands still adds nothing to its trail
+TRAIL_JUMP = 5.0  # metres; nobody drives that far between two looks: the world was reset
+SEEN_STEP = 0.01  # metres or radians; less cannot be seen
+
+
+@dataclass(frozen=True)
+class Capture:
+    """How a capture_and_score ended; ``score`` None means that it failed, for ``reason``."""
+
+    score: float | None
+    is_good: bool
+    reason: str = ''
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One moment. ``pose`` None means that TF says nothing; events are oldest first."""
+
+    pose: RoverPose | None = None
+    trail: Sequence[tuple[float, float]] = ()
+    events: Sequence[TraceEvent] = ()
+    capture: Capture | None = None
+
+
+def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
+    """The capture that ``event`` reports, if it does."""
+    if event.kind is not TraceKind.RESULT or event.tool_name != 'capture_and_score':
+        return None
+    if event.ok is False:
+        return Capture(None, False, event.error_reason or event.message)
+    if event.score is None or not 0.0 <= event.score <= 1.0:
+        return None
+    said = (event.data or {}).get('is_good')
+    good = said if isinstance(said, bool) else event.score >= score_threshold
+    return Capture(event.score, good)
+
+
+class Trail:
+    """The last ``size`` places of the rover, metres in the world frame, oldest first."""
+
+    def __init__(self, size: int) -> None:
+        self._points: deque[tuple[float, float]] = deque(maxlen=size)
+
+    def at(self, x: float, y: float) -> bool:
+        """The rover is at (x, y); whether the trail changed."""
+        if self._points:
+            last_x, last_y = self._points[-1]
+            gone = math.hypot(x - last_x, y - last_y)
+            if gone <= TRAIL_STEP:
+                return False
+            if gone > TRAIL_JUMP:
+                self._points.clear()
+        self._points.append((x, y))
+        return True
+
+    def points(self) -> tuple[tuple[float, float], ...]:
+        return tuple(self._points)
+
+
+def looks_moved(before: RoverPose | None, now: RoverPose | None) -> bool:
+    """Whether a drawing of one pose would not do for the other."""
+    if before is None or now is None:
+        return before is not now
+    steps = (now.x - before.x, now.y - before.y, now.yaw_rad - before.yaw_rad)
+    return any(abs(step) > SEEN_STEP for step in steps)

@@ -1,0 +1,111 @@
+"""Shows in RViz what the agent thinks and where the rover is. Nothing that it hears can end it."""
+
+from __future__ import annotations
+
+import sys
+
+import rclpy
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
+
+from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.infra.ros_io import (
+    STEADY,
+    Process,
+    SpinThread,
+    node_config,
+    run_app,
+    trace_qos,
+)
+from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
+from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_codec import decode
+from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, Shown, shown_by
+from curiosity_rosa_demo.viz.scene import Capture, Scene, Trail, capture_in, looks_moved
+
+LOOK_PERIOD_S = 0.5
+EVENT_PERIOD_NS = (
+    100_000_000  # a storm of events is drawn at most this often, and at the next look
+)
+
+# The newest array holds the whole scene: a late RViz sees it at once.
+MARKER_QOS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+
+class Visualizer:
+    """One node on one thread; everything below runs in its callbacks."""
+
+    def __init__(self, process: Process) -> None:
+        self._node = rclpy.create_node('visualizer')
+        config = node_config(self._node)
+        self._frames = config.topics.tf
+        self._threshold = config.thresholds.quality.score_threshold
+        self._builder = MarkerBuilder(config.thresholds.viz, self._frames.world_frame)
+        self._events = TraceBuffer(config.thresholds.trace.buffer_size)
+        self._trail = Trail(config.thresholds.viz.trail_points)
+        self._capture: Capture | None = None
+        self._pose: RoverPose | None = None
+        self._drawn_pose: RoverPose | None = None
+        self._shown: Shown = frozenset()
+        self._stale = True  # what was published is no longer true
+        self._drawn_at_ns = 0
+
+        self._transforms = make_transform_source(self._node, config.thresholds.tf.max_age_s)
+        self._publisher = self._node.create_publisher(
+            MarkerArray, config.topics.viz.marker_array, MARKER_QOS
+        )
+        self._node.create_subscription(
+            String,
+            config.topics.trace.events,
+            self._on_trace,
+            trace_qos(config.thresholds.trace.buffer_size),
+        )
+        self._node.create_timer(LOOK_PERIOD_S, self._look, clock=STEADY)
+        self._spin = SpinThread('visualizer', self._node, on_crash=process.crash)
+
+    def close(self) -> None:
+        self._spin.close()
+        self._node.destroy_node()
+
+    def _on_trace(self, message: String) -> None:
+        event = decode(message.data)
+        if not self._events.append(event):
+            return
+        self._capture = capture_in(event, self._threshold) or self._capture
+        self._stale = True
+        if STEADY.now().nanoseconds - self._drawn_at_ns >= EVENT_PERIOD_NS:
+            self._draw()
+
+    def _look(self) -> None:
+        try:
+            self._pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
+        except TransformUnavailable:
+            self._pose = None  # the rover disappears from the picture: that says it all
+        else:
+            self._stale |= self._trail.at(self._pose.x, self._pose.y)
+        if self._stale or looks_moved(self._drawn_pose, self._pose):
+            self._draw()
+
+    def _draw(self) -> None:
+        # By time, because the histories of several publishers arrive one after the other.
+        events = sorted(self._events.last(), key=lambda event: event.ts)
+        scene = Scene(self._pose, self._trail.points(), events, self._capture)
+        array = self._builder.build(scene, self._shown)
+        try:
+            self._publisher.publish(array)
+        except RuntimeError:  # RCLError: the middleware is saturated; the next look tries again
+            self._stale = True
+            return
+        self._shown = shown_by(array)
+        self._drawn_pose, self._stale = self._pose, False
+        self._drawn_at_ns = STEADY.now().nanoseconds
+
+
+def main() -> None:
+    sys.exit(run_app('visualizer', Visualizer))

@@ -1,0 +1,182 @@
+"""A ROS domain of its own for one test: real processes on one side, one client node on the other.
+
+Every wait is bounded and says what it waited for; only what the test started is killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+
+from curiosity_rosa_demo.infra.ros_io import SpinThread, call
+
+ROOT = Path(__file__).resolve().parents[4]
+PREFIXES = {
+    'curiosity_stand_in': ROOT / 'standalone/install/curiosity_stand_in',
+    'curiosity_rosa_demo': ROOT / 'overlay_ws/install/curiosity_rosa_demo',
+}
+
+
+def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20.0) -> Any:
+    """The first true value of ``condition``; AssertionError naming ``what`` after ``timeout_s``."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f'waited {timeout_s} s for {what}')
+        threading.Event().wait(0.02)
+
+
+class Process:
+    """One node as a real process; what it prints goes to ``log``."""
+
+    def __init__(self, command: list[str], env: dict[str, str], log: Path) -> None:
+        self.log = log
+        with log.open('ab') as out:
+            self.popen = subprocess.Popen(
+                command,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    @property
+    def alive(self) -> bool:
+        return self.popen.poll() is None
+
+    def output(self) -> str:
+        return self.log.read_text(errors='replace')
+
+    def kill(self, signum: int = signal.SIGKILL) -> int:
+        """Send the signal and wait for the end; the exit status."""
+        if self.alive:
+            self.popen.send_signal(signum)
+        try:
+            return self.popen.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait(timeout=10)
+            raise AssertionError(f'{self.log.stem} outlived signal {signum} by 10 s') from None
+
+
+class Sandbox:
+    """A domain id nobody else has, processes in it, and a client node that spins in a thread.
+
+    Use it as a context manager.
+    """
+
+    def __init__(self) -> None:
+        self._processes: list[Process] = []
+        self._folder = tempfile.TemporaryDirectory(prefix='curiosity-test-')
+        self.folder = Path(self._folder.name)
+
+    def __enter__(self) -> Sandbox:
+        self.domain, self._lock = _own_domain()
+        self.env = {
+            **os.environ,
+            'ROS_DOMAIN_ID': str(self.domain),
+            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+            'ROS_LOG_DIR': str(self.folder / 'ros'),
+            'PYTHONUNBUFFERED': '1',
+        }
+        os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+        rclpy.init(domain_id=self.domain)
+        self.node: Node = rclpy.create_node('test_client', start_parameter_services=False)
+        self.crashes: list[Exception] = []
+        self._spin = SpinThread('test-client', self.node, on_crash=self.crashes.append)
+        self._clients: dict[tuple[type, str], Any] = {}
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        for process in self._processes:
+            if process.alive:
+                process.popen.kill()
+                process.popen.wait(timeout=10)
+        self._spin.close()
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+        if exc_info[0] is not None:
+            for process in self._processes:
+                print(f'--- {process.log.name} (last lines)\n{process.output()[-3000:]}')
+        self._folder.cleanup()
+        self._lock.close()
+
+    def start(self, package: str, executable: str, /, *args: str, **params: Any) -> Process:
+        """Start a node with ROS parameters given as keywords."""
+        command = [str(PREFIXES[package] / 'lib' / package / executable), '--ros-args', *args]
+        for name, value in params.items():
+            command += ['-p', f'{name}:={_yaml_scalar(value)}']
+        log = self.folder / f'{len(self._processes):02d}-{executable}.log'
+        process = Process(command, self.env, log)
+        self._processes.append(process)
+        return process
+
+    def stand_in(self, **params: Any) -> Process:
+        return self.start('curiosity_stand_in', 'stand_in_node', **params)
+
+    def overlay(self, executable: str, **params: Any) -> Process:
+        return self.start('curiosity_rosa_demo', executable, **params)
+
+    def call(self, srv_type: type, name: str, request: Any = None, timeout_s: float = 20.0) -> Any:
+        """Call a service, waiting for it to appear. Raises ros_io.ServiceFailed."""
+        client = self._clients.get((srv_type, name))
+        if client is None:
+            client = self._clients[srv_type, name] = self.node.create_client(srv_type, name)
+        return call(client, request or srv_type.Request(), timeout_s=timeout_s)
+
+    def collect(self, msg_type: type, topic: str, qos: Any = 10) -> list[Any]:
+        """A list that grows with each message on ``topic``."""
+        received: list[Any] = []
+        self.node.create_subscription(msg_type, topic, received.append, qos)
+        return received
+
+    def config_dir(self, **changes: dict[str, Any]) -> str:
+        """A copy of the shipped YAML folder with ``changes`` ({file: nested keys}) merged in."""
+        import yaml
+
+        from curiosity_rosa_demo.infra.config_loader import FILES, shipped_config_dir
+
+        folder = Path(tempfile.mkdtemp(prefix='config-', dir=self.folder))
+        for name in FILES:
+            text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')
+            if name in changes:
+                text = yaml.safe_dump(changes[name])  # what is left out takes the shipped value
+            (folder / f'{name}.yaml').write_text(text, encoding='utf-8')
+        return str(folder)
+
+
+def _yaml_scalar(value: Any) -> str:
+    return value if isinstance(value, str) and value else json.dumps(value)
+
+
+def _own_domain() -> tuple[int, Any]:
+    """A domain id below 102 (all ports stay below the ephemeral range) and the lock that holds it."""
+    for domain in range(20, 101):
+        lock = open(Path(tempfile.gettempdir(), f'curiosity-test-domain-{domain}.lock'), 'w')  # noqa: SIM115
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            continue
+        return domain, lock
+    raise AssertionError('no free ROS domain id between 20 and 100')

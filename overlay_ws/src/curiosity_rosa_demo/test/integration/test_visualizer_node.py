@@ -1,0 +1,256 @@
+"""The visualizer as a real process: what RViz would get, and what cannot end it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.ros_io import trace_qos
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event
+from curiosity_rosa_demo.viz.visualizer_node import MARKER_QOS
+from geometry_msgs.msg import TransformStamped
+from harness import Process, Sandbox, wait_until
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+
+pytestmark = pytest.mark.ros
+
+
+class View:
+    """What RViz shows: the arrays applied one after the other."""
+
+    def __init__(self, sandbox: Sandbox, topic: str = '/visualization_marker_array') -> None:
+        self.markers: dict[tuple[str, int], Marker] = {}
+        self.arrays = 0
+        self.deleted: list[tuple[str, int]] = []
+        sandbox.node.create_subscription(MarkerArray, topic, self._take, MARKER_QOS)
+
+    def _take(self, array: MarkerArray) -> None:
+        for marker in array.markers:
+            key = (marker.ns, marker.id)
+            if marker.action == Marker.ADD:
+                self.markers[key] = marker
+            else:
+                self.deleted.append(key)
+                self.markers.pop(key, None)
+        self.arrays += 1
+
+    def text(self, ns: str, id_: int = 0) -> str:
+        marker = self.markers.get((ns, id_))
+        return marker.text if marker else ''
+
+    def lines(self) -> list[str]:
+        """The trace lines, newest first."""
+        return [self.markers[key].text for key in sorted(self.markers) if key[0] == 'trace']
+
+
+class Rover:
+    """Publishes TF as the demo does, leading slashes included, from a timer."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.x = 0.0
+        self.silent = False
+        self._node = sandbox.node
+        self._publisher = sandbox.node.create_publisher(TFMessage, '/tf', 100)
+        self._timer = sandbox.node.create_timer(0.1, self._publish)
+
+    def _publish(self) -> None:
+        if self.silent:
+            return
+        stamped = TransformStamped(child_frame_id='/base_footprint')
+        stamped.header.frame_id = '/odom'
+        stamped.header.stamp = self._node.get_clock().now().to_msg()
+        stamped.transform.translation.x = self.x
+        self._publisher.publish(TFMessage(transforms=[stamped]))
+
+
+@pytest.fixture
+def visualizer(sandbox: Sandbox) -> Process:
+    return sandbox.overlay('visualizer_node')
+
+
+@pytest.fixture
+def say(sandbox: Sandbox) -> Callable[[Any], None]:
+    """Publishes on /trace/events what it is given: an event, text, or raw bytes."""
+    publisher = sandbox.node.create_publisher(String, '/trace/events', trace_qos(30))
+
+    def publish(what: Any) -> None:
+        if isinstance(what, bytes):  # CDR: little endian, length, characters, NUL
+            publisher.publish(b'\0\1\0\0' + struct.pack('<I', len(what) + 1) + what + b'\0')
+        else:
+            text = encode(what) if isinstance(what, TraceEvent) else what
+            publisher.publish(String(data=text))
+
+    return publish
+
+
+def cpu_s(process: Process) -> float:
+    """Seconds of processor time that the process has used."""
+    with open(f'/proc/{process.pid}/stat') as file:
+        fields = file.read().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def pass_time(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    wait_until(lambda: time.monotonic() >= end, f'{seconds} s to pass', seconds + 5.0)
+
+
+def test_a_late_rviz_sees_the_scene_at_once(
+    sandbox: Sandbox, visualizer: Process, say: Callable
+) -> None:
+    early = View(sandbox)
+    say(new_event(TraceKind.ACT, 'hello', tool_name='move_forward'))
+    wait_until(lambda: early.text('trace'), 'the line', 30.0)
+    late = View(sandbox)
+    wait_until(lambda: late.arrays, 'the newest array')
+    assert late.text('trace') == 'ACT move_forward: hello'
+    assert ('bright_zone', 0) in late.markers
+    assert ('rover', 0) not in late.markers
+    assert {marker.header.frame_id for marker in late.markers.values()} == {'odom'}
+
+
+def test_the_rover_comes_moves_vanishes_and_comes_again(
+    sandbox: Sandbox, visualizer: Process
+) -> None:
+    view, rover = View(sandbox), Rover(sandbox)
+    wait_until(lambda: ('rover', 0) in view.markers, 'the rover', 30.0)
+    assert ('trail', 0) not in view.markers
+    rover.x = 2.0
+    wait_until(lambda: view.markers['rover', 0].pose.position.x == 2.0, 'the rover at 2 m')
+    assert [point.x for point in view.markers['trail', 0].points] == [0.0, 2.0]
+
+    view.deleted.clear()
+    rover.silent = True
+    wait_until(lambda: ('rover', 0) not in view.markers, 'the lost rover to vanish')
+    assert ('rover', 1) not in view.markers
+    assert ('trail', 0) in view.markers
+    arrays = view.arrays
+    pass_time(1.5)
+    assert view.arrays == arrays
+    assert view.deleted == [('rover', 0), ('rover', 1)]
+
+    rover.x, rover.silent = 3.0, False
+    wait_until(lambda: ('rover', 0) in view.markers, 'the rover again')
+    assert visualizer.alive
+
+
+GARBAGE = [
+    '',
+    'hello',
+    'null',
+    '{"event_id": "a"}',
+    '{"event_id":"a","ts":NaN,"kind":"RESULT","message":"m","score":NaN}',
+    '{"event_id":"a","ts":1,"kind":"RESULT","message":"m","data":{"is_good":1e999}}',
+    '[' * 100_000,
+    '{"a":' * 100_000,
+    'x' * 3_000_000,
+    '\x01\x1b[31m\u202e\u2028\ufffe',
+    bytes(range(1, 256)),
+    b'\xff\xfe\xed\xa0\x80',
+    encode(
+        new_event(
+            TraceKind.RESULT, '', tool_name='capture_and_score', score=-1e308, data={'is_good': []}
+        )
+    ),
+]
+
+
+def test_nothing_on_the_trace_ends_it(
+    sandbox: Sandbox, visualizer: Process, say: Callable
+) -> None:
+    view = View(sandbox)
+    say(new_event(TraceKind.ACT, 'before'))
+    wait_until(lambda: 'before' in view.text('trace'), 'the first line', 30.0)
+    for number, garbage in enumerate(GARBAGE):
+        say(garbage)
+        say(new_event(TraceKind.ACT, f'after {number}'))
+        wait_until(lambda line=f'ACT after {number}': line in view.lines(), f'line {number}')
+    assert visualizer.alive
+    assert len(view.lines()) == 8
+    assert any('Unreadable trace event' in line for line in view.lines())
+    assert all(line.isprintable() for line in view.lines())
+    assert not view.text('score')
+
+
+def test_the_last_capture_is_shown_large(
+    sandbox: Sandbox, visualizer: Process, say: Callable
+) -> None:
+    view = View(sandbox)
+
+    def capture(**fields: Any) -> TraceEvent:
+        return new_event(TraceKind.RESULT, 'm', tool_name='capture_and_score', **fields)
+
+    for event, words in (
+        (capture(ok=True, score=0.79), 'score 0.79 DARK'),
+        (capture(ok=True, score=0.8), 'score 0.80 GOOD'),
+        (capture(ok=True, score=0.9, data={'is_good': False}), 'score 0.90 DARK'),
+        (capture(ok=False, error_reason='Mast is closed'), 'capture failed: Mast is closed'),
+    ):
+        say(event)
+        wait_until(lambda words=words: view.text('score') == words, words, 30.0)
+    say(new_event(TraceKind.ACT, 'next'))
+    wait_until(lambda: 'next' in view.text('trace'), 'the next line')
+    assert view.text('score') == 'capture failed: Mast is closed'
+
+
+def test_a_storm_is_drawn_seldom_and_to_its_end(
+    sandbox: Sandbox, visualizer: Process, say: Callable
+) -> None:
+    view = View(sandbox)
+    say(new_event(TraceKind.ACT, 'before'))
+    wait_until(lambda: 'before' in view.text('trace'), 'the first line', 30.0)
+    arrays, started = view.arrays, time.monotonic()
+    for number in range(1000):
+        say(new_event(TraceKind.ACT, f'event {number}'))
+    wait_until(lambda: view.text('trace') == 'ACT event 999', 'the last of the storm')
+    assert view.text('trace', 7) == 'ACT event 992'
+    assert view.arrays - arrays <= 12 * (time.monotonic() - started) + 3
+
+
+def test_it_is_idle_while_nothing_changes(
+    sandbox: Sandbox, visualizer: Process, say: Callable
+) -> None:
+    view, _rover = View(sandbox), Rover(sandbox)
+    say(new_event(TraceKind.ACT, 'once'))
+    wait_until(lambda: view.text('trace') and ('rover', 0) in view.markers, 'the scene', 30.0)
+    arrays, used = view.arrays, cpu_s(visualizer)
+    pass_time(3.0)
+    assert view.arrays == arrays
+    assert cpu_s(visualizer) - used < 0.15
+
+
+def test_a_namespace_moves_its_topics(sandbox: Sandbox) -> None:
+    sandbox.start('curiosity_rosa_demo', 'visualizer_node', '-r', '__ns:=/demo')
+    publisher = sandbox.node.create_publisher(String, '/demo/trace/events', trace_qos(30))
+    publisher.publish(String(data=encode(new_event(TraceKind.ACT, 'there'))))
+    view = View(sandbox, '/demo/visualization_marker_array')
+    wait_until(lambda: view.text('trace') == 'ACT there', 'the line below the namespace', 30.0)
+
+
+@pytest.mark.parametrize('signum', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_cleanly(
+    sandbox: Sandbox, visualizer: Process, signum: signal.Signals
+) -> None:
+    view = View(sandbox)
+    wait_until(lambda: view.arrays, 'the first array', 30.0)
+    assert visualizer.kill(signum) == 0
+    assert 'Traceback' not in visualizer.output()
+
+
+def test_a_wrong_config_is_one_clear_line(sandbox: Sandbox) -> None:
+    folder = sandbox.config_dir(thresholds={'viz': {'trace_lines': 0}})
+    process = sandbox.overlay('visualizer_node', config_dir=folder)
+    wait_until(lambda: not process.alive, 'the process to end', 30.0)
+    assert process.popen.returncode == 2
+    assert process.output() == (
+        f'visualizer: {folder}/thresholds.yaml: viz.trace_lines = 0: '
+        'Input should be greater than or equal to 1\n'
+    )

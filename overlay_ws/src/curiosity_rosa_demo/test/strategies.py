@@ -1,0 +1,58 @@
+"""Values of the domain for property tests."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.domain.models import (
+    CaptureResult,
+    LightScore,
+    MastState,
+    Model,
+    RoverPose,
+    Stamp,
+    ToolResult,
+    TraceEvent,
+    TraceKind,
+)
+from hypothesis import strategies as st
+
+text = st.text(st.characters(exclude_categories=['Cs']), max_size=30)
+names = st.text(st.characters(exclude_categories=['Cs']), min_size=1, max_size=30)
+finite = st.floats(allow_nan=False, allow_infinity=False)
+fraction = st.floats(0.0, 1.0)
+huge_ints = st.integers() | st.integers(0, 4200).map(lambda digits: 10**digits)
+
+json_values = st.recursive(
+    st.none() | st.booleans() | huge_ints | finite | text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
+    max_leaves=12,
+)
+json_objects = st.dictionaries(text, json_values, max_size=4)
+
+stamps = st.builds(Stamp, sec=st.integers(-(2**31), 2**31 - 1), nanosec=st.integers(0, 10**9 - 1))
+poses = st.builds(RoverPose, x=finite, y=finite, yaw_rad=finite, frame_id=text, stamp=stamps)
+events = st.builds(
+    TraceEvent,
+    event_id=names,
+    ts=st.floats(0.0, allow_nan=False, allow_infinity=False),
+    kind=st.sampled_from(TraceKind),
+    message=text,
+    tool_name=st.none() | text | st.just('capture_and_score'),
+    ok=st.none() | st.booleans(),
+    error_reason=st.none() | text,
+    score=st.none() | finite | fraction,
+    data=st.none() | json_objects,
+)
+models: st.SearchStrategy[Model] = st.one_of(
+    stamps,
+    poses,
+    events,
+    st.builds(MastState, is_open=st.none() | st.booleans(), yaw_rad=st.none() | finite),
+    st.builds(LightScore, score=fraction, is_good=st.booleans()),
+    st.builds(
+        CaptureResult, score=fraction, is_good=st.booleans(), image_topic=text, stamp=stamps
+    ),
+    st.builds(ToolResult, ok=st.just(True), data=json_objects),
+    st.builds(
+        ToolResult, ok=st.just(False), error_reason=names.filter(str.strip), data=json_objects
+    ),
+)

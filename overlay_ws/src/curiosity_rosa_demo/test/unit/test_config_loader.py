@@ -1,0 +1,343 @@
+from __future__ import annotations
+
+import copy
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from curiosity_rosa_demo.infra.config_loader import (
+    FILES,
+    ConfigError,
+    load_config,
+    shipped_config_dir,
+)
+from curiosity_rosa_demo.infra.config_models import Config, Name
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+from rclpy.validate_full_topic_name import validate_full_topic_name
+
+SHIPPED = {
+    name: (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8') for name in FILES
+}
+
+
+def folder_with(folder: Path, **texts: str) -> Path:
+    for name, text in {**SHIPPED, **texts}.items():
+        (folder / f'{name}.yaml').write_text(text, encoding='utf-8')
+    return folder
+
+
+def refusal(folder: Path, **texts: str) -> str:
+    """The error that these files cause, without the folder."""
+    with pytest.raises(ConfigError) as error:
+        load_config(folder_with(folder, **texts))
+    return str(error.value).replace(f'{folder}/', '')
+
+
+def test_the_shipped_files_are_valid_and_the_default() -> None:
+    assert load_config() == load_config('') == load_config(shipped_config_dir())
+    assert load_config().thresholds.light_model.x_good == 5.0
+
+
+def test_a_missing_key_takes_the_shipped_value(tmp_path: Path) -> None:
+    shipped = load_config()
+    config = load_config(folder_with(tmp_path, **dict.fromkeys(FILES, '')))
+    assert config == shipped
+    config = load_config(folder_with(tmp_path, thresholds='viz: {trace_lines: 3}\nmotion:\n'))
+    assert config.thresholds.viz.trace_lines == 3
+    assert config.thresholds.viz.trail_points == shipped.thresholds.viz.trail_points
+    assert config.thresholds.motion == shipped.thresholds.motion
+
+
+def test_a_whole_number_will_do_for_a_fraction(tmp_path: Path) -> None:
+    x_good = load_config(folder_with(tmp_path, thresholds='light_model: {x_good: 7}'))
+    assert repr(x_good.thresholds.light_model.x_good) == '7.0'
+
+
+# Each refusal: a file's text, and the whole message.
+REFUSALS = {
+    'unknown key': (
+        'thresholds',
+        'tf: {max_age: 2.0}',
+        'thresholds.yaml: tf.max_age = 2.0: unknown key; allowed here: max_age_s',
+    ),
+    'unknown section': (
+        'tool_costs',
+        'costs: {}',
+        'tool_costs.yaml: costs = {}: unknown key; allowed here: tools',
+    ),
+    'unknown key in a list': (
+        'nodes',
+        'nodes: [{name: a, package: b, executable: c, when: "", args: 1}]',
+        'nodes.yaml: nodes.0.args = 1: unknown key; allowed here: name, package, executable, when',
+    ),
+    'unknown key in a template of the user': (
+        'prompts',
+        'templates: {mine: {label: a, text: b, txt: c}}',
+        "prompts.yaml: templates.mine.txt = 'c': unknown key; allowed here: label, text, expects",
+    ),
+    'key that is missing where nothing ships': (
+        'prompts',
+        'templates: {mine: {label: a}}',
+        'prompts.yaml: templates.mine.text: Field required',
+    ),
+    'wrong type': (
+        'thresholds',
+        'quality: {score_threshold: "0.8"}',
+        "thresholds.yaml: quality.score_threshold = '0.8': Input should be a valid number",
+    ),
+    'switch where a number belongs': (
+        'thresholds',
+        'quality: {score_threshold: true}',
+        'thresholds.yaml: quality.score_threshold = True: Input should be a valid number',
+    ),
+    'fraction where a whole number belongs': (
+        'thresholds',
+        'trace: {buffer_size: 2.5}',
+        'thresholds.yaml: trace.buffer_size = 2.5: Input should be a valid integer',
+    ),
+    'wrong switch': (
+        'agent',
+        'llm: {streaming: "yes"}',
+        "agent.yaml: llm.streaming = 'yes': Input should be a valid boolean",
+    ),
+    'value where keys belong': (
+        'thresholds',
+        'quality: 0.8',
+        'thresholds.yaml: quality = 0.8: must be keys with values: score_threshold',
+    ),
+    'out of range': (
+        'thresholds',
+        'capture: {jpeg_quality: 101}',
+        'thresholds.yaml: capture.jpeg_quality = 101: Input should be less than or equal to 100',
+    ),
+    'not a number': (
+        'thresholds',
+        'tf: {max_age_s: .nan}',
+        'thresholds.yaml: tf.max_age_s = nan: ',
+    ),
+    'not one of': (
+        'topics',
+        'images: {input: jpeg}',
+        "topics.yaml: images.input = 'jpeg': Input should be 'compressed' or 'raw'",
+    ),
+    'not a ROS name': (
+        'topics',
+        'trace: {events: /trace/1st}',
+        "topics.yaml: trace.events = '/trace/1st': not a ROS name: letters, digits and _, not a "
+        'digit first, parts joined by /, at most 200 characters, e.g. /capture/image',
+    ),
+    'not a frame': (
+        'topics',
+        'tf: {world_frame: /}',
+        "topics.yaml: tf.world_frame = '/': not a frame name: no spaces, not empty, "
+        'e.g. base_footprint',
+    ),
+    'wrong service type': (
+        'topics',
+        'adapter: {move_stop: {type: std_srvs/srv/Empty}}',
+        "topics.yaml: adapter.move_stop.type = 'std_srvs/srv/Empty': "
+        "Input should be 'std_srvs/srv/Trigger'",
+    ),
+    'rule between two keys': (
+        'thresholds',
+        'light_model: {x_min: 5.0}',
+        'thresholds.yaml: light_model.x_good = 5.0: must be greater than x_min (5.0)',
+    ),
+    'rule between two keys of viz': (
+        'thresholds',
+        'viz: {bright_zone_x_max: 1.0}',
+        'thresholds.yaml: viz.bright_zone_x_max = 1.0: '
+        'must be greater than bright_zone_x_min (5.0)',
+    ),
+    'provider without a model': (
+        'agent',
+        'llm: {provider: openai}',
+        "agent.yaml: llm.model = '': must be set when provider is 'openai'",
+    ),
+    'rule between two files': (
+        'agent',
+        'turn: {max_motion_s: 30.0}',
+        'agent.yaml: turn.max_motion_s = 30.0: '
+        'must be below motion.max_duration_s (30.0) of thresholds.yaml',
+    ),
+    'key that is no text': ('agent', '7: 8', 'agent.yaml: 7'),
+    'broken YAML': ('agent', 'llm: [', 'agent.yaml: not YAML: '),
+    'tab': ('agent', 'llm:\n\tmodel: x', 'agent.yaml: not YAML: '),
+    'a date that is none': ('agent', 'llm: {model: 2026-13-01}', 'agent.yaml: not YAML: month'),
+    'endless nest': ('agent', '[' * 5000, 'agent.yaml: not YAML: '),
+    'code': ('agent', '!!python/object/apply:os.system [id]', 'agent.yaml: not YAML: '),
+    'list': ('agent', '[1, 2]', 'agent.yaml: = [1, 2]: must be keys with values'),
+    'text': ('agent', 'hello', "agent.yaml: = 'hello': must be keys with values"),
+    'a value that contains itself': ('agent', 'llm: {model: &a [*a]}', 'agent.yaml: llm.model = '),
+    'an integer without end': (
+        'agent',
+        f'llm: {{timeout_s: 0x{"f" * 5000}}}',
+        'agent.yaml: llm.timeout_s = a int too large to show: ',
+    ),
+}
+
+
+@pytest.mark.parametrize('case', REFUSALS)
+def test_a_refusal_names_file_key_value_and_what_is_allowed(case: str, tmp_path: Path) -> None:
+    name, text, message = REFUSALS[case]
+    said = refusal(tmp_path, **{name: text})
+    assert said.startswith(message)
+    assert len(said) < 400
+    assert '\n' not in said
+
+
+def test_a_missing_file_says_where_to_copy_it_from(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    (tmp_path / 'agent.yaml').unlink()
+    wanted = f'{tmp_path}/agent.yaml: no such file; copy it from {shipped_config_dir()}'
+    with pytest.raises(ConfigError, match=f'^{re.escape(wanted)}$'):
+        load_config(tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    folder_with(tmp_path)
+    (tmp_path / 'agent.yaml').write_bytes(b'llm: \xff\xfe')
+    with pytest.raises(ConfigError, match=r'agent\.yaml: cannot be read: .*utf-8'):
+        load_config(tmp_path)
+    (tmp_path / 'agent.yaml').unlink()
+    (tmp_path / 'agent.yaml').mkdir()
+    with pytest.raises(ConfigError, match=r'agent\.yaml: cannot be read: .*directory'):
+        load_config(tmp_path)
+
+
+def test_a_wrong_folder_says_which_one_ships(tmp_path: Path) -> None:
+    (tmp_path / 'file').touch()
+    for folder in (tmp_path / 'nothing', tmp_path / 'file'):
+        wanted = f'config_dir: {folder}: no such folder; the shipped one is {shipped_config_dir()}'
+        with pytest.raises(ConfigError, match=f'^{re.escape(wanted)}$'):
+            load_config(folder)
+
+
+def key_paths(values: Any, path: tuple = ()) -> list[tuple]:
+    """The path of each key and item below ``values``."""
+    items = values.items() if isinstance(values, dict) else enumerate(values)
+    paths = []
+    for key, value in items:
+        paths.append((*path, key))
+        if isinstance(value, (dict, list)):
+            paths += key_paths(value, (*path, key))
+    return paths
+
+
+KEYS = [(name, path) for name in FILES for path in key_paths(yaml.safe_load(SHIPPED[name]))]
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.dates()
+    | st.binary(max_size=5)
+)
+anything = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(scalars, inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def outcome(folder: Path) -> str:
+    """What the loader says of these files."""
+    try:
+        config = load_config(folder)
+    except ConfigError as error:
+        return str(error)
+    return 'valid' if isinstance(config, Config) else repr(config)
+
+
+@given(st.sampled_from(KEYS), st.sampled_from(['replace', 'rename', 'remove']), anything)
+def test_one_wrong_key_is_a_config_error_or_a_config(
+    key: tuple[str, tuple], how: str, value: Any
+) -> None:
+    name, path = key
+    values = yaml.safe_load(SHIPPED[name])
+    parent = values
+    for part in path[:-1]:
+        parent = parent[part]
+    old = parent[path[-1]] if how == 'replace' else parent.pop(path[-1])
+    if how == 'replace':
+        parent[path[-1]] = value
+    elif how == 'rename' and isinstance(parent, dict):
+        parent[f'{path[-1]}_'] = copy.deepcopy(old)
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = folder_with(Path(tmp), **{name: yaml.safe_dump(values, allow_unicode=True)})
+        said = outcome(folder)
+    assert said.startswith((f'{folder}/', 'valid'))
+    assert '\n' not in said
+
+
+@given(st.sampled_from(sorted(FILES)), st.text(max_size=80))
+def test_any_text_is_a_config_error_or_a_config(name: str, text: str) -> None:
+    with tempfile.TemporaryDirectory() as tmp:
+        folder = folder_with(Path(tmp), **{name: text.encode('utf-8', 'replace').decode()})
+        assert outcome(folder).startswith((f'{folder}/{name}.yaml: ', 'valid'))
+
+
+@given(
+    st.from_regex(r'\A(/?[A-Za-z0-9_]{1,4}){1,4}/?\Z')
+    | st.text(max_size=10)
+    | st.integers(1, 300).map(lambda length: 'a' * length)
+)
+def test_a_name_that_is_taken_is_one_that_ros_takes(name: str) -> None:
+    try:
+        TypeAdapter(Name).validate_python(name)
+    except ValidationError:
+        return
+    validate_full_topic_name('/' + name.lstrip('/'))  # raises where ROS would
+
+
+namespaces = st.from_regex(r'\A/?[a-z_][a-z0-9_]{0,5}(/[a-z_][a-z0-9_]{0,5})?/?\Z')
+
+
+@given(namespaces)
+def test_a_namespace_moves_our_names_and_only_ours(namespace: str) -> None:
+    before, after = load_config().topics, load_config().in_namespace(namespace).topics
+    below = f'/{namespace.strip("/")}'
+    own = {
+        'images.output_capture_compressed',
+        'trace.events',
+        'viz.marker_array',
+        'services.capture_and_score.name',
+        *(f'adapter.{name}.name' for name in type(before.adapter).model_fields),
+    }
+    old, new = before.model_dump(), after.model_dump()
+    for path in key_paths(old):
+        then, now = old, new
+        for part in path:
+            then, now = then[part], now[part]
+        if isinstance(then, str):
+            assert now == (below + then if '.'.join(path) in own else then)
+
+
+@pytest.mark.parametrize('namespace', ['', '/'])
+def test_no_namespace_moves_nothing(namespace: str) -> None:
+    assert load_config().in_namespace(namespace) == load_config()
+
+
+def test_the_rviz_preset_agrees_with_the_contracts() -> None:
+    topics = load_config().topics
+    preset = yaml.safe_load((shipped_config_dir() / 'rviz.yaml').read_text(encoding='utf-8'))
+    manager = preset['Visualization Manager']
+    assert manager['Global Options']['Fixed Frame'] == topics.tf.world_frame.lstrip('/')
+    displays = {each['Class'].split('/')[1]: each for each in manager['Displays']}
+    assert {'Grid', 'TF', 'MarkerArray', 'Image', 'LaserScan', 'RobotModel'} == set(displays)
+    assert [name for name, each in displays.items() if not each['Enabled']] == ['RobotModel']
+
+    markers = displays['MarkerArray']['Topic']
+    assert markers['Value'] == topics.viz.marker_array
+    assert markers['Durability Policy'] == 'Transient Local'
+    assert markers['Reliability Policy'] == 'Reliable'
+    # RViz takes the transport from the topic's last part.
+    assert displays['Image']['Topic']['Value'] == topics.images.output_capture_compressed
+    assert topics.images.output_capture_compressed.endswith('/compressed')
+    assert displays['LaserScan']['Topic']['Value'] == '/scan'

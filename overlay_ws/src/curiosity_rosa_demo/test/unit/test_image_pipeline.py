@@ -1,0 +1,397 @@
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import pytest
+import turbojpeg
+from curiosity_rosa_demo.domain.models import LightScore
+from curiosity_rosa_demo.sim.image_header import MAX_PIXELS, picture_size
+from curiosity_rosa_demo.sim.image_pipeline import DecodeError, EncodeError, ImagePipeline
+from curiosity_rosa_demo.sim.score_label import Label, Pixels
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+CODEC = turbojpeg.TurboJPEG()
+SUBSAMPLINGS = {
+    '4:4:4': turbojpeg.TJSAMP_444,
+    '4:2:2': turbojpeg.TJSAMP_422,
+    '4:2:0': turbojpeg.TJSAMP_420,
+    '4:4:0': turbojpeg.TJSAMP_440,
+    '4:1:1': turbojpeg.TJSAMP_411,
+    'grey': turbojpeg.TJSAMP_GRAY,
+}
+WAYS = [True, False]  # through libjpeg-turbo's planes, through OpenCV's pixels
+DARK = LightScore(score=0.0, is_good=False)
+DIM = LightScore(score=0.42, is_good=False)
+BRIGHT = LightScore(score=1.0, is_good=True)
+LIGHTS = st.builds(
+    lambda score: LightScore(score=score, is_good=score >= 0.8), st.floats(0.0, 1.0)
+)
+
+each_way = pytest.mark.parametrize('fast', WAYS, ids=['planes', 'pixels'])
+each_subsampling = pytest.mark.parametrize('subsampling', SUBSAMPLINGS)
+
+
+@cache
+def ground(width: int, height: int, seed: int = 1) -> Pixels:
+    """BGR pixels with the statistics of a picture: coarse strong patches, fine weak noise."""
+    random = np.random.default_rng(seed)
+    pixels = np.full((height, width, 3), (70.0, 105.0, 150.0), np.float32)
+    for grain, strength in ((1, 6), (4, 25), (16, 90)):
+        noise = random.standard_normal((height, width, 3)).astype(np.float32)
+        pixels += strength * cv2.GaussianBlur(noise, (0, 0), grain)
+    return np.clip(pixels, 0, 255).astype(np.uint8)
+
+
+def jpeg(pixels: Pixels, subsampling: str = '4:2:0', flags: int = 0, quality: int = 85) -> bytes:
+    return CODEC.encode(  # type: ignore[no-any-return]
+        pixels, quality, jpeg_subsample=SUBSAMPLINGS[subsampling], flags=flags
+    )
+
+
+def pixels_of(data: bytes) -> Pixels:
+    pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    assert pixels is not None
+    return pixels  # type: ignore[return-value]
+
+
+def pipeline(fast: bool = True, *, label: bool = True, quality: int = 85) -> ImagePipeline:
+    return ImagePipeline(jpeg_quality=quality, min_brightness=0.15, fast=fast, label=label)
+
+
+def psnr(got: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> float:
+    error = np.mean((got.astype(np.float64) - wanted) ** 2)
+    return 10 * float(np.log10(255.0**2 / max(error, 1e-9)))
+
+
+def test_the_fast_way_is_there_and_can_be_left_aside() -> None:
+    assert pipeline(True).fast
+    assert not pipeline(False).fast
+
+
+@each_way
+@each_subsampling
+@pytest.mark.parametrize('size', [(400, 400), (399, 301), (64, 17)])
+@pytest.mark.parametrize('score', [0.0, 0.42, 1.0])
+def test_the_picture_is_within_40_db_of_the_exact_one(
+    fast: bool, subsampling: str, size: tuple[int, int], score: float
+) -> None:
+    data = jpeg(ground(*size), subsampling)
+    light = LightScore(score=score, is_good=False)
+    exact = pixels_of(data).astype(np.float64) * (0.15 + 0.85 * score)
+    got = pixels_of(pipeline(fast, label=False, quality=98).compressed(data, light))
+    assert psnr(got, exact) >= 40.0
+
+
+@each_way
+def test_at_the_shipped_quality_the_colours_stay_what_they_were(fast: bool) -> None:
+    data = jpeg(ground(800, 800))
+    exact = pixels_of(data).astype(np.float64) * 0.15
+    got = pixels_of(pipeline(fast, label=False).compressed(data, DARK)).astype(np.float64)
+    assert psnr(got, exact) >= 40.0
+    assert np.abs(got.mean(axis=(0, 1)) - exact.mean(axis=(0, 1))).max() < 1.0
+
+
+@each_way
+@given(light=LIGHTS, width=st.integers(1, 90), height=st.integers(1, 90), data=st.data())
+@settings(max_examples=60)
+def test_any_size_score_and_subsampling_gives_a_picture_of_the_same_size(
+    fast: bool, light: LightScore, width: int, height: int, data: st.DataObject
+) -> None:
+    subsampling = data.draw(st.sampled_from(sorted(SUBSAMPLINGS)))
+    flags = data.draw(st.sampled_from([0, turbojpeg.TJFLAG_PROGRESSIVE]))
+    out = pipeline(fast).compressed(jpeg(ground(width, height), subsampling, flags), light)
+    assert pixels_of(out).shape == (height, width, 3)
+
+
+@each_way
+@given(scores=st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)))
+@settings(max_examples=30)
+def test_more_light_never_makes_a_darker_picture(fast: bool, scores: tuple[float, float]) -> None:
+    data = jpeg(ground(64, 48))
+    dark, bright = (
+        pixels_of(
+            pipeline(fast, label=False).compressed(data, LightScore(score=score, is_good=False))
+        ).mean()
+        for score in sorted(scores)
+    )
+    assert dark <= bright + 0.5
+
+
+@each_way
+@each_subsampling
+@pytest.mark.parametrize('size', [(1920, 1080), (800, 800), (320, 240), (120, 300)])
+@pytest.mark.parametrize('background', [0, 128, 255])
+def test_the_text_is_burned_in_and_reads_on_any_ground(
+    fast: bool, subsampling: str, size: tuple[int, int], background: int
+) -> None:
+    width, height = size
+    data = jpeg(np.full((height, width, 3), background, np.uint8), subsampling)
+    with_text = pixels_of(pipeline(fast).compressed(data, BRIGHT)).astype(int)
+    without = pixels_of(pipeline(fast, label=False).compressed(data, BRIGHT)).astype(int)
+    x0, y0, x1, y1 = Label.of(BRIGHT, width, height).box
+    assert x0 < width * 0.05
+    assert y1 > height * 0.95
+    assert x1 - x0 >= width * 0.5 or y1 - y0 >= height / 22
+    grey = with_text[y0:y1, x0:x1].mean(axis=2)
+    assert np.percentile(grey, 99) - np.percentile(grey, 20) > 120  # light strokes, dark box
+    changed = np.abs(with_text - without).max(axis=2) > 40
+    assert not changed[: max(0, y0 - 16)].any()
+
+
+@each_way
+def test_good_and_dark_look_different_and_so_do_scores(fast: bool) -> None:
+    data = jpeg(ground(320, 240))
+    lights = [
+        LightScore(score=0.5, is_good=False),
+        LightScore(score=0.5, is_good=True),
+        LightScore(score=0.51, is_good=True),
+    ]
+    pictures = [pixels_of(pipeline(fast).compressed(data, light)).astype(int) for light in lights]
+    x0, y0, x1, y1 = Label.of(lights[0], 320, 240).box
+    for one, other in pairwise(pictures):
+        assert np.abs(one - other)[y0:y1, x0:x1].max() > 60
+
+
+@given(light=LIGHTS, width=st.integers(1, 4000), height=st.integers(1, 4000))
+def test_the_label_lies_inside_the_picture(light: LightScore, width: int, height: int) -> None:
+    x0, y0, x1, y1 = Label.of(light, width, height).box
+    assert 0 <= x0 < x1 <= width
+    assert 0 <= y0 < y1 <= height
+
+
+def test_the_text_says_score_and_verdict() -> None:
+    assert Label.of(DIM, 800, 800).text == 'score 0.42  DARK'
+    assert Label.of(BRIGHT, 800, 800).text == 'score 1.00  GOOD'
+
+
+def test_both_ways_agree() -> None:
+    data = jpeg(ground(800, 800))
+    planes, pixels = (
+        pixels_of(pipeline(fast, quality=98).compressed(data, DIM)).astype(np.float64)
+        for fast in WAYS
+    )
+    assert psnr(planes, pixels) >= 35.0
+
+
+@each_way
+def test_progressive_png_and_cmyk_pictures_work(fast: bool) -> None:
+    pixels = ground(64, 48)
+    for data in (
+        jpeg(pixels, flags=turbojpeg.TJFLAG_PROGRESSIVE),
+        cv2.imencode('.png', pixels)[1].tobytes(),
+        cv2.imencode('.png', pixels[:, :, 0])[1].tobytes(),
+        CODEC.encode(np.dstack([pixels, pixels[:, :, :1]]), pixel_format=turbojpeg.TJPF_CMYK),
+    ):
+        assert pixels_of(pipeline(fast).compressed(data, DIM)).shape == (48, 64, 3)
+
+
+@each_way
+def test_bytes_after_the_picture_are_no_harm(fast: bool) -> None:
+    data = jpeg(ground(64, 48)) + bytes(10)
+    assert pixels_of(pipeline(fast).compressed(data, DIM)).shape == (48, 64, 3)
+
+
+# --- what cannot be decoded --------------------------------------------------------------------
+
+
+def png_header(width: int, height: int) -> bytes:
+    body = b'IHDR' + struct.pack('>IIBBBBB', width, height, 8, 2, 0, 0, 0)
+    return (
+        b'\x89PNG\r\n\x1a\n' + struct.pack('>I', 13) + body + struct.pack('>I', zlib.crc32(body))
+    )
+
+
+def with_size(data: bytes, width: int, height: int) -> bytes:
+    at = data.index(b'\xff\xc0')
+    return data[: at + 5] + struct.pack('>HH', height, width) + data[at + 9 :]
+
+
+SMALL = jpeg(ground(48, 40))
+UNDECODABLE = {
+    'nothing': (b'', 'holds no data'),
+    'text': (b'not a picture', 'neither JPEG nor PNG'),
+    'only a start': (b'\xff\xd8', 'cut off'),
+    'no marker': (b'\xff\xd8' + bytes(20), 'no JPEG marker at byte 2'),
+    'cut in the header': (SMALL[:200], 'cut off'),
+    'cut in the scan': (SMALL[:-50], 'cut off'),
+    'cut after a thumbnail': (
+        SMALL[:2] + b'\xff\xe1' + struct.pack('>H', len(SMALL) + 2) + SMALL + SMALL[2:-50],
+        'cut off',
+    ),
+    'middle missing': (SMALL[: len(SMALL) // 2] + b'\xff\xd9', ''),
+    'larger than its data': (with_size(SMALL, 4000, 4000), ''),
+    'JPEG of 4 gigapixels': (with_size(SMALL, 65535, 65535), 'more than 64 megapixels'),
+    'JPEG without a size': (with_size(SMALL, 0, 40), 'is no size'),
+    'PNG bomb': (png_header(30_000, 30_000), 'more than 64 megapixels'),
+    'PNG cut off': (png_header(30, 30), ''),
+    'PNG cut in the header': (png_header(30, 30)[:20], 'cut off'),
+}
+
+
+@pytest.mark.parametrize('name', UNDECODABLE)
+def test_what_cannot_be_decoded_is_refused_with_the_reason(name: str) -> None:
+    data, reason = UNDECODABLE[name]
+    with pytest.raises(DecodeError) as refused:
+        pipeline().compressed(data, DIM)
+    assert str(refused.value).startswith('Image cannot be decoded: ')
+    assert reason in str(refused.value)
+    assert len(str(refused.value)) > len('Image cannot be decoded: ')
+
+
+def test_the_largest_size_is_the_limit() -> None:
+    assert picture_size(with_size(SMALL, 8000, 8000)) == (8000, 8000)
+    assert MAX_PIXELS == 8000 * 8000
+
+
+def survives(fast: bool, data: bytes) -> None:
+    """A picture, or the typed error; a warning is an error here, a crash ends the test run."""
+    try:
+        out = pipeline(fast).compressed(data, DIM)
+    except DecodeError as error:
+        reason = str(error)
+    else:
+        assert pixels_of(out) is not None
+        return
+    assert reason.startswith('Image cannot be decoded: ')
+
+
+@each_way
+@given(
+    source=st.sampled_from(sorted(SUBSAMPLINGS)),
+    progressive=st.booleans(),
+    where=st.floats(0.0, 1.0, exclude_max=True),
+    value=st.integers(0, 255),
+)
+@settings(max_examples=300)
+def test_one_wrong_byte_gives_a_picture_or_the_reason(
+    fast: bool, source: str, progressive: bool, where: float, value: int
+) -> None:
+    flags = turbojpeg.TJFLAG_PROGRESSIVE if progressive else 0
+    data = bytearray(jpeg(ground(40, 24), source, flags))
+    data[int(where * len(data))] = value
+    survives(fast, bytes(data))
+
+
+@each_way
+@given(source=st.sampled_from(sorted(SUBSAMPLINGS)), where=st.floats(0.0, 1.0, exclude_max=True))
+@settings(max_examples=150)
+def test_every_cut_is_refused(fast: bool, source: str, where: float) -> None:
+    data = jpeg(ground(40, 24), source)
+    with pytest.raises(DecodeError):
+        pipeline(fast).compressed(data[: int(where * len(data))], DIM)
+
+
+@each_way
+@given(
+    data=st.binary(max_size=200), start=st.sampled_from([b'', b'\xff\xd8', b'\xff\xd8\xff\xc0'])
+)
+def test_any_bytes_give_a_picture_or_the_reason(fast: bool, data: bytes, start: bytes) -> None:
+    survives(fast, start + data)
+
+
+def test_a_picture_too_wide_for_jpeg_is_an_encode_error() -> None:
+    wide = cv2.imencode('.png', np.zeros((2, 70_000), np.uint8))[1].tobytes()
+    with pytest.raises(EncodeError, match=r'^Image cannot be encoded: '):
+        pipeline().compressed(wide, DIM)
+
+
+@pytest.mark.parametrize(
+    ('quality', 'brightness', 'named'),
+    [(0, 0.1, 'jpeg_quality'), (101, 0.1, 'jpeg_quality'), (85, -0.1, 'min_brightness')],
+)
+def test_settings_out_of_range_are_refused(quality: int, brightness: float, named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        ImagePipeline(jpeg_quality=quality, min_brightness=brightness)
+
+
+# --- raw pictures ------------------------------------------------------------------------------
+
+
+@dataclass
+class Raw:
+    encoding: str
+    width: int
+    height: int
+    step: int
+    data: bytes = field(repr=False)
+
+
+def raw(encoding: str, bgr: Pixels, padding: int = 0) -> Raw:
+    red, green, blue = bgr[:, :, 2], bgr[:, :, 1], bgr[:, :, 0]
+    alpha = np.full_like(red, 7)
+    channels = {
+        'rgb8': [red, green, blue],
+        'bgr8': [blue, green, red],
+        'rgba8': [red, green, blue, alpha],
+        'bgra8': [blue, green, red, alpha],
+        'mono8': [green],
+    }[encoding]
+    height, width = red.shape
+    rows = np.stack(channels, axis=2).reshape(height, -1)
+    out = io.BytesIO()
+    for row in rows:
+        out.write(row.tobytes() + b'\xee' * padding)
+    return Raw(encoding, width, height, rows.shape[1] + padding, out.getvalue())
+
+
+@given(
+    encoding=st.sampled_from(['rgb8', 'bgr8', 'rgba8', 'bgra8', 'mono8']),
+    padding=st.integers(0, 9),
+    width=st.integers(1, 70),
+    height=st.integers(1, 70),
+    score=st.floats(0.0, 1.0),
+)
+def test_raw_pictures_are_darkened_and_padding_is_not_shown(
+    encoding: str, padding: int, width: int, height: int, score: float
+) -> None:
+    bgr = cv2.GaussianBlur(ground(width, height), (0, 0), 3).astype(np.uint8)
+    light = LightScore(score=score, is_good=False)
+    source = bgr[:, :, 1:2].repeat(3, axis=2) if encoding == 'mono8' else bgr
+    out = pipeline(label=False, quality=98).raw(raw(encoding, bgr, padding), light)
+    assert psnr(pixels_of(out), source.astype(np.float64) * (0.15 + 0.85 * score)) >= 33.0
+
+
+def test_the_last_row_may_lack_its_padding() -> None:
+    image = raw('rgb8', ground(20, 10), 6)
+    image.data = image.data[:-6]
+    assert pixels_of(pipeline().raw(image, DIM)).shape == (10, 20, 3)
+
+
+@pytest.mark.parametrize(
+    ('change', 'reason'),
+    [
+        ({'encoding': '16UC1'}, "encoding '16UC1' is not supported; supported: rgb8, bgr8, mono8"),
+        ({'encoding': ''}, "encoding '' is not supported"),
+        ({'step': 59}, 'step 59 is too small, a row of 20 rgb8 takes 60'),
+        ({'data': b''}, '0 bytes of data, 10 rows of step 60 need more'),
+        ({'height': 11}, '600 bytes of data, 11 rows of step 60 need more'),
+        ({'width': 0}, '0 x 10 is no size'),
+        ({'height': 2**32 - 1}, 'more than 64 megapixels'),
+        ({'step': 2**32 - 1}, 'need more'),
+    ],
+)
+def test_a_raw_picture_that_does_not_add_up_is_refused(
+    change: dict[str, Any], reason: str
+) -> None:
+    image = raw('rgb8', ground(20, 10))
+    for name, value in change.items():
+        setattr(image, name, value)
+    with pytest.raises(DecodeError) as refused:
+        pipeline().raw(image, DIM)
+    assert str(refused.value).startswith('Image cannot be decoded: ')
+    assert reason in str(refused.value)
+
+
+def test_a_raw_picture_too_wide_for_jpeg_is_an_encode_error() -> None:
+    with pytest.raises(EncodeError, match=r'^Image cannot be encoded: '):
+        pipeline().raw(raw('mono8', np.zeros((1, 70_000, 3), np.uint8)), DIM)

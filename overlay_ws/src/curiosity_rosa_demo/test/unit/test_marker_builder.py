@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import itertools
+import math
+import unicodedata
+from collections.abc import Iterator
+
+import pytest
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.config_models import VizConfig
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from curiosity_rosa_demo.viz.marker_builder import (
+    AMBER,
+    GREEN,
+    LINE_COLUMNS,
+    RED,
+    MarkerBuilder,
+    line_of,
+    one_line,
+    shown_by,
+)
+from curiosity_rosa_demo.viz.scene import (
+    TRAIL_JUMP,
+    TRAIL_STEP,
+    Capture,
+    Scene,
+    Trail,
+    capture_in,
+    looks_moved,
+)
+from hypothesis import example, given
+from hypothesis import strategies as st
+from strategies import events, finite, fraction, poses, text
+from visualization_msgs.msg import Marker, MarkerArray
+
+metres = st.floats(-1e6, 1e6)
+configs = st.builds(
+    lambda low, length, half_width, lines, points: VizConfig(
+        bright_zone_x_min=low,
+        bright_zone_x_max=low + length,
+        bright_zone_half_width=half_width,
+        trace_lines=lines,
+        trail_points=points,
+    ),
+    st.floats(-1e5, 1e5),
+    st.floats(1e-3, 1e5),
+    st.floats(0.01, 1e4),
+    st.integers(1, 12),
+    st.integers(2, 20),
+)
+captures = st.builds(Capture, fraction, st.booleans()) | st.builds(
+    Capture, st.none(), st.just(False), text
+)
+scenes = st.builds(
+    Scene,
+    pose=st.none() | poses,
+    trail=st.lists(st.tuples(finite, finite), max_size=30).map(tuple),
+    events=st.lists(events, max_size=15),
+    capture=st.none() | captures,
+)
+shipped = load_config().thresholds.viz
+builder = MarkerBuilder(shipped, 'odom')
+
+
+def drawn(array: MarkerArray) -> dict[str, list[Marker]]:
+    """The markers that are drawn, by namespace."""
+    found: dict[str, list[Marker]] = {}
+    for marker in array.markers:
+        if marker.action == Marker.ADD:
+            found.setdefault(marker.ns, []).append(marker)
+    return found
+
+
+def numbers(marker: Marker) -> Iterator[float]:
+    yield from (getattr(marker.pose.position, axis) for axis in 'xyz')
+    yield from (getattr(marker.pose.orientation, axis) for axis in 'xyzw')
+    yield from (getattr(marker.scale, axis) for axis in 'xyz')
+    yield from (getattr(marker.color, channel) for channel in 'rgba')
+    yield from (getattr(point, axis) for point in marker.points for axis in 'xyz')
+
+
+def colour(marker: Marker) -> tuple[float, ...]:
+    return tuple(round(getattr(marker.color, channel), 5) for channel in 'rgba')
+
+
+@given(configs, scenes)
+def test_every_marker_is_one_that_rviz_can_draw(config: VizConfig, scene: Scene) -> None:
+    array = MarkerBuilder(config, '/odom').build(scene)
+    allowed = {('bright_zone', 0), ('rover', 0), ('rover', 1), ('trail', 0), ('score', 0)}
+    allowed |= {('trace', slot) for slot in range(config.trace_lines)}
+    keys = [(marker.ns, marker.id) for marker in array.markers]
+    assert len(set(keys)) == len(keys)
+    assert set(keys) <= allowed
+    for marker in array.markers:
+        assert marker.action == Marker.ADD
+        assert marker.header.frame_id == 'odom'
+        assert all(map(math.isfinite, numbers(marker)))
+        turn = marker.pose.orientation
+        assert turn.x**2 + turn.y**2 + turn.z**2 + turn.w**2 == pytest.approx(1.0)
+        assert marker.color.a > 0.0
+        if marker.type == Marker.TEXT_VIEW_FACING:
+            assert marker.text.strip()
+            assert marker.scale.z > 0.0
+        if marker.type == Marker.LINE_STRIP:
+            assert 2 <= len(marker.points) <= config.trail_points
+            assert marker.scale.x > 0.0
+        if marker.type in (Marker.CUBE, Marker.ARROW):
+            assert min(marker.scale.x, marker.scale.y, marker.scale.z) > 0.0
+
+
+@given(st.lists(scenes, min_size=1, max_size=5))
+def test_what_vanished_is_deleted_once_and_nothing_else(story: list[Scene]) -> None:
+    """A reader of all arrays sees what a late reader of the newest one sees."""
+    seen: set[tuple[str, int]] = set()
+    shown = frozenset()
+    for scene in story:
+        array = builder.build(scene, shown)
+        added = {(m.ns, m.id) for m in array.markers if m.action == Marker.ADD}
+        deleted = [(m.ns, m.id) for m in array.markers if m.action == Marker.DELETE]
+        assert len(array.markers) == len(added) + len(deleted)
+        assert sorted(deleted) == sorted(seen - added)
+        seen = (seen - set(deleted)) | added
+        shown = shown_by(array)
+        assert seen == shown == added
+
+
+def test_the_bright_zone_lies_where_the_contract_says() -> None:
+    (zone,) = drawn(builder.build(Scene()))['bright_zone']
+    assert zone.pose.position.x - zone.scale.x / 2 == shipped.bright_zone_x_min
+    assert zone.pose.position.x + zone.scale.x / 2 == shipped.bright_zone_x_max
+    assert zone.scale.y / 2 == shipped.bright_zone_half_width
+    assert 0.0 < zone.color.a < 1.0
+
+
+@given(metres, metres, st.floats(-math.pi, math.pi))
+def test_the_rover_stands_and_looks_as_its_pose(x: float, y: float, yaw: float) -> None:
+    scene = Scene(RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='odom'))
+    body, heading = drawn(builder.build(scene))['rover']
+    assert heading.type == Marker.ARROW
+    for marker in (body, heading):
+        assert (marker.pose.position.x, marker.pose.position.y) == (x, y)
+        turn = marker.pose.orientation
+        assert 2.0 * math.atan2(turn.z, turn.w) == pytest.approx(yaw)
+
+
+def test_without_tf_there_is_no_rover_but_its_trail_stays() -> None:
+    here = Scene(RoverPose(x=1.0, frame_id='odom'), trail=((0.0, 0.0), (1.0, 0.0)))
+    first = builder.build(here)
+    lost = builder.build(Scene(None, here.trail), shown_by(first))
+    assert 'rover' not in drawn(lost)
+    assert 'trail' in drawn(lost)
+    deleted = [(m.ns, m.id) for m in lost.markers if m.action == Marker.DELETE]
+    assert deleted == [('rover', 0), ('rover', 1)]
+
+
+@given(st.integers(0, 20))
+def test_the_newest_line_is_lowest_and_lines_do_not_touch(count: int) -> None:
+    sent = [new_event(TraceKind.ACT, f'event {number}') for number in range(count)]
+    lines = drawn(builder.build(Scene(events=sent))).get('trace', [])
+    assert len(lines) == min(count, shipped.trace_lines)
+    assert [line.text for line in lines] == [
+        f'ACT event {count - 1 - i}' for i in range(len(lines))
+    ]
+    heights = [line.pose.position.z for line in lines]
+    for line, lower, upper in zip(lines, heights, heights[1:], strict=False):
+        assert upper - lower > line.scale.z
+    score = drawn(builder.build(Scene(events=sent, capture=Capture(1.0, True))))['score'][0]
+    assert all(score.pose.position.z - score.scale.z > height for height in heights)
+
+
+def test_lines_are_coloured_by_kind_and_red_where_something_failed() -> None:
+    for kind in TraceKind:
+        failed, fine = (new_event(kind, 'm', ok=ok) for ok in (False, None))
+        lines = drawn(builder.build(Scene(events=[failed, fine])))['trace']
+        assert colour(lines[1]) == RED
+        assert (colour(lines[0]) == RED) == (kind is TraceKind.ERROR)
+
+
+@pytest.mark.parametrize(
+    ('capture', 'words', 'wanted'),
+    [
+        (Capture(0.42, False), 'score 0.42 DARK', AMBER),
+        (Capture(1.0, True), 'score 1.00 GOOD', GREEN),
+        (Capture(None, False, 'Mast is closed'), 'capture failed: Mast is closed', RED),
+        (Capture(None, False, ''), 'capture failed:', RED),
+    ],
+)
+def test_the_score_is_large_and_coloured_by_its_verdict(
+    capture: Capture, words: str, wanted: tuple
+) -> None:
+    markers = drawn(builder.build(Scene(events=[new_event(TraceKind.ACT, 'm')], capture=capture)))
+    (score,) = markers['score']
+    assert score.text == words
+    assert colour(score) == wanted
+    assert score.scale.z > 2 * markers['trace'][0].scale.z
+
+
+def width(line: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in 'WF' else 1 for c in line)
+
+
+@given(st.text(st.characters(), max_size=300), st.integers(1, 60))
+@example('火星の岩' * 100, 9)
+@example('a\x00b\u202ec\u2028d\ud800e', 20)
+def test_a_line_is_clean_and_fits(words: str, columns: int) -> None:
+    line = one_line(words, columns)
+    assert width(line) <= columns
+    assert not any(unicodedata.category(c)[0] == 'C' for c in line)
+    assert line == ' '.join(line.split())
+    if words.isprintable() and words == ' '.join(words.split()):
+        assert (line == words) == (width(words) <= columns)
+        assert line == words or line.endswith('…')
+
+
+@given(events)
+def test_a_line_tells_kind_tool_message_and_reason(event: TraceEvent) -> None:
+    line = line_of(event)
+    assert line.startswith(event.kind.value)
+    assert width(line) <= LINE_COLUMNS
+
+
+def test_a_reason_is_told_once() -> None:
+    failed = {'ok': False, 'error_reason': 'Need to close mast', 'tool_name': 'move_forward'}
+    assert (
+        line_of(new_event(TraceKind.RESULT, 'refused', **failed))
+        == 'RESULT move_forward: refused (Need to close mast)'
+    )
+    assert (
+        line_of(new_event(TraceKind.RESULT, 'Need to close mast', **failed))
+        == 'RESULT move_forward: Need to close mast'
+    )
+
+
+@given(events, fraction)
+def test_only_a_result_of_a_capture_is_a_capture(event: TraceEvent, threshold: float) -> None:
+    capture = capture_in(event, threshold)
+    is_result = event.kind is TraceKind.RESULT and event.tool_name == 'capture_and_score'
+    if not is_result:
+        assert capture is None
+    elif event.ok is False:
+        assert capture is not None
+        assert capture.score is None
+    elif event.score is None or not 0.0 <= event.score <= 1.0:
+        assert capture is None
+    else:
+        assert capture is not None
+        assert capture.score == event.score
+
+
+@given(fraction, fraction, st.none() | st.booleans() | st.text() | st.integers())
+def test_the_verdict_is_the_events_or_else_the_thresholds(
+    score: float, threshold: float, said: object
+) -> None:
+    data = {'is_good': said}
+    event = new_event(TraceKind.RESULT, 'm', tool_name='capture_and_score', score=score, data=data)
+    capture = capture_in(event, threshold)
+    assert capture is not None
+    assert capture.is_good is (said if isinstance(said, bool) else score >= threshold)
+
+
+@given(st.lists(st.tuples(finite, finite)), st.integers(2, 8))
+def test_a_trail_has_no_small_steps_no_jumps_and_an_end(
+    places: list[tuple[float, float]], size: int
+) -> None:
+    trail = Trail(size)
+    for x, y in places:
+        before = trail.points()
+        assert trail.at(x, y) == (trail.points() != before)
+        points = trail.points()
+        assert len(points) <= size
+        assert math.dist(points[-1], (x, y)) <= TRAIL_STEP
+        for a, b in itertools.pairwise(points):
+            assert TRAIL_STEP < math.dist(a, b) <= TRAIL_JUMP
+
+
+def test_a_trail_follows_a_drive_and_forgets_at_a_jump() -> None:
+    trail = Trail(100)
+    for step in range(20):
+        trail.at(step * 0.1, 0.0)
+    assert len(trail.points()) == 20
+    trail.at(50.0, 0.0)
+    assert trail.points() == ((50.0, 0.0),)
+
+
+def test_only_what_can_be_seen_is_a_move() -> None:
+    pose = RoverPose(x=1.0, frame_id='odom')
+    assert not looks_moved(None, None)
+    assert looks_moved(None, pose)
+    assert looks_moved(pose, None)
+    assert not looks_moved(pose, pose.model_copy(update={'x': 1.001, 'yaw_rad': 0.001}))
+    for change in ({'x': 1.1}, {'y': -0.1}, {'yaw_rad': 0.1}):
+        assert looks_moved(pose, pose.model_copy(update=change))

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
+from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder, read_trace
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import events
+
+
+def record(path: Path, events: list[TraceEvent]) -> None:
+    recorder = TraceRecorder(path)
+    for event in events:
+        recorder.record(event)
+    recorder.close()
+
+
+@given(st.lists(st.lists(events, max_size=4), max_size=3))
+def test_what_is_recorded_is_read_whenever_it_was_opened(runs: list[list[TraceEvent]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'trace.jsonl')
+        path.touch()
+        for run in runs:
+            record(path, run)
+        assert read_trace(path) == [decode(encode(event)) for run in runs for event in run]
+
+
+@given(st.lists(events, min_size=1, max_size=4), events, st.data())
+def test_a_torn_file_loses_only_its_last_line(
+    sent: list[TraceEvent], later: TraceEvent, data: st.DataObject
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'trace.jsonl')
+        record(path, sent)
+        whole = path.read_bytes()
+        start = whole.rstrip(b'\n').rfind(b'\n') + 1  # of the last line
+        # Within the line, and within a character too.
+        path.write_bytes(whole[: data.draw(st.integers(start + 1, len(whole) - 2))])
+
+        *kept, torn = read_trace(path)
+        assert kept == [decode(encode(event)) for event in sent[:-1]]
+        assert torn.kind is TraceKind.ERROR
+        assert 'Unreadable trace event' in torn.message
+
+        record(path, [later])
+        assert read_trace(path)[-1] == decode(encode(later))
+        assert len(read_trace(path)) == len(sent) + 1
+
+
+def test_each_event_is_in_the_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / 'deep' / 'folder' / 'trace.jsonl'
+    recorder = TraceRecorder(path)
+    for number in range(3):
+        recorder.record(new_event(TraceKind.ACT, f'event {number}'))
+        assert [event.message for event in read_trace(path)][-1] == f'event {number}'
+    recorder.close()
+
+
+def test_a_path_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
+    (tmp_path / 'file').write_text('')
+    for path in (tmp_path, tmp_path / 'file' / 'trace.jsonl', Path('/proc/no/trace.jsonl')):
+        with pytest.raises(OSError, match=str(path.parent)):
+            TraceRecorder(path)
+    with pytest.raises(FileNotFoundError):
+        read_trace(tmp_path / 'none.jsonl')

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Set everything up if need be, start the rover and its nodes, open the agent's console.
+#
+#   scripts/run_demo.sh [-c COMMAND]... [--speed F] [--artifacts DIR] [--config-dir DIR]
+#                       [--no-stand-in] [--stand-in NAME=VALUE]...
+set -euo pipefail
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+"$scripts/setup.sh"
+source "$scripts/env.sh"
+export PYTHONPATH="$scripts/../standalone${PYTHONPATH:+:$PYTHONPATH}"
+exec python -m runner "$@"

@@ -1,0 +1,85 @@
+"""Which processes the demo consists of: the same nodes.yaml that demo.launch.py reads. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from curiosity_rosa_demo.infra.config_models import NodeSpec
+
+STAND_IN = NodeSpec(
+    name='stand_in', package='curiosity_stand_in', executable='stand_in_node', when=''
+)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What run_demo.sh was asked for."""
+
+    commands: tuple[str, ...] = ()
+    speed: float = 1.0
+    artifacts: str = ''
+    stand_in: bool = True
+    config_dir: str = ''
+    stand_in_parameters: tuple[str, ...] = ()  # NAME=VALUE
+
+    @property
+    def sim_time(self) -> bool:
+        return self.stand_in and self.speed != 1.0
+
+
+@dataclass(frozen=True)
+class PlannedProcess:
+    name: str
+    command: tuple[str, ...]
+
+
+def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[PlannedProcess]:
+    """The processes that run behind the console."""
+    planned = [_plan(node, options, root) for node in nodes if node.when != 'agent']
+    if not options.stand_in:
+        return planned
+    parameters = [
+        f'time_scale:={float(options.speed)}',
+        f'publish_clock:={"true" if options.sim_time else "false"}',
+        *(each.replace('=', ':=', 1) for each in options.stand_in_parameters),
+    ]
+    command = [_executable(STAND_IN, root), '--ros-args', *_pairs('-p', parameters)]
+    return [PlannedProcess(STAND_IN.name, tuple(command)), *planned]
+
+
+def agent(options: Options, nodes: list[NodeSpec], root: Path, crash: str) -> list[str]:
+    """The command of the agent in front; ``crash``: how the one before it ended."""
+    spec = next(node for node in nodes if node.when == 'agent')
+    command = [_executable(spec, root)]
+    command += _pairs('-c', options.commands)
+    if options.artifacts:
+        command += ['--artifacts', options.artifacts]
+    if crash:
+        command += ['--after-crash', crash]
+    return [*command, *_ros_arguments(options)]
+
+
+def _plan(node: NodeSpec, options: Options, root: Path) -> PlannedProcess:
+    return PlannedProcess(node.name, (_executable(node, root), *_ros_arguments(options)))
+
+
+def _ros_arguments(options: Options) -> list[str]:
+    parameters = [f'use_sim_time:={"true" if options.sim_time else "false"}']
+    if options.config_dir:
+        parameters.append(f'config_dir:={options.config_dir}')
+    return ['--ros-args', '--log-level', 'warn', *_pairs('-p', parameters)]
+
+
+def _pairs(flag: str, values: tuple[str, ...] | list[str]) -> list[str]:
+    return [part for value in values for part in (flag, value)]
+
+
+def _executable(node: NodeSpec, root: Path) -> str:
+    for workspace in ('overlay_ws', 'standalone'):
+        path = root / workspace / 'install' / node.package / 'lib' / node.package / node.executable
+        if path.exists():
+            return str(path)
+    raise FileNotFoundError(
+        f'{node.package}/{node.executable} is not built; run scripts/setup.sh again'
+    )

@@ -1,0 +1,158 @@
+"""The node that is the rover's body: wheels, sensors, camera; it has the stand-in's parameters."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
+from tf2_msgs.msg import TFMessage
+
+from curiosity_stand_in import sensors
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import INITIAL, Joints
+from curiosity_stand_in.renderer import Renderer
+from curiosity_stand_in.rover import Rover, State
+from curiosity_stand_in.settings import PARAMETERS, Settings, checked
+from curiosity_stand_in.spin import STEADY
+
+ODOMETRY_TOPIC = '/model/curiosity_mars_rover/odometry'
+SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # rover's time between messages; wall time at the least
+CAMERA_LEAST_S = 0.1
+BATTERY_S, BATTERY_LEAST_S = 1.0, 0.1
+CLOCK_S = 0.05  # wall time
+TF_QOS = QoSProfile(depth=100)  # reliable and volatile, as tf2 has it
+
+
+class BodyNode(Node):
+    """Raises ValueError when a parameter's first value is bad."""
+
+    def __init__(self, *, start_parameter_services: bool = True) -> None:
+        super().__init__('curiosity_stand_in', start_parameter_services=start_parameter_services)
+        self.settings = self._declare_parameters()
+        self.rover = Rover(
+            time.monotonic,
+            metres_per_unit=self.settings.metres_per_unit,
+            time_scale=self.settings.time_scale,
+            pose=Pose(self.settings.initial_x, self.settings.initial_y, self.settings.initial_yaw),
+            joints=INITIAL[self.settings.initial_mast],
+        )
+        self._create_publishers()
+        self._renderer: Renderer | None = None
+        self._drawn: tuple[Pose, Joints] | None = None
+        self._jpeg: bytes | None = None
+
+    def start(self, on_settings: Callable[[Settings], None]) -> None:
+        """Begin to listen and publish; ``on_settings`` is told of every later change."""
+        self._on_settings = on_settings
+        self.add_on_set_parameters_callback(self._set_parameters)
+        self.create_subscription(Twist, '/cmd_vel', self._drive, 10)
+        scale = self.settings.time_scale
+        for period, least, publish in (
+            (SENSOR_S, SENSOR_LEAST_S, self._publish_sensors),
+            (SENSOR_S, CAMERA_LEAST_S, self._publish_camera),
+            (BATTERY_S, BATTERY_LEAST_S, self._publish_battery),
+        ):
+            self.create_timer(max(period / scale, least), publish, clock=STEADY)
+        if self.settings.publish_clock:
+            self._clock = self.create_publisher(Clock, '/clock', 10)
+            self.create_timer(CLOCK_S, self._publish_clock, clock=STEADY)
+
+    def _declare_parameters(self) -> Settings:
+        values = {}
+        for name, parameter in PARAMETERS.items():
+            # Types are checked by ``checked``, which takes 1 for 1.0 and says what is wrong.
+            descriptor = ParameterDescriptor(
+                description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
+            )
+            values[name] = self.declare_parameter(name, parameter.default, descriptor).value
+        return Settings(**checked(values))
+
+    def _set_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+        ours = {p.name: p.value for p in parameters if p.name in PARAMETERS}
+        try:
+            self.settings = dataclasses.replace(self.settings, **checked(ours))
+        except ValueError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        self._on_settings(self.settings)
+        return SetParametersResult(successful=True)
+
+    def _create_publishers(self) -> None:
+        self._odometry = self.create_publisher(Odometry, ODOMETRY_TOPIC, 10)
+        self._tf = self.create_publisher(TFMessage, '/tf', TF_QOS)
+        self._joints = self.create_publisher(JointState, '/joint_states', 10)
+        self._scan = self.create_publisher(LaserScan, '/scan', 10)
+        self._battery = self.create_publisher(BatteryState, '/battery_state', 10)
+        self._raw = self.create_publisher(Image, '/image_raw', 10)
+        self._compressed = self.create_publisher(CompressedImage, '/image_raw/compressed', 10)
+
+    def _drive(self, twist: Twist) -> None:
+        try:
+            self.rover.drive(twist.linear.x, twist.angular.z)
+        except ValueError as error:
+            self.get_logger().warning(
+                f'/cmd_vel ignored, {error}',
+                throttle_duration_sec=1.0,
+                throttle_time_source_type=STEADY,
+            )
+
+    def _stamp(self, state: State) -> Time:
+        return sensors.time_message(state.seconds if self.settings.publish_clock else time.time())
+
+    def _publish_clock(self) -> None:
+        self._clock.publish(Clock(clock=sensors.time_message(self.rover.state().seconds)))
+
+    def _publish_battery(self) -> None:
+        stamp = self._stamp(self.rover.state())
+        self._battery.publish(sensors.battery(self.settings.battery, stamp))
+
+    def _publish_sensors(self) -> None:
+        state = self.rover.state()
+        stamp = self._stamp(state)
+        faults = self.settings
+        if wanted(self._odometry) and not faults.fault_odometry:
+            self._odometry.publish(sensors.odometry(state, stamp))
+        if wanted(self._tf) and not faults.fault_tf_lost:
+            self._tf.publish(sensors.transforms(state, stamp, nan=faults.fault_tf_nan))
+        if wanted(self._joints) and not faults.fault_joint_states:
+            self._joints.publish(sensors.joint_states(state, stamp))
+        if wanted(self._scan):
+            self._scan.publish(sensors.scan(state, stamp))
+
+    def _publish_camera(self) -> None:
+        raw, compressed = wanted(self._raw), wanted(self._compressed)
+        if self.settings.fault_image == 'stopped' or not (raw or compressed):
+            return
+        state = self.rover.state()
+        stamp = self._stamp(state)
+        corrupt = self.settings.fault_image == 'corrupt'
+        self._draw(state)
+        if raw:
+            self._raw.publish(sensors.raw_image(self._picture, stamp, corrupt=corrupt))
+        if compressed:
+            if self._jpeg is None:
+                self._jpeg = sensors.jpeg(self._picture)
+            self._compressed.publish(sensors.compressed_image(self._jpeg, stamp, corrupt=corrupt))
+
+    def _draw(self, state: State) -> None:
+        """Bring the picture up to date; while nothing moves the last one still holds."""
+        if self._renderer is None:
+            self._renderer = Renderer()  # not before somebody looks
+        if self._drawn != (state.pose, state.joints):
+            self._picture = self._renderer.render(state.pose, state.joints)
+            self._jpeg = None
+            self._drawn = (state.pose, state.joints)
+
+
+def wanted(publisher: Any) -> bool:
+    return bool(publisher.get_subscription_count() > 0)

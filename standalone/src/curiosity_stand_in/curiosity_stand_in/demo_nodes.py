@@ -1,0 +1,110 @@
+"""The two nodes of the demo that offer services, with the demo's manners.
+
+Both answer before anything has moved. Both run one callback at a time, so a service that hangs
+takes everything else of its node with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from geometry_msgs.msg import Twist
+from rclpy.node import Node
+from rclpy.service import Service
+from std_srvs.srv import Empty
+
+from curiosity_stand_in.faults import ServiceFaults
+from curiosity_stand_in.mast import MOVES
+from curiosity_stand_in.rover import Rover
+from curiosity_stand_in.spin import STEADY
+
+REPEAT_S = 0.1  # of the rover's time
+# linear.x and angular.z in wheel units
+MOTIONS = {'move_forward': (2.0, 0.0), 'turn_left': (1.0, 0.4), 'turn_right': (1.0, -0.4)}
+
+
+class EmptyServices:
+    """std_srvs/Empty services of one node, subject to the faults."""
+
+    def __init__(
+        self, node: Node, effects: Mapping[str, Callable[[], None]], faults: ServiceFaults
+    ) -> None:
+        self._node = node
+        self._effects = effects
+        self._faults = faults
+        self._services: dict[str, Service] = {}
+        self.create_or_destroy()
+
+    def create_or_destroy(self) -> None:
+        """Have just those services that are not absent; for the node's own thread."""
+        for name in self._effects:
+            if self._faults.absent(name):
+                if name in self._services:
+                    self._node.destroy_service(self._services.pop(name))
+            elif name not in self._services:
+                self._services[name] = self._node.create_service(
+                    Empty, f'/{name}', self._callback(name)
+                )
+
+    def _callback(self, name: str) -> Callable[[Empty.Request, Empty.Response], Empty.Response]:
+        def callback(_: Empty.Request, response: Empty.Response) -> Empty.Response:
+            if self._faults.hold(name):
+                self._effects[name]()
+            return response
+
+        return callback
+
+
+class RunNode(Node):
+    """Repeats the chosen Twist on /cmd_vel until /move_stop, which sends a single zero."""
+
+    def __init__(
+        self, faults: ServiceFaults, *, time_scale: float, start_parameter_services: bool = True
+    ) -> None:
+        super().__init__(
+            'run_node',
+            cli_args=['--ros-args', '-r', '__node:=run_node'],  # a launch file names another node
+            start_parameter_services=start_parameter_services,
+        )
+        self._publisher = self.create_publisher(Twist, '/cmd_vel', 10)
+        self._motion: Twist | None = None
+        effects: dict[str, Callable[[], None]] = {
+            name: self._motion_starter(*units) for name, units in MOTIONS.items()
+        }
+        self.empty_services = EmptyServices(self, {**effects, 'move_stop': self._stop}, faults)
+        self.create_timer(REPEAT_S / time_scale, self._repeat, clock=STEADY)
+
+    def _motion_starter(self, linear_x: float, angular_z: float) -> Callable[[], None]:
+        def start() -> None:
+            motion = Twist()
+            motion.linear.x, motion.angular.z = linear_x, angular_z
+            self._motion = motion
+
+        return start
+
+    def _stop(self) -> None:
+        self._motion = None
+        self._publisher.publish(Twist())
+
+    def _repeat(self) -> None:
+        if self._motion is not None:
+            self._publisher.publish(self._motion)
+
+
+class MastNode(Node):
+    """Starts the mast's trajectories."""
+
+    def __init__(
+        self, rover: Rover, faults: ServiceFaults, *, start_parameter_services: bool = True
+    ) -> None:
+        super().__init__(
+            'mast_node',
+            cli_args=['--ros-args', '-r', '__node:=mast_node'],
+            start_parameter_services=start_parameter_services,
+        )
+        effects = {name: self._starter(rover, name) for name in MOVES}
+        self.empty_services = EmptyServices(self, effects, faults)
+
+    @staticmethod
+    def _starter(rover: Rover, name: str) -> Callable[[], None]:
+        return lambda: rover.move_mast(MOVES[name])

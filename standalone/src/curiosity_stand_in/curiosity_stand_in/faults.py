@@ -1,0 +1,108 @@
+"""Faults of services: what the parameter's strings mean, and the waiting they cause."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+SERVICES = (
+    'move_forward',
+    'turn_left',
+    'turn_right',
+    'move_stop',
+    'mast_open',
+    'mast_close',
+    'mast_rotate',
+)
+KINDS = ('hang', 'late', 'absent')
+MAX_DELAY_S = 3600.0
+
+
+@dataclass(frozen=True)
+class ServiceFault:
+    """What is wrong with one service; ``delay_s`` is wall time and only a late one has it."""
+
+    kind: str
+    delay_s: float = 0.0
+
+
+def parse(texts: Iterable[str]) -> dict[str, ServiceFault]:
+    """Faults by service from texts such as ``move_stop:hang`` and ``mast_close:late:2.5``.
+
+    Raises ValueError that names the text and what would be right.
+    """
+    faults: dict[str, ServiceFault] = {}
+    for text in texts:
+        service, _, rest = text.partition(':')
+        if service not in SERVICES:
+            raise ValueError(f'{text!r}: the service must be one of {", ".join(SERVICES)}')
+        if service in faults:
+            raise ValueError(f'{text!r}: {service} has a fault already; give it one')
+        try:
+            faults[service] = _fault(rest)
+        except ValueError as error:
+            raise ValueError(f'{text!r}: {error}') from None
+    return faults
+
+
+def _fault(text: str) -> ServiceFault:
+    kind, colon, delay = text.partition(':')
+    if kind not in KINDS:
+        raise ValueError(f'the fault must be one of {", ".join(KINDS)}, as in move_stop:hang')
+    if kind != 'late':
+        if colon:
+            raise ValueError(f'{kind} takes no seconds')
+        return ServiceFault(kind)
+    try:
+        seconds = float(delay)
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 < seconds <= MAX_DELAY_S:
+        raise ValueError(f'late needs seconds up to {MAX_DELAY_S:g}, as in mast_close:late:2.5')
+    return ServiceFault(kind, seconds)
+
+
+@dataclass
+class ServiceFaults:
+    """The faults in force, shared by the threads; a service callback waits here."""
+
+    _faults: Mapping[str, ServiceFault] = field(default_factory=dict)
+    _closed: bool = False
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def set(self, faults: Mapping[str, ServiceFault]) -> None:
+        with self._changed:
+            self._faults = dict(faults)
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let every waiting callback go, without effect."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def absent(self, service: str) -> bool:
+        with self._changed:
+            fault = self._faults.get(service)
+            return fault is not None and fault.kind == 'absent'
+
+    def hold(self, service: str) -> bool:
+        """Wait as the service's fault says; False when the process ends meanwhile.
+
+        Clearing or changing the fault lets go at once, as thawing a frozen process would.
+        """
+        with self._changed:
+            fault = self._faults.get(service)
+            if fault is None or fault.kind == 'absent':
+                return not self._closed
+            limit = fault.delay_s if fault.kind == 'late' else None
+            deadline = None if limit is None else time.monotonic() + limit
+            while not self._closed and self._faults.get(service) == fault:
+                left = None if deadline is None else deadline - time.monotonic()
+                if left is not None and left <= 0:
+                    break
+                self._changed.wait(left)
+            return not self._closed

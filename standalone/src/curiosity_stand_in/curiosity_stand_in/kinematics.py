@@ -1,0 +1,66 @@
+"""How the wheels move the body: from a Twist in wheel units to a pose in the plane.
+
+Frame: x forward at the start, y left, yaw counter-clockwise; metres and radians.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+MAX_UNITS = 100.0  # wheel units; the wheels turn no faster, whatever a Twist asks for
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where the body is: metres, and radians in [-pi, pi]."""
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+
+@dataclass(frozen=True)
+class Velocity:
+    """How the body moves, in its own frame: metres and radians per second."""
+
+    forward: float = 0.0
+    turn: float = 0.0
+
+
+STILL = Velocity()
+
+
+def body_velocity(linear_x: float, angular_z: float, *, metres_per_unit: float) -> Velocity:
+    """What a Twist in wheel units makes of the body.
+
+    Both values are scaled alike, so the arc keeps the radius ``linear_x / angular_z`` that was
+    asked for. Steered wheels cannot turn on the spot: without ``linear_x`` nothing moves. Raises
+    ValueError for a value that is not finite.
+    """
+    if not (math.isfinite(linear_x) and math.isfinite(angular_z)):
+        raise ValueError(f'not finite: linear.x = {linear_x}, angular.z = {angular_z}')
+    if linear_x == 0.0:
+        return STILL
+    scale = metres_per_unit * min(1.0, MAX_UNITS / max(abs(linear_x), abs(angular_z)))
+    return Velocity(linear_x * scale, angular_z * scale)
+
+
+def advance(pose: Pose, velocity: Velocity, seconds: float) -> Pose:
+    """The pose after ``seconds`` at a constant velocity: exact, however long the step is.
+
+    The body moves on a circle; the chord of an arc of length s and angle a is s * sin(a/2) / (a/2)
+    long and points a/2 away from the old heading (unicycle model).
+    """
+    half = velocity.turn * seconds / 2
+    chord = velocity.forward * seconds * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)
+    return Pose(
+        pose.x + chord * math.cos(pose.yaw + half),
+        pose.y + chord * math.sin(pose.yaw + half),
+        wrap(pose.yaw + 2 * half),
+    )
+
+
+def wrap(angle: float) -> float:
+    """The same direction in [-pi, pi]."""
+    return math.remainder(angle, math.tau)

@@ -1,0 +1,77 @@
+"""The mast's joints and the three trajectories that the rover's mast services start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+NAMES = ('mast_p_joint', 'mast_02_joint', 'mast_cameras_joint')
+
+
+@dataclass(frozen=True)
+class Joints:
+    """Joint angles in radians.
+
+    ``fold`` (mast_p_joint) is 0 raised and 1.57 stowed; ``yaw`` (mast_02_joint) turns the head,
+    positive to the left; ``tilt`` (mast_cameras_joint) looks further down when positive.
+    """
+
+    fold: float = 0.0
+    yaw: float = 0.0
+    tilt: float = 0.0
+
+
+@dataclass(frozen=True)
+class Waypoint:
+    """Where the joints are to be, in seconds from the start of the trajectory."""
+
+    seconds: float
+    joints: Joints
+
+
+ZERO = Joints()
+OPENED = Joints(0.0, -0.5, 0.0)
+CLOSED = Joints(1.57, -1.57, 0.0)
+INITIAL = {'zero': ZERO, 'open': OPENED, 'closed': CLOSED}
+
+MOVES: dict[str, tuple[Waypoint, ...]] = {
+    'mast_open': (Waypoint(1.0, OPENED),),
+    'mast_close': (Waypoint(1.0, CLOSED),),
+    # The first waypoint has fold = 0 as well: rotating also raises a closed mast.
+    'mast_rotate': (
+        Waypoint(2.0, Joints(0.0, -1.57, 0.0)),
+        Waypoint(4.0, Joints(0.0, -3.14, 0.0)),
+        Waypoint(6.0, Joints(0.0, -6.28, 0.0)),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Straight lines in joint space from ``start`` through ``waypoints``; the last one is held."""
+
+    start: Joints
+    waypoints: tuple[Waypoint, ...] = ()
+
+    def __post_init__(self) -> None:
+        times = [0.0, *(point.seconds for point in self.waypoints)]
+        if any(later <= earlier for earlier, later in pairwise(times)):
+            raise ValueError(f'waypoint times must rise from 0: {times}')
+
+    def at(self, seconds: float) -> Joints:
+        """The joints ``seconds`` after the start."""
+        before = Waypoint(0.0, self.start)
+        for after in self.waypoints:
+            if seconds < after.seconds:
+                part = (seconds - before.seconds) / (after.seconds - before.seconds)
+                return _between(before.joints, after.joints, max(0.0, part))
+            before = after
+        return before.joints
+
+
+def _between(a: Joints, b: Joints, part: float) -> Joints:
+    return Joints(
+        a.fold + (b.fold - a.fold) * part,
+        a.yaw + (b.yaw - a.yaw) * part,
+        a.tilt + (b.tilt - a.tilt) * part,
+    )

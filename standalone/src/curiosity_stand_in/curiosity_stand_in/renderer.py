@@ -1,0 +1,166 @@
+"""What the mast camera sees: Mars around the rover, drawn from the pose and the joints alone.
+
+The same pose and joints always give the same picture.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from curiosity_stand_in import deck, textures
+from curiosity_stand_in.camera import CENTRE, FOCAL, SIZE, Camera, mast_camera
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.rocks import RockPainter
+from curiosity_stand_in.terrain import rocks_near
+from curiosity_stand_in.textures import Floats, Image
+
+Phase = NDArray[np.integer]  # a place in a tile as a part of 2 ** 32: it wraps around by itself
+
+HAZE_M = 70.0  # the ground loses 63 % of its contrast over this distance
+HAZE_FROM_M = 6.0
+RELIEF_TO_M = 40.0  # grains and pebbles farther away are smaller than a pixel
+ROCKS_TO_M = 50.0
+NEAREST_ROCK_M = 0.4
+SMALLEST_ROCK_PX = 3.0
+COLUMNS = np.arange(SIZE, dtype=np.float32)
+RELIEF_SHIFT = round(math.log2(textures.GROUND_TILE_M / textures.RELIEF_TILE_M))
+
+
+class Renderer:
+    """Holds the textures (made on construction, which takes most of a second) and draws."""
+
+    def __init__(self) -> None:
+        self._colours = textures.ground_colours()
+        self._relief = textures.ground_relief()
+        self._sky = textures.sky(SIZE)
+        self._ridges = textures.sky_ridges()
+        self._rocks = RockPainter()
+        self._deck = deck.draw_deck()
+
+    def render(self, pose: Pose, joints: Joints) -> Image:
+        """An 800 x 800 RGB picture."""
+        camera = mast_camera(pose, joints)
+        picture = np.empty((SIZE, SIZE, 3), np.uint8)
+        horizon = min(SIZE, max(0, math.ceil(camera.horizon() + 0.5)))
+        if horizon > 0:
+            self._draw_sky(picture[:horizon], camera)
+        if horizon < SIZE:
+            self._draw_ground(picture[horizon:], horizon, camera)
+            self._draw_rocks(picture, camera)
+        self._draw_deck(picture, pose, camera)
+        return picture
+
+    def _draw_sky(self, sky: Image, camera: Camera) -> None:
+        sky[:] = self._sky[SIZE - len(sky) :]
+        tall, around = self._ridges.shape[:2]
+        rows = min(tall, len(sky))
+        azimuth = camera.heading - np.arctan((COLUMNS - CENTRE) / FOCAL)
+        columns = (azimuth * (around / math.tau)).astype(np.int64) % around
+        sky[len(sky) - rows :] = self._ridges[tall - rows :].take(columns, axis=1)
+
+    def _draw_ground(self, ground: Image, horizon: int, camera: Camera) -> None:
+        ahead, per_pixel = camera.rays_to_plane(np.arange(horizon, SIZE, dtype=np.float32), 0.0)
+        c, s = math.cos(camera.heading), math.sin(camera.heading)
+        left = CENTRE * per_pixel
+        x = _phases(camera.x + ahead * c - left * s, per_pixel * s)
+        y = _phases(camera.y + ahead * s + left * c, -per_pixel * c)
+        # A pixel covers per_pixel to the side and more in depth: the mean says how fine to look.
+        footprint = per_pixel * np.sqrt(np.maximum(1.0, per_pixel * FOCAL / camera.z))
+        _tile(ground, self._colours, x, y, footprint / textures.GROUND_TILE_M)
+        near = int(np.searchsorted(-ahead, -RELIEF_TO_M))
+        if near < len(ground):
+            relief = np.empty(ground[near:].shape[:2], np.uint8)
+            _tile(
+                relief,
+                self._relief,
+                x[near:] << RELIEF_SHIFT,
+                y[near:] << RELIEF_SHIFT,
+                footprint[near:] / textures.RELIEF_TILE_M,
+            )
+            shade = cv2.cvtColor(relief, cv2.COLOR_GRAY2RGB)
+            cv2.multiply(ground[near:], shade, dst=ground[near:], scale=1 / 128)
+        hazy = int(np.searchsorted(-ahead, -HAZE_FROM_M))
+        if hazy:
+            part = _haze(ahead[:hazy])[:, None, None]
+            ground[:hazy] = ground[:hazy] * (1 - part) + textures.HAZE * part
+
+    def _draw_rocks(self, picture: Image, camera: Camera) -> None:
+        rocks = rocks_near(camera.x, camera.y, ROCKS_TO_M)
+        column, row, depth = camera.project(rocks.x, rocks.y, 0.0)
+        width = 2 * FOCAL * rocks.radius / np.maximum(depth, NEAREST_ROCK_M)
+        seen = (depth > NEAREST_ROCK_M) & (width > SMALLEST_ROCK_PX)
+        seen &= abs(column - CENTRE) < 1.3 * width + SIZE / 2
+        haze = _haze(depth)
+        self._rocks.face(camera.heading)
+        for i in sorted(np.flatnonzero(seen), key=lambda i: -depth[i]):
+            self._rocks.paint(
+                picture,
+                look=float(rocks.look[i]),
+                column=float(column[i]),
+                row=float(row[i]),
+                width=float(width[i]),
+                haze=float(haze[i]),
+                haze_colour=textures.HAZE,
+            )
+
+    def _draw_deck(self, picture: Image, pose: Pose, camera: Camera) -> None:
+        area = deck.area_in_view(pose, camera)
+        if area is None:
+            return
+        rows, columns = area
+        x, y = deck.places(pose, camera, rows, columns)
+        part = np.ascontiguousarray(picture[rows, columns])
+        cv2.remap(self._deck, y, x, cv2.INTER_LINEAR, dst=part, borderMode=cv2.BORDER_TRANSPARENT)
+        picture[rows, columns] = part
+
+
+def _haze(metres: NDArray[np.floating]) -> Floats:
+    return (1 - np.exp(-np.maximum(metres - HAZE_FROM_M, 0.0) / HAZE_M)).astype(np.float32)
+
+
+def _phases(start: Floats, step: Floats) -> Phase:
+    """start + step * column, in metres, as places in a ground tile."""
+    per_metre = 2.0**32 / textures.GROUND_TILE_M
+
+    def wrapped(metres: Floats) -> Phase:
+        return np.rint(metres.astype(np.float64) * per_metre).astype(np.int64).astype(np.uint32)
+
+    return wrapped(start)[:, None] + wrapped(step)[:, None] * np.arange(SIZE, dtype=np.uint32)
+
+
+def _tile(out: Image, pyramid: list[Image], x: Phase, y: Phase, footprint: Floats) -> None:
+    """Fill ``out`` with a repeating texture; a pixel of a row covers ``footprint`` of the tile."""
+    # 0 where a pixel of the finest level covers a pixel of the picture
+    fineness = np.log2(footprint * len(pyramid[0]))
+    levels = np.where(fineness < 0, np.ceil(np.maximum(fineness, -2)), np.rint(fineness))
+    levels = np.minimum(levels, len(pyramid) - 1).astype(int)
+    edges = [0, *(np.flatnonzero(np.diff(levels)) + 1), len(levels)]
+    for first, last in pairwise(edges):
+        level, band = int(levels[first]), out[first:last]
+        # Where the texture is magnified, fewer pixels say as much: sample those and enlarge.
+        step = 2 ** max(0, -level)
+        rows = slice(first, last, step)
+        sampled = _sample(pyramid[max(0, level)], x[rows, ::step], y[rows, ::step])
+        if step > 1:
+            size = (sampled.shape[1] * step, sampled.shape[0] * step)
+            sampled = np.asarray(cv2.resize(sampled, size), np.uint8)
+        band[:] = sampled[: len(band)]
+
+
+def _sample(texture: Image, x: Phase, y: Phase) -> Image:
+    """The texture at those places, bilinear, with OpenCV's fixed-point maps."""
+    bits = len(texture).bit_length() - 1
+    x, y = x >> (27 - bits), y >> (27 - bits)  # whole pixels, and 5 bits of fraction
+    whole = np.empty((*x.shape, 2), np.int16)
+    np.right_shift(x, 5, out=whole[..., 0], casting='unsafe')
+    np.right_shift(y, 5, out=whole[..., 1], casting='unsafe')
+    fraction = ((y & 31) << 5 | (x & 31)).astype(np.uint16)
+    return np.asarray(
+        cv2.remap(texture, whole, fraction, cv2.INTER_LINEAR, borderMode=cv2.BORDER_WRAP)
+    )

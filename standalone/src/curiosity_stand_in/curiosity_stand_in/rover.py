@@ -1,0 +1,76 @@
+"""The rover's state: wheels, mast and battery, moved on by a clock that the owner gives it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from curiosity_stand_in.kinematics import STILL, Pose, Velocity, advance, body_velocity
+from curiosity_stand_in.mast import ZERO, Joints, Trajectory, Waypoint
+
+
+@dataclass(frozen=True)
+class State:
+    """One moment of the rover. ``seconds`` is the rover's own time since its start."""
+
+    seconds: float
+    pose: Pose
+    velocity: Velocity
+    joints: Joints
+
+
+class Rover:
+    """Thread-safe. Nothing ticks: the state is worked out whenever it is read or a command comes.
+
+    ``clock`` is steady wall time in seconds; the rover's own time runs ``time_scale`` times as
+    fast, and velocities are per second of that time.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        *,
+        metres_per_unit: float = 0.25,
+        time_scale: float = 1.0,
+        pose: Pose | None = None,
+        joints: Joints = ZERO,
+    ) -> None:
+        self._clock = clock
+        self._metres_per_unit = metres_per_unit
+        self._time_scale = time_scale
+        self._lock = threading.Lock()
+        self._started = clock()
+        self._now = 0.0  # the time that _pose belongs to
+        self._pose = pose or Pose()
+        self._velocity = STILL
+        self._mast = Trajectory(joints)
+        self._mast_started = 0.0
+
+    def drive(self, linear_x: float, angular_z: float) -> None:
+        """Take a Twist in wheel units; it holds until the next one, for ever if none comes.
+
+        Raises ValueError, and keeps the old one, for a value that is not finite.
+        """
+        velocity = body_velocity(linear_x, angular_z, metres_per_unit=self._metres_per_unit)
+        with self._lock:
+            self._catch_up()
+            self._velocity = velocity
+
+    def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
+        """Start a trajectory from where the joints are now; it replaces the one that runs."""
+        with self._lock:
+            self._catch_up()
+            self._mast = Trajectory(self._mast.at(self._now - self._mast_started), waypoints)
+            self._mast_started = self._now
+
+    def state(self) -> State:
+        with self._lock:
+            self._catch_up()
+            joints = self._mast.at(self._now - self._mast_started)
+            return State(self._now, self._pose, self._velocity, joints)
+
+    def _catch_up(self) -> None:
+        now = max(self._now, (self._clock() - self._started) * self._time_scale)
+        self._pose = advance(self._pose, self._velocity, now - self._now)
+        self._now = now

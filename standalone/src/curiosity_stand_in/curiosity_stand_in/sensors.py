@@ -1,0 +1,140 @@
+"""The rover's state as ROS messages."""
+
+from __future__ import annotations
+
+import array
+import math
+from typing import Any
+
+import cv2
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
+from nav_msgs.msg import Odometry
+from numpy.typing import NDArray
+from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
+from tf2_msgs.msg import TFMessage
+
+from curiosity_stand_in import mast
+from curiosity_stand_in.rover import State
+from curiosity_stand_in.terrain import scan_ranges
+
+# The leading slashes are the demo's own: its frames come from Gazebo's odometry plugin.
+WORLD_FRAME = '/odom'
+BASE_FRAME = '/base_footprint'
+CAMERA_FRAME = 'camera_link'
+LIDAR_FRAME = 'lidar_link'
+BEAMS = 640
+BEAM_LIMIT = 3.1416  # radians to either side
+SCAN_MIN_M, SCAN_MAX_M = 1.0, 20.0
+JPEG_QUALITY = 80
+
+_ANGLES = np.linspace(-BEAM_LIMIT, BEAM_LIMIT, BEAMS)
+
+
+def time_message(seconds: float) -> Time:
+    whole = math.floor(seconds)
+    return Time(sec=whole, nanosec=min(999_999_999, int((seconds - whole) * 1e9)))
+
+
+def odometry(state: State, stamp: Time) -> Odometry:
+    """Pose in the world frame, velocity in the body's."""
+    message = Odometry(child_frame_id=BASE_FRAME)
+    message.header.stamp = stamp
+    message.header.frame_id = WORLD_FRAME
+    message.pose.pose.position.x = state.pose.x
+    message.pose.pose.position.y = state.pose.y
+    _set_yaw(message.pose.pose.orientation, state.pose.yaw)
+    message.twist.twist.linear.x = state.velocity.forward
+    message.twist.twist.angular.z = state.velocity.turn
+    return message
+
+
+def transforms(state: State, stamp: Time, *, nan: bool = False) -> TFMessage:
+    """Where the base is in the world; ``nan`` spoils every number of it."""
+    transform = TransformStamped(child_frame_id=BASE_FRAME)
+    transform.header.stamp = stamp
+    transform.header.frame_id = WORLD_FRAME
+    place, turn = transform.transform.translation, transform.transform.rotation
+    if nan:
+        place.x = place.y = place.z = math.nan
+        turn.x = turn.y = turn.z = turn.w = math.nan
+    else:
+        place.x, place.y = state.pose.x, state.pose.y
+        _set_yaw(turn, state.pose.yaw)
+    return TFMessage(transforms=[transform])
+
+
+def joint_states(state: State, stamp: Time) -> JointState:
+    """The mast's joints, not in the order of the trajectories: readers must go by name."""
+    angles = dict(
+        zip(mast.NAMES, (state.joints.fold, state.joints.yaw, state.joints.tilt), strict=True)
+    )
+    names = sorted(angles)
+    message = JointState(name=names, position=[angles[name] for name in names])
+    message.header.stamp = stamp
+    return message
+
+
+def scan(state: State, stamp: Time) -> LaserScan:
+    message = LaserScan(
+        angle_min=-BEAM_LIMIT,
+        angle_max=BEAM_LIMIT,
+        angle_increment=2 * BEAM_LIMIT / (BEAMS - 1),
+        range_min=SCAN_MIN_M,
+        range_max=SCAN_MAX_M,
+    )
+    message.header.stamp = stamp
+    message.header.frame_id = LIDAR_FRAME
+    pose = state.pose
+    ranges = scan_ranges(
+        pose.x, pose.y, pose.yaw, angles=_ANGLES, nearest=SCAN_MIN_M, farthest=SCAN_MAX_M
+    )
+    message.ranges = array.array('f', ranges.tobytes())
+    return message
+
+
+def battery(charge: float, stamp: Time) -> BatteryState:
+    """``charge`` from 0 to 1; what nobody measures is NaN, as the message's definition asks."""
+    message = BatteryState(
+        percentage=charge,
+        voltage=math.nan,
+        temperature=math.nan,
+        current=math.nan,
+        charge=math.nan,
+        capacity=math.nan,
+        design_capacity=math.nan,
+        power_supply_status=BatteryState.POWER_SUPPLY_STATUS_DISCHARGING,
+        present=True,
+    )
+    message.header.stamp = stamp
+    return message
+
+
+def raw_image(picture: NDArray[np.uint8], stamp: Time, *, corrupt: bool = False) -> Image:
+    """``corrupt`` leaves out half of the pixels that the header promises."""
+    height, width = picture.shape[:2]
+    message = Image(height=height, width=width, encoding='rgb8', step=3 * width)
+    message.header.stamp = stamp
+    message.header.frame_id = CAMERA_FRAME
+    pixels = picture.tobytes()
+    message.data = array.array('B', pixels[: len(pixels) // 2] if corrupt else pixels)
+    return message
+
+
+def jpeg(picture: NDArray[np.uint8]) -> bytes:
+    bgr = cv2.cvtColor(picture, cv2.COLOR_RGB2BGR)
+    return cv2.imencode('.jpg', bgr, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1].tobytes()
+
+
+def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> CompressedImage:
+    """``corrupt`` breaks off inside the JPEG's tables, before any pixel."""
+    message = CompressedImage(format='rgb8; jpeg compressed bgr8')
+    message.header.stamp = stamp
+    message.header.frame_id = CAMERA_FRAME
+    message.data = array.array('B', data[:100] if corrupt else data)
+    return message
+
+
+def _set_yaw(quaternion: Any, yaw: float) -> None:
+    quaternion.z, quaternion.w = math.sin(yaw / 2), math.cos(yaw / 2)

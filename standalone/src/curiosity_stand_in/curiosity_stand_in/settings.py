@@ -1,0 +1,118 @@
+"""The stand-in's parameters: defaults, what they may be, and which can change while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from curiosity_stand_in.faults import ServiceFault, parse
+from curiosity_stand_in.mast import INITIAL
+
+IMAGE_FAULTS = ('none', 'stopped', 'corrupt')
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """``check`` turns what ROS hands over into the value to use, or raises ValueError."""
+
+    default: Any
+    check: Callable[[Any], Any]
+    text: str
+    fixed: bool = False  # only read at the start
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked values of all parameters, by their names."""
+
+    metres_per_unit: float = 0.25
+    time_scale: float = 1.0
+    publish_clock: bool = False
+    initial_x: float = 0.0
+    initial_y: float = 0.0
+    initial_yaw: float = 0.0
+    initial_mast: str = 'zero'
+    battery: float = 1.0
+    fault_tf_lost: bool = False
+    fault_tf_nan: bool = False
+    fault_image: str = 'none'
+    fault_joint_states: bool = False
+    fault_odometry: bool = False
+    fault_services: Mapping[str, ServiceFault] = field(default_factory=dict)
+
+
+def _number(low: float, high: float) -> Callable[[Any], float]:
+    def check(value: Any) -> float:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not low <= value <= high
+        ):
+            raise ValueError(f'must be a number from {low:g} to {high:g}')
+        return float(value)
+
+    return check
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError('must be true or false')
+    return value
+
+
+def _choice(*choices: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f'must be one of {", ".join(choices)}')
+        return str(value)
+
+    return check
+
+
+def _service_faults(value: Any) -> Mapping[str, ServiceFault]:
+    texts = [value] if isinstance(value, str) else value
+    if texts is None:  # an empty list on the command line has no type
+        texts = []
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise ValueError("must be a list of strings, as in ['move_stop:hang']")
+    return parse(text for text in texts if text)  # [''] is how some tools say "empty"
+
+
+PARAMETERS: dict[str, Parameter] = {
+    'metres_per_unit': Parameter(
+        0.25, _number(0.001, 10.0), 'm/s of the rover per unit of linear.x', fixed=True
+    ),
+    'time_scale': Parameter(
+        1.0, _number(0.1, 100.0), 'how many times faster than the wall clock', fixed=True
+    ),
+    'publish_clock': Parameter(
+        False, _boolean, "publish /clock and stamp with the rover's time", fixed=True
+    ),
+    'initial_x': Parameter(0.0, _number(-1e4, 1e4), 'metres', fixed=True),
+    'initial_y': Parameter(0.0, _number(-1e4, 1e4), 'metres', fixed=True),
+    'initial_yaw': Parameter(0.0, _number(-100.0, 100.0), 'radians', fixed=True),
+    'initial_mast': Parameter('zero', _choice(*INITIAL), ', '.join(INITIAL), fixed=True),
+    'battery': Parameter(1.0, _number(0.0, 1.0), 'charge, 0 to 1'),
+    'fault_tf_lost': Parameter(False, _boolean, 'no /tf'),
+    'fault_tf_nan': Parameter(False, _boolean, '/tf with NaN instead of numbers'),
+    'fault_image': Parameter('none', _choice(*IMAGE_FAULTS), ', '.join(IMAGE_FAULTS)),
+    'fault_joint_states': Parameter(False, _boolean, 'no /joint_states'),
+    'fault_odometry': Parameter(False, _boolean, 'no odometry'),
+    'fault_services': Parameter(
+        [],
+        _service_faults,
+        "such as ['move_stop:hang', 'mast_close:late:2.5', 'turn_left:absent']",
+    ),
+}
+
+
+def checked(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those parameters as Settings takes them. Raises ValueError that names the first bad one."""
+    out = {}
+    for name, value in values.items():
+        try:
+            out[name] = PARAMETERS[name].check(value)
+        except ValueError as error:
+            raise ValueError(f'parameter {name} is {value!r}: {error}') from None
+    return out

@@ -1,0 +1,76 @@
+"""A thread that runs one node's callbacks, and the end of the process."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+
+import rclpy
+from rclpy.clock import Clock, ClockType
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for timers: simulated time may be our own
+
+
+def _make_executor() -> Executor:
+    try:
+        from rclpy.experimental import EventsExecutor  # Jazzy on; far cheaper
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def _nothing() -> None: ...
+
+
+class NodeThread:
+    """Runs the callbacks of one node, one at a time, until it is closed."""
+
+    def __init__(self, node: Node, *, on_crash: Callable[[Exception], None]) -> None:
+        self._executor = _make_executor()
+        self._executor.add_node(node)
+        self._closing = False
+        self._on_crash = on_crash
+        self._thread = threading.Thread(target=self._spin, name=node.get_name(), daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        try:
+            while not self._closing and rclpy.ok():
+                # EventsExecutor.spin() without a time-out was seen to hang at full CPU.
+                self._executor.spin_once(timeout_sec=1.0)
+        except ExternalShutdownException:
+            pass
+        except Exception as error:
+            self._on_crash(error)
+
+    def post(self, work: Callable[[], None]) -> None:
+        """Have the thread do this between its callbacks; safe from any thread."""
+        self._executor.create_task(work)
+
+    def close(self) -> None:
+        """Ask it to end; ``join`` waits for that."""
+        self._closing = True
+        self.post(_nothing)  # EventsExecutor.wake() alone does not end a waiting spin_once
+
+    def join(self) -> None:
+        self._thread.join(timeout=3.0)
+
+
+class Ending:
+    """Waits for SIGINT, SIGTERM or a crash."""
+
+    def __init__(self) -> None:
+        self._ended = threading.Event()
+        self.error: Exception | None = None
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signum, lambda *_: self._ended.set())
+
+    def crash(self, error: Exception) -> None:
+        self.error = error
+        self._ended.set()
+
+    def wait(self) -> None:
+        self._ended.wait()

@@ -1,0 +1,90 @@
+"""A stand-in for the Gazebo simulation and the Curiosity demo's own nodes, in one process."""
+
+from __future__ import annotations
+
+import sys
+
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+from curiosity_stand_in.body_node import BodyNode
+from curiosity_stand_in.demo_nodes import MastNode, RunNode
+from curiosity_stand_in.faults import ServiceFaults
+from curiosity_stand_in.settings import Settings
+from curiosity_stand_in.spin import Ending, NodeThread
+
+NAME = 'stand_in_node'
+
+
+class StandIn:
+    """The demo's three parts, each with a thread of its own: when one hangs, the others go on."""
+
+    def __init__(self, ending: Ending, *, start_parameter_services: bool = True) -> None:
+        self.body = BodyNode(start_parameter_services=start_parameter_services)
+        settings = self.body.settings
+        self._faults = ServiceFaults()
+        self._faults.set(settings.fault_services)
+        self.run = RunNode(
+            self._faults,
+            time_scale=settings.time_scale,
+            start_parameter_services=start_parameter_services,
+        )
+        self.mast = MastNode(
+            self.body.rover, self._faults, start_parameter_services=start_parameter_services
+        )
+        self.body.start(self._settings_changed)
+        # The body's thread comes last: a parameter may arrive at once, and needs the other two.
+        self._run_thread = NodeThread(self.run, on_crash=ending.crash)
+        self._mast_thread = NodeThread(self.mast, on_crash=ending.crash)
+        self._body_thread = NodeThread(self.body, on_crash=ending.crash)
+        self.body.get_logger().info(
+            'This is the stand-in rover, not Gazebo and not a robot: flat ground, no forces; '
+            f'linear.x = 1 drives {settings.metres_per_unit:g} m/s; time x {settings.time_scale:g}'
+        )
+
+    def _settings_changed(self, settings: Settings) -> None:
+        self._faults.set(settings.fault_services)
+        self._run_thread.post(self.run.empty_services.create_or_destroy)
+        self._mast_thread.post(self.mast.empty_services.create_or_destroy)
+
+    def close(self) -> None:
+        self._faults.close()
+        threads = (self._body_thread, self._run_thread, self._mast_thread)
+        for thread in threads:
+            thread.close()
+        for thread in threads:
+            thread.join()
+
+
+def main() -> None:
+    sys.exit(_run())
+
+
+def _run() -> int:
+    ending = Ending()
+    try:
+        # The signals only end the wait below: rclpy must not go away under a running callback.
+        rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:
+        print(f'{NAME}: {str(error).splitlines()[0]}', file=sys.stderr, flush=True)
+        return 2
+    try:
+        try:
+            stand_in = StandIn(ending)
+        except ValueError as error:
+            print(f'{NAME}: {error}', file=sys.stderr, flush=True)
+            return 2
+        try:
+            ending.wait()
+        finally:
+            stand_in.close()
+        if ending.error is not None:
+            print(f'{NAME}: crashed: {ending.error!r}', file=sys.stderr, flush=True)
+            return 1
+        return 0
+    finally:
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,78 @@
+"""Where the rocks lie: the same endless field for the camera and for the LiDAR.
+
+The ground is the plane z = 0 of the odometry frame; metres.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+CELL = 3.5  # one cell of the grid holds at most one rock
+SHARE = 0.4  # of the cells that hold one
+SMALLEST, LARGEST = 0.14, 1.1  # radii
+# No rock in the first drive's way (straight on, and the first arcs): nothing here can collide.
+CLEAR_LANE = 2.2
+CLEAR_DISC = 5.0
+
+
+@dataclass(frozen=True)
+class Rocks:
+    """Arrays of equal length: centres, radii, and a number in [0, 1) that tells rocks apart."""
+
+    x: Floats
+    y: Floats
+    radius: Floats
+    look: Floats
+
+
+def rocks_near(x: float, y: float, reach: float) -> Rocks:
+    """Every rock whose centre is within ``reach`` of the point."""
+    columns = np.arange(np.floor((x - reach) / CELL), np.floor((x + reach) / CELL) + 1)
+    rows = np.arange(np.floor((y - reach) / CELL), np.floor((y + reach) / CELL) + 1)
+    column, row = (grid.ravel() for grid in np.meshgrid(columns, rows))
+    present, right, up, size, look = (_noise(column, row, salt) for salt in range(5))
+    radius = SMALLEST + (LARGEST - SMALLEST) * size**5  # many small ones, few boulders
+    rock_x = (column + 0.15 + 0.7 * right) * CELL
+    rock_y = (row + 0.15 + 0.7 * up) * CELL
+    keep = (present < SHARE) & (np.hypot(rock_x - x, rock_y - y) <= reach)
+    keep &= np.abs(rock_y) - radius > CLEAR_LANE
+    keep &= np.hypot(rock_x, rock_y) - radius > CLEAR_DISC
+    return Rocks(rock_x[keep], rock_y[keep], radius[keep], look[keep])
+
+
+def scan_ranges(
+    x: float, y: float, yaw: float, *, angles: Floats, nearest: float, farthest: float
+) -> NDArray[np.float32]:
+    """How far each beam goes until it meets a rock; inf for one that meets none in range.
+
+    ``angles`` are measured from the body's heading. A beam that starts inside a rock, or meets one
+    nearer than ``nearest``, reads inf too, as the simulator's sensor does.
+    """
+    rocks = rocks_near(x, y, farthest + LARGEST)
+    rel_x, rel_y = rocks.x - x, rocks.y - y
+    heading = angles[:, None] + yaw
+    along = np.cos(heading) * rel_x + np.sin(heading) * rel_y
+    aside = np.cos(heading) * rel_y - np.sin(heading) * rel_x
+    half_chord = np.sqrt(np.maximum(rocks.radius**2 - aside**2, 0.0))
+    hit = along - half_chord
+    hit[(np.abs(aside) >= rocks.radius) | (hit <= 0.0)] = np.inf
+    ranges = hit.min(axis=1, initial=np.inf)
+    ranges[(ranges < nearest) | (ranges > farthest)] = np.inf
+    return ranges.astype(np.float32)
+
+
+def _noise(column: Floats, row: Floats, salt: int) -> Floats:
+    """A fixed random number in [0, 1) for a cell: integer mixing (xorshift-multiply), no state."""
+    mixed = column.astype(np.int64).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= row.astype(np.int64).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed ^= np.uint64((salt + 1) * 0x165667B19E3779F9)
+    for shift in (32, 29, 32):
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(0xD6E8FEB86659FD93)
+    mixed ^= mixed >> np.uint64(32)
+    return mixed.astype(np.float64) / 2.0**64
