@@ -19,9 +19,14 @@ HEIGHT = 1.05
 PIXELS_PER_METRE = 400
 
 
+def draw_size() -> tuple[int, int]:
+    """Rows and columns of the drawing."""
+    return _rows(REAR), _columns(RIGHT)
+
+
 def draw_deck() -> Image:
     """The deck from above, RGB; rows go from the front to the rear, columns from left to right."""
-    picture = np.full((_rows(REAR), _columns(RIGHT), 3), (198, 196, 190), np.uint8)
+    picture = np.full((*draw_size(), 3), (198, 196, 190), np.uint8)
     _panel(picture, (FRONT, LEFT), (REAR, RIGHT), (182, 180, 176), edge=(84, 82, 80))
     for front, rear, left, right, colour in (
         (0.85, 0.25, 0.75, 0.05, (206, 203, 196)),

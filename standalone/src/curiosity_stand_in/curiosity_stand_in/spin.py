@@ -53,7 +53,7 @@ class NodeThread:
     def close(self) -> None:
         """Ask it to end; ``join`` waits for that."""
         self._closing = True
-        self.post(_nothing)  # EventsExecutor.wake() alone does not end a waiting spin_once
+        self.post(_nothing)  # EventsExecutor.wake() does not end a waiting spin_once
 
     def join(self) -> None:
         self._thread.join(timeout=3.0)

@@ -69,7 +69,9 @@ def scan_ranges(
 def _noise(column: Floats, row: Floats, salt: int) -> Floats:
     """A fixed random number in [0, 1) for a cell: integer mixing (xorshift-multiply), no state."""
     mixed = column.astype(np.int64).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= row.astype(np.int64).astype(np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed += row.astype(np.int64).astype(np.uint64) * np.uint64(
+        0xC2B2AE3D27D4EB4F
+    )  # xor would mirror the field
     mixed ^= np.uint64((salt + 1) * 0x165667B19E3779F9)
     for shift in (32, 29, 32):
         mixed ^= mixed >> np.uint64(shift)

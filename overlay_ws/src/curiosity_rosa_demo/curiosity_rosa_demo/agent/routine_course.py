@@ -15,6 +15,7 @@ FIRST_HOP_S = 6.0  # long enough to measure speed and gradient, short enough to 
 FIRST_TURN_S = 5.0
 PAST_EDGE_M = 0.5  # aim this far behind the edge of the light
 ARRIVED_M = 0.3
+LEG_M = 5.0  # a slope is trusted for this far, or for twice the way on which it was measured
 STRAIGHT_ENOUGH = 0.35  # rad; a forward drive then loses at most 6 % of its length
 SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches see every direction
 
@@ -40,11 +41,12 @@ def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
 
     Least squares for score = a + gx x + gy y with a small ridge, so that samples on one line give
     the slope along that line. Zero scores lie on the flat part of the light and would bend the
-    plane, so at most the last one is used, and only beside a single positive score.
+    plane, so they are left out; only a last one counts, when it is news or nearly all there is.
     """
     lit = [(pose, score) for pose, score in samples if score > 0.0]
-    if len({(p.x, p.y) for p, _ in lit}) < 2:
-        lit += [(pose, score) for pose, score in samples if score <= 0.0][-1:]
+    dark = [(pose, score) for pose, score in samples if score <= 0.0]
+    if dark and (len({(p.x, p.y) for p, _ in lit}) < 2 or samples[-1][1] <= 0.0):
+        lit.append(dark[-1])
     if len(lit) < 2:
         return None
     n = len(lit)
@@ -81,6 +83,8 @@ def course(view: View, facts: Facts) -> Course | None:
         steepness = math.hypot(*slope)
         ux, uy = slope[0] / steepness, slope[1] / steepness
         left = (at.x - pose.x) * ux + (at.y - pose.y) * uy + 1.1 * (1.0 - score) / steepness
+        reach = max(LEG_M, 2.0 * max(math.hypot(p.x - at.x, p.y - at.y) for p, _ in samples))
+        left = min(left, reach - math.hypot(at.x - pose.x, at.y - pose.y))
         if not facts.moves_since_look:
             left = max(left, PAST_EDGE_M)  # still dark here, so at least a little further
         return Course(math.atan2(uy, ux), left, f'the score rises by {steepness:.2f} per metre')

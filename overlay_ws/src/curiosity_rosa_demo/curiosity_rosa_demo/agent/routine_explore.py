@@ -56,8 +56,9 @@ def look_around(case: Case) -> Decision | None:
 
 
 def find_out_where_i_am(case: Case) -> Decision | None:
-    facts = case.facts
-    if facts.pose or facts.asked_here or 'get_status' not in case.view.tools:
+    view, facts = case.view, case.facts
+    no_use = facts.asked_here or view.failures('get_status') >= MAX_TRIES
+    if facts.pose or no_use or 'get_status' not in view.tools:
         return None
     return Call('get_status', 'I need my position, heading and mast before I drive.')
 

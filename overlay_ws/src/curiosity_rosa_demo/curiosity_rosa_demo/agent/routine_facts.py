@@ -58,6 +58,7 @@ class Facts:
 
     mast: Mast = Mast.UNASKED
     must_stop: bool = False  # a motion failed, or something moves: stop before anything else
+    adrift: bool = False  # it moves, and no motion of this turn is the reason
     in_doubt: bool = False  # something failed: ask for the status before trying again
     pose: Pose | None = None
     spot: int = 0
@@ -95,7 +96,7 @@ class Facts:
     def take(self, step: Step) -> None:
         reason = step.result.error_reason
         if reason.startswith(MOVE_IN_PROGRESS):
-            self.must_stop = True
+            self.must_stop = self.adrift = True
         if step.fault and step.tool not in ('get_status', 'move_stop'):
             self.in_doubt = True
         if step.tool in MOTIONS:
@@ -108,6 +109,10 @@ class Facts:
             self._take_status(step)
         elif step.tool == 'move_stop' and step.result.ok:
             self.must_stop = False
+            if self.adrift:  # what was seen and known belongs to another spot
+                self.adrift = False
+                self._leave(None)
+                self.new_view = self.mast is not Mast.CLOSED
 
     def _take_motion(self, step: Step) -> None:
         data = step.result.data
@@ -116,10 +121,8 @@ class Facts:
                 self.mast = Mast.UNKNOWN
             return
         # A motion that failed may have moved the rover all the same.
-        start, self.pose = self.pose, _pose(data.get('x'), data.get('y'), data.get('yaw_rad'))
-        self.spot += 1
-        self.asked_here = False
-        self._place()
+        start = self.pose
+        self._leave(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
         if not step.result.ok:
             self.must_stop = True
             return
@@ -153,22 +156,28 @@ class Facts:
             self.mast = Mast.CLOSED
 
     def _take_status(self, step: Step) -> None:
-        self.asked_here = True
         self.in_doubt = False
         if not step.result.ok:
             return
+        self.asked_here = True
         data = step.result.data
         known = {True: Mast.OPEN, False: Mast.CLOSED}
         is_open = data.get('mast_is_open')
         self.mast = known[is_open] if isinstance(is_open, bool) else Mast.UNKNOWN
         if data.get('moving') is True:
-            self.must_stop = True
-        self.pose = _pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad'))
-        self._place()
+            self.must_stop = self.adrift = True
+        self._place(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
 
-    def _place(self) -> None:
-        if self.pose:
-            self.poses[self.spot] = self.pose
+    def _leave(self, pose: Pose | None) -> None:
+        """The rover stands somewhere else now."""
+        self.spot += 1
+        self.asked_here = False
+        self._place(pose)
+
+    def _place(self, pose: Pose | None) -> None:
+        self.pose = pose
+        if pose:
+            self.poses[self.spot] = pose
 
 
 def observe(steps: Iterable[Step]) -> Facts:

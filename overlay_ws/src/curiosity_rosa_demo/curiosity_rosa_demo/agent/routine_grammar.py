@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _NUMBER_WORDS = {
     word: float(value)
@@ -35,41 +36,53 @@ _JA_AFTER = (
 _ZH_BEFORE = r'(?:请|麻烦|帮我|让(?:火星车|漫游车|它)|火星车|漫游车|你|现在|,|，| )*'
 _ZH_AFTER = r'(?:一下|一点|吧|,|，| )*'
 _ZH_FOR = rf'(?P<s>{_NUMBER}) ?秒(?:钟|鐘)?'
-_WAYS = {
-    'move_forward': (
-        rf'(?:{_EN_GO} (?:straight )?(?:forwards?|ahead|straight)|(?:straight )?ahead'
-        r'|forwards?|advance|move_forward)',
-        r'(?:前進|直進|(?:まっすぐ|真っ直ぐ|前)(?:に|へ|方に|方へ)?(?:前進|進|走|動|移動|行))',
-        r'(?:前进|直行|直走|[向往朝]前(?:行驶|移动|进|走|开|行)?)',
-    ),
-    'turn_left': (
-        rf'(?:{_EN_GO} (?:to the )?left|left|turn_left)',
-        r'(?:左(?:に|へ|を|方向に|方向へ)?(?:曲が|まが|旋回|回転|回|向|折|ターン)?)',
-        r'(?:[向往朝]?左(?:转弯|拐弯|转|拐|开|走)|[向往朝]?左)',
-    ),
-    'turn_right': (
-        rf'(?:{_EN_GO} (?:to the )?right|right|turn_right)',
-        r'(?:右(?:に|へ|を|方向に|方向へ)?(?:曲が|まが|旋回|回転|回|向|折|ターン)?)',
-        r'(?:[向往朝]?右(?:转弯|拐弯|转|拐|开|走)|[向往朝]?右)',
-    ),
-}
 
 
-def _forms(way: tuple[str, str, str]) -> list[re.Pattern[str]]:
-    en, ja, zh = way
-    return [
-        re.compile(form)
-        for form in (
-            f'{_EN_BEFORE}{en}(?:{_EN_FOR})?{_EN_AFTER}',
+class _Way(NamedTuple):
+    """How the three languages name a direction; Japanese in a word, or as whither and verb."""
+
+    en: str
+    ja: str
+    ja_whither: str
+    ja_verb: str
+    zh: str
+
+    def forms(self) -> list[re.Pattern[str]]:
+        ja = f'(?:{self.ja}|{self.ja_whither}{self.ja_verb})'
+        forms = (
+            f'{_EN_BEFORE}{self.en}(?:{_EN_FOR})?{_EN_AFTER}',
             f'{_JA_BEFORE}(?:{_JA_FOR})?{ja}{_JA_AFTER}',
             f'{_JA_BEFORE}{ja}(?:を|に)?{_JA_FOR}',
-            f'{_ZH_BEFORE}{zh}(?:{_ZH_AFTER}{_ZH_FOR})?{_ZH_AFTER}',
-            f'{_ZH_BEFORE}{_ZH_FOR}{_ZH_AFTER}{zh}{_ZH_AFTER}',
+            f'{_JA_BEFORE}{self.ja_whither}{_JA_FOR}{self.ja_verb}{_JA_AFTER}',
+            f'{_ZH_BEFORE}{self.zh}(?:{_ZH_AFTER}{_ZH_FOR})?{_ZH_AFTER}',
+            f'{_ZH_BEFORE}{_ZH_FOR}{_ZH_AFTER}{self.zh}{_ZH_AFTER}',
         )
-    ]
+        return [re.compile(form) for form in forms]
 
 
-_FORMS = {tool: _forms(way) for tool, way in _WAYS.items()}
+def _sideways(en: str, ja: str, zh: str) -> _Way:
+    return _Way(
+        en=rf'(?:{_EN_GO} (?:to the )?{en}|{en}|turn_{en})',
+        ja=f'{ja}(?:に|へ)?',
+        ja_whither=f'{ja}(?:に|へ|方向に|方向へ)?',
+        ja_verb='(?:曲が|まが|旋回|回転|回|折|ターン)',
+        zh=f'(?:[向往朝]?{zh}(?:转弯|拐弯|转|轉|拐|开|走)?)',
+    )
+
+
+_WAYS = {
+    'move_forward': _Way(
+        en=rf'(?:{_EN_GO} (?:straight )?(?:forwards?|ahead|straight)|(?:straight )?ahead'
+        r'|forwards?|advance|move_forward)',
+        ja='(?:前進|直進)',
+        ja_whither='(?:まっすぐ|真っ直ぐ|前)(?:に|へ|方に|方へ)?',
+        ja_verb='(?:前進|進|走|動|移動|行)',
+        zh='(?:前进|直行|直走|[向往朝]前(?:行驶|移动|进|走|开|行)?)',
+    ),
+    'turn_left': _sideways('left', '左', '左'),
+    'turn_right': _sideways('right', '右', '右'),
+}
+_FORMS = {tool: way.forms() for tool, way in _WAYS.items()}
 
 
 def motion(said: str) -> tuple[str, float | None] | None:

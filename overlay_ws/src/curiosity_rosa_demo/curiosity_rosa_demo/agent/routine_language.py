@@ -67,14 +67,16 @@ def _question(said: str) -> Intent:
         return Intent('command', 'capture_and_score')
     if words.STATUS.search(said) or words.ROVER.search(said):
         return _STATUS
-    about_acting = any(p.search(said) for p in (words.EXPLORE, *words.COMMANDS.values()))
+    patterns = (words.ABOUT_EXPLORING, words.DRIVING, *words.COMMANDS.values())
+    about_acting = any(pattern.search(said) for pattern in patterns)
     return Intent('unclear' if about_acting else 'unknown')
 
 
 def _request(said: str) -> Intent:
     commands = {tool for tool, pattern in words.COMMANDS.items() if pattern.search(said)}
     explore, driving = bool(words.EXPLORE.search(said)), bool(words.DRIVING.search(said))
-    acting = bool(commands) or explore or driving
+    about_exploring = explore or bool(words.ABOUT_EXPLORING.search(said))
+    acting = bool(commands) or about_exploring or driving
     if acting and words.NEGATION.search(said):
         return Intent('negated')
     if words.STATUS.search(said) and not acting:
@@ -85,6 +87,6 @@ def _request(said: str) -> Intent:
         return Intent('explore') if commands <= {'capture_and_score'} else Intent('unclear')
     if commands in ({'mast_open', 'capture_and_score'}, {'mast_open', 'mast_rotate'}):
         commands.discard('mast_open')  # the other one opens the mast where that is needed
-    if len(commands) == 1 and (not driving or 'mast_rotate' in commands):
+    if len(commands) == 1 and not about_exploring and (not driving or 'mast_rotate' in commands):
         return Intent('command', commands.pop())
     return Intent('unclear' if acting else 'unknown')

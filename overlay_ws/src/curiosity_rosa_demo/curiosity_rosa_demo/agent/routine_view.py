@@ -1,4 +1,4 @@
-"""What the routine decides on: the steps of this turn, the tools, the hints of the prompts. Pure."""
+"""What the routine decides on: the steps of this turn, the tools and the hints. Pure."""
 
 from __future__ import annotations
 

@@ -72,13 +72,13 @@ ROVER = _any(
 )
 COMMANDS = {
     'mast_open': _any(
-        rf'\b(open|raise|deploy|extend|lift|unfold) (up )?{_THE}mast\b',
+        rf'\b(open|raise|deploy|extend|lift|unfold)( and \w+)? (up )?{_THE}mast\b',
         r'\bmast (up|open)$|^mast_open$|\bput (up )?the mast( up)?$',
         r'マスト(を)?(開(い|け|く$|ける$)|展開|上げ|あげ|立て|伸ば|オープン)',
         r'(打开|展开|升起|竖起)(一下)?(火星车的)?桅杆|桅杆(打开|展开|升起)(?!了)',
     ),
     'mast_close': _any(
-        rf'\b(close|lower|stow|retract|fold) (down )?{_THE}mast\b',
+        rf'\b(close|lower|stow|retract|fold)( and \w+)? (down )?{_THE}mast\b',
         r'\bmast (down|close)$|^mast_close$|\bput (away |down )?the mast( away| down)$',
         r'マスト(を)?(閉じ|閉め|とじ|収納|下げ|さげ|下ろ|たた|畳|格納|しま|クローズ)',
         r'(关闭|收起|收回|合上|降下|放下|收)(一下)?(火星车的)?桅杆',
@@ -104,19 +104,45 @@ DRIVING = _any(
     r'前進|直進|進[んめむ]|走[っれる]|動[いけ]|移動|左|右|曲が|後退|バック|回[れっ]|旋回',
     r'前进|往前|向前|左转|右转|向左|向右|后退|倒车|移动|开到|掉头|走',
 )
-_LOOKED_AT_EN = (
-    r'(ground|terrain|textures?|soil|surface|area|surroundings|rocks?|site|light|bright(er)?|lit'
-    r'|environment|mars)\b'
+# An exploration may drive, so its verb must stand where a request has it: first in English and
+# Chinese, in a requesting form at the end in Japanese.
+_EN_ASKING = (
+    r"^((please|now|then|ok|okay|hey|rover|curiosity|rosa|so|kindly|let's|go( and)?|try to"
+    r"|(can|could|would|will) you|help (me|us)( to)?|(i|we)('d like| want| would like) you to"
+    r'|start to|(drive|look|move) around and|take (a picture|pictures) and)[ ,:]+)*'
 )
-_LOOKED_AT_ZH = '(地面|地表|地形|纹理|周围|附近|岩石|土壤|区域|亮|光|环境|火星|地方)'
+_EN_VERB = (
+    '(explore|analy[sz]e|investigate|survey|examine|inspect|study|search|look for|find|scout)'
+)
+_EN_NOUN = (
+    '(ground|terrain|textures?|soil|surface|area|surroundings|rocks?|site|light|bright(er)?|lit'
+    '|environment|mars)'
+)
+_JA_NOUN = (
+    '(地面|地表|地形|テクスチャ|周囲|周辺|周り|岩|土|場所|エリア|火星|付近|辺り|環境|明るい)'
+)
+_JA_VERB = (
+    '((調査|探索|探査|分析|観察|解析)(を)?(して(みて)?|せよ|しろ|しなさい|お願い|開始)'
+    '|調べて(みて)?|調べろ|探して|探せ|見つけて)'
+)
+_JA_END = (
+    '(ください|下さい|くれ|ほしい|欲しい|お?願い|します|ね|よ'
+    '|(くれ|もらえ|いただけ)(ます|ません)か|くれないか)*($|[ (。、,!])'
+)
+_ZH_ASKING = '^(请|請|麻烦|帮我|帮忙|让?火星车|让?漫游车|你|现在|开始|去|来|把|对|,|，| )*'
+_ZH_VERB = '(调查|调研|勘察|勘探|探索|探测|分析|考察|检查|观察|寻找|找|研究)'
+_ZH_NOUN = '(地面|地表|表面|地形|纹理|周围|附近|岩石|土壤|区域|亮光|光|环境|火星|地方)'
 EXPLORE = _any(
-    r'^(please )?(explore|investigate|survey)$',
-    r'\b(explore|analy[sz]e|investigate|survey|examine|inspect|study|search|look for|find|scout'
-    rf'|research)\b.*\b{_LOOKED_AT_EN}',
-    '(地面|地表|地形|テクスチャ|周囲|周辺|周り|岩|土|場所|エリア|火星|付近|辺り|環境|明るい).*'
-    '((調査|分析)(?!した|しました)|調べ(?!た|まし)|探索|探査|観察|解析|探し(?!た|まし)|探せ|見つけて)',
-    '^(調査|探索|探査)(して|せよ|しろ|を?開始)?(ください|下さい)?$',
-    '^(调查|探索|探测|勘察|勘探)(一下|吧)?$',
-    f'(调查|调研|勘察|勘探|探索|探测|分析|考察|检查|观察|寻找|找|研究)(?!了|过).*{_LOOKED_AT_ZH}',
-    f'{_LOOKED_AT_ZH}.*(调查|勘察|分析|考察|检查|研究)(?!了|过)',
+    rf'{_EN_ASKING}(explore|investigate|survey)$',
+    rf'{_EN_ASKING}{_EN_VERB}\b.*\b{_EN_NOUN}\b',
+    f'{_JA_NOUN}.*{_JA_VERB}{_JA_END}',
+    f'(^|{_JA_NOUN}を)(調査|探索|探査|分析)$|^{_JA_VERB}{_JA_END}',
+    f'{_ZH_ASKING}{_ZH_VERB}(一下|看看|吧)*$',
+    f'{_ZH_ASKING}{_ZH_VERB}(?!了|过).*{_ZH_NOUN}(情况|特征|吧)?$',
+    f'{_ZH_ASKING}{_ZH_NOUN}.*{_ZH_VERB}(一下|看看|吧)*$',
+)
+# Talk about exploring that is not the request itself: too little to act on.
+ABOUT_EXPLORING = _any(
+    r'\b(explor|analy[sz]|investigat|survey)',
+    '調査|探索|探査|調べ|分析|调查|调研|勘察|勘探|探测',
 )

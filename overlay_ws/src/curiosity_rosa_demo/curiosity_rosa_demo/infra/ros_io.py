@@ -67,6 +67,9 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
+def _nothing() -> None: ...
+
+
 class SpinThread:
     """A thread that runs the callbacks of some nodes until it is closed.
 
@@ -95,7 +98,8 @@ class SpinThread:
 
     def close(self) -> None:
         self._closing = True
-        self._executor.wake()
+        # EventsExecutor.wake() does not end a waiting spin_once; a task does, on every executor.
+        self._executor.create_task(_nothing)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=3.0)
 

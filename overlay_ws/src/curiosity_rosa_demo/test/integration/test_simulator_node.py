@@ -1,0 +1,316 @@
+"""The light simulator as a real process; this test is its camera and its TF."""
+
+from __future__ import annotations
+
+import array
+import math
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import cv2
+import numpy as np
+import psutil
+import pytest
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY
+from curiosity_rosa_demo.sim.score_label import Pixels
+from curiosity_rosa_demo.sim.simulator_node import CAPTURE_QOS, LINGER_S
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from geometry_msgs.msg import TransformStamped
+from harness import Process, Sandbox, wait_until
+from sensor_msgs.msg import CompressedImage, Image
+from tf2_msgs.msg import TFMessage
+
+pytestmark = pytest.mark.ros
+
+OUTPUT = '/capture/image_raw/compressed'
+QUICK = {'capture': {'max_image_age_s': 0.3, 'wait_s': 0.8}, 'tf': {'max_age_s': 0.5}}
+
+
+class Rover:
+    """Publishes pictures and TF at 20 Hz, as broken as a test wants them."""
+
+    def __init__(self, box: Sandbox, *, raw: bool = False) -> None:
+        self.node = box.node
+        self.camera_on = self.tf_on = True
+        self.x = 2.5
+        self.sent = 0
+        random = np.random.default_rng(0)
+        pixels = cv2.GaussianBlur(random.integers(0, 256, (800, 800, 3), np.uint8), (0, 0), 4)
+        self.jpeg = cv2.imencode('.jpg', pixels)[1].tobytes()
+        self.raw = Image(
+            encoding='rgb8',
+            width=800,
+            height=800,
+            step=2400,
+            data=array.array('B', pixels.tobytes()),
+        )
+        self.is_raw = raw
+        topic = '/image_raw' if raw else '/image_raw/compressed'
+        self.images = self.node.create_publisher(Image if raw else CompressedImage, topic, 10)
+        self.tf = self.node.create_publisher(TFMessage, '/tf', 100)
+        self.timer = self.node.create_timer(0.05, self.tick, clock=STEADY)
+
+    @property
+    def watched(self) -> bool:
+        return bool(self.images.get_subscription_count())
+
+    def tick(self) -> None:
+        self.sent += 1
+        stamp = self.node.get_clock().now().to_msg()
+        if self.tf_on:
+            link = TransformStamped(child_frame_id='/base_footprint')
+            link.header.frame_id, link.header.stamp = '/odom', stamp
+            link.transform.translation.x = self.x
+            link.transform.rotation.w = 1.0
+            self.tf.publish(TFMessage(transforms=[link]))
+        if self.camera_on:
+            message: Any = (
+                self.raw
+                if self.is_raw
+                else CompressedImage(format='jpeg', data=array.array('B', self.jpeg))
+            )
+            message.header.stamp, message.header.frame_id = stamp, 'camera'
+            self.images.publish(message)
+
+    def runs(self, ticks: int) -> None:
+        """Wait until so many more pictures have been sent."""
+        wanted = self.sent + ticks
+        wait_until(lambda: self.sent >= wanted, f'{ticks} more ticks of the rover')
+
+
+@pytest.fixture
+def rover(sandbox: Sandbox) -> Iterator[Rover]:
+    rover = Rover(sandbox)
+    yield rover
+    rover.timer.cancel()
+
+
+@pytest.fixture
+def simulator(sandbox: Sandbox) -> Process:
+    return sandbox.overlay('simulator_node', config_dir=sandbox.config_dir(thresholds=QUICK))
+
+
+def capture(sandbox: Sandbox) -> CaptureAndScore.Response:
+    return sandbox.call(CaptureAndScore, '/capture_and_score')
+
+
+def captured(sandbox: Sandbox) -> CaptureAndScore.Response:
+    """The first capture that succeeds: the process may only just have found the rover."""
+    return wait_until(
+        lambda: response if (response := capture(sandbox)).ok else None, 'a capture that succeeds'
+    )
+
+
+def failed(sandbox: Sandbox, reason: str) -> str:
+    """The reason of the first capture that fails for it, checked for what failures promise."""
+
+    def look() -> CaptureAndScore.Response | None:
+        response = capture(sandbox)
+        return response if response.error_reason.startswith(reason) else None
+
+    response = wait_until(look, f'a capture that fails with {reason!r}')
+    assert not response.ok
+    assert not response.is_good
+    assert response.score == 0.0
+    assert response.image_topic == ''
+    assert response.stamp.sec > 0
+    return str(response.error_reason)
+
+
+def picture(message: CompressedImage) -> Pixels:
+    assert message.format == 'jpeg'
+    pixels = cv2.imdecode(np.frombuffer(bytes(message.data), np.uint8), cv2.IMREAD_COLOR)
+    assert pixels.shape == (800, 800, 3)
+    return pixels.astype(np.uint8)
+
+
+def test_a_capture_scores_the_light_and_publishes_the_darkened_picture(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    rover.x = 0.0
+    response = captured(sandbox)
+    assert (response.score, response.is_good, response.error_reason) == (0.0, False, '')
+    assert response.image_topic == OUTPUT
+    now = sandbox.node.get_clock().now().nanoseconds / 1e9
+    assert abs(response.stamp.sec + response.stamp.nanosec / 1e9 - now) < 5.0
+    assert 'x = 0.000 m' in response.debug
+
+    pictures = sandbox.collect(CompressedImage, OUTPUT, NEWEST_ONLY)
+    wait_until(lambda: pictures, 'a republished picture')
+    dark = picture(pictures[-1]).mean()
+    assert pictures[-1].header.frame_id == 'camera'
+    rover.x = 4.2
+    good = wait_until(
+        lambda: response if (response := capture(sandbox)).is_good else None, 'a good capture'
+    )
+    assert good.score == pytest.approx(0.84)
+    rover.x = 50.0
+    wait_until(lambda: picture(pictures[-1]).mean() > 3 * dark, 'a bright picture')
+    wait_until(lambda: capture(sandbox).score == 1.0, 'full light')
+
+
+def test_a_late_subscriber_sees_the_last_capture(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    captured(sandbox)
+    rover.camera_on = False
+    latched = sandbox.collect(CompressedImage, OUTPUT, CAPTURE_QOS)
+    wait_until(lambda: latched, 'the latched picture')
+    assert picture(latched[-1]).any()
+
+
+def test_each_failure_has_its_own_reason_and_the_node_survives_them_all(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    rover.camera_on = False
+    assert failed(sandbox, 'No image') == 'No image received'
+    rover.camera_on = True
+    captured(sandbox)
+
+    rover.camera_on = False
+    assert failed(sandbox, 'Image is stale: ').endswith(' s old')
+    rover.camera_on = True
+    captured(sandbox)
+
+    whole = rover.jpeg
+    for corrupt in (b'no picture', whole[: len(whole) // 2], b''):
+        rover.jpeg = corrupt
+        failed(sandbox, 'Image cannot be decoded: ')
+    rover.jpeg = whole
+    captured(sandbox)
+
+    rover.jpeg = cv2.imencode('.png', np.zeros((1, 70_000), np.uint8))[1].tobytes()
+    failed(sandbox, 'Image cannot be encoded: ')
+    rover.jpeg = whole
+    captured(sandbox)
+
+    rover.tf_on = False
+    reason = failed(sandbox, 'TF unavailable: odom -> base_footprint: no news for ')
+    assert reason.endswith('(odom -> base_footprint)')
+    rover.tf_on = True
+    captured(sandbox)
+
+    rover.x = math.nan
+    assert failed(sandbox, 'TF') == (
+        'TF unavailable: odom -> base_footprint: not finite (odom -> base_footprint)'
+    )
+    rover.x = 5.0
+    assert captured(sandbox).is_good
+    assert simulator.alive
+    assert simulator.kill(signal.SIGTERM) == 0
+
+
+def test_tf_that_was_never_heard_is_named(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    rover.tf_on = False
+    assert failed(sandbox, 'TF') == 'TF unavailable: odom -> base_footprint: odom was never seen'
+
+
+def test_an_old_frame_is_not_used_when_a_new_one_comes_within_the_wait(
+    sandbox: Sandbox, rover: Rover
+) -> None:
+    patient = {'capture': {'max_image_age_s': 0.2, 'wait_s': 10.0}}
+    sandbox.overlay('simulator_node', config_dir=sandbox.config_dir(thresholds=patient))
+    captured(sandbox)
+    rover.camera_on = False
+    rover.runs(8)
+    with ThreadPoolExecutor() as pool:
+        pending = pool.submit(capture, sandbox)
+        rover.runs(8)
+        assert not pending.done()
+        rover.camera_on = True
+        response = pending.result(timeout=20)
+    assert response.ok
+    assert 'after the request' in response.debug
+
+
+def test_captures_at_the_same_time_are_all_answered(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    captured(sandbox)
+    with ThreadPoolExecutor(max_workers=6) as pool:
+        responses = list(pool.map(lambda _: capture(sandbox), range(12)))
+    assert [response.ok for response in responses] == [True] * 12
+
+
+def test_nothing_is_received_or_decoded_while_nobody_looks(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    assert '; 1 frames processed' in captured(sandbox).debug
+    received = rover.sent
+    rover.runs(30)  # still subscribed, in case another capture follows; but nothing is processed
+    assert rover.watched
+    assert '; 2 frames processed' in captured(sandbox).debug
+    assert rover.sent - received >= 30
+
+    wait_until(lambda: not rover.watched, 'the end of the subscription', LINGER_S + 10)
+    process = psutil.Process(simulator.pid)
+    before = sum(process.cpu_times()[:2])
+    rover.runs(60)
+    used = sum(process.cpu_times()[:2]) - before
+    assert used < 0.05 * 3.0  # of three seconds, with TF at 20 Hz
+    assert not rover.watched
+
+    pictures = sandbox.collect(CompressedImage, OUTPUT, 10)
+    wait_until(lambda: len(pictures) >= 5, 'republished pictures')
+
+
+def test_republishing_pauses_without_tf_and_says_so_once(
+    sandbox: Sandbox, rover: Rover, simulator: Process
+) -> None:
+    pictures = sandbox.collect(CompressedImage, OUTPUT, 10)
+    wait_until(lambda: pictures, 'a republished picture')
+    warning = 'not republishing: TF unavailable'
+    for round_ in (1, 2):
+        rover.tf_on = False
+        wait_until(lambda n=round_: simulator.output().count(warning) == n, 'the warning')
+        rover.runs(5)
+        pictures.clear()
+        rover.runs(10)
+        assert not pictures
+        rover.tf_on = True
+        wait_until(lambda: pictures, 'pictures again')
+    output = simulator.output()
+    assert output.count('not republishing') == output.count('republishing again') == 2
+
+
+def test_raw_pictures_are_taken_when_the_contract_says_so(sandbox: Sandbox) -> None:
+    rover = Rover(sandbox, raw=True)
+    config = sandbox.config_dir(topics={'images': {'input': 'raw'}}, thresholds=QUICK)
+    simulator = sandbox.overlay('simulator_node', config_dir=config)
+    latched = sandbox.collect(CompressedImage, OUTPUT, CAPTURE_QOS)
+    assert captured(sandbox).score == 0.5
+    wait_until(lambda: len(latched) >= 5, 'darkened pictures')
+    assert 30 < picture(latched[-1]).mean() < 110
+    rover.raw.encoding = '32FC1'
+    assert 'supported: rgb8' in failed(sandbox, "Image cannot be decoded: encoding '32FC1'")
+    rover.raw.encoding = 'rgb8'
+    captured(sandbox)
+    rover.timer.cancel()
+    assert simulator.kill(signal.SIGINT) == 0
+
+
+def test_it_ends_at_once_while_a_capture_waits(sandbox: Sandbox) -> None:
+    patient = {'capture': {'wait_s': 300.0}}
+    simulator = sandbox.overlay(
+        'simulator_node', config_dir=sandbox.config_dir(thresholds=patient)
+    )
+    rover = Rover(sandbox)
+    rover.camera_on = False
+    client = sandbox.node.create_client(CaptureAndScore, '/capture_and_score')
+    assert client.wait_for_service(20)
+    client.call_async(CaptureAndScore.Request())
+    wait_until(lambda: rover.watched, 'the capture to wait for a picture')
+    assert simulator.kill(signal.SIGTERM) == 0
+    rover.timer.cancel()
+
+
+def test_a_broken_contract_is_one_plain_line(sandbox: Sandbox) -> None:
+    config = sandbox.config_dir(thresholds={'capture': {'jpeg_quality': 500}})
+    simulator = sandbox.overlay('simulator_node', config_dir=config)
+    assert wait_until(lambda: simulator.popen.poll(), 'the end of the process') == 2
+    assert 'capture.jpeg_quality' in simulator.output()
+    assert 'Traceback' not in simulator.output()

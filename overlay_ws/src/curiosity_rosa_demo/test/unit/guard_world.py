@@ -1,0 +1,184 @@
+"""A rover to run MotionGuard against: slow, hanging, silent, but first in, first out per node.
+
+Its two service nodes each take one request after another, as the demo's single-threaded ones do. A
+hanging node keeps its queue; the wheels keep the last Twist; a driving node repeats its Twist.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, Refused
+from curiosity_rosa_demo.infra.config_loader import load_config
+
+STEP_S = 0.05
+SERVICE_TIMEOUT_S = 2.0
+CONFIG = load_config().thresholds
+RAISED, CLOSED = (0.0, -0.5), (1.57, -1.57)
+
+
+@dataclass(eq=False)
+class Request:
+    effect: Callable[[], None]
+    answer: Callable[[], None]
+    sent_at: float
+    timeout: Callable[[], None] | None = None
+    done: bool = False
+
+
+@dataclass
+class ServiceNode:
+    hanging: bool = False
+    absent: bool = False
+    queue: deque[Request] = field(default_factory=deque)
+
+    def serve(self) -> None:
+        """One request a step, so that what a queue does on its way is seen."""
+        if self.queue and not self.hanging:
+            request = self.queue.popleft()
+            request.effect()
+            request.done = True
+            request.answer()
+
+
+class World:
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.odometry_on = self.joints_on = True
+        self.drive, self.masts = ServiceNode(), ServiceNode()
+        self.driving = False  # run_demo repeats its Twist
+        self.wheels = 0.0
+        self.mast = RAISED
+        self.mast_target, self.mast_left_s = RAISED, 0.0
+        self.moving_since: float | None = None
+        self.waiting: list[tuple[float, Request]] = []  # time-outs of the carrier
+        self.guard = MotionGuard(CONFIG.motion, CONFIG.mast, clock=lambda: self.now)
+        self._tick = 0
+
+    # --- the rover --------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self.driving, self.wheels = True, 0.5
+
+    def _halt(self) -> None:
+        self.driving, self.wheels = False, 0.0
+
+    def _mast_to(self, target: tuple[float, float], seconds: float) -> Callable[[], None]:
+        def begin() -> None:
+            self.mast_target, self.mast_left_s = target, seconds
+            if target != self.mast:
+                self.mast = (0.7, -1.0)  # on its way: neither
+
+        return begin
+
+    @property
+    def moving(self) -> bool:
+        return self.wheels != 0.0
+
+    @property
+    def mast_closed(self) -> bool:
+        return self.mast == CLOSED
+
+    # --- the carrier ------------------------------------------------------------------------
+
+    def carry(self) -> None:
+        due = self.guard.poll()
+        if due.stop_call is not None:
+            number = due.stop_call
+            if self.drive.absent:
+                self.guard.stop_failed(number, 'Service unavailable: /move_stop')
+            else:
+                answer = lambda: self.guard.stop_answered(number)  # noqa: E731
+                self.drive.queue.append(Request(self._halt, answer, self.now))
+        if due.zero_twist:
+            self.wheels = 0.0
+
+    def ask_move(self) -> str:
+        """One motion request; the refusal, or an empty text when its call was sent."""
+        try:
+            self.guard.check_move()
+            if self.drive.absent:
+                return 'absent'
+            token = self.guard.begin_move()
+        except Refused as refusal:
+            return str(refusal)
+        request = Request(
+            self._start,
+            lambda: self.guard.move_answered(token),
+            self.now,
+            lambda: self.guard.move_failed(token, 'Service timeout: /move_forward'),
+        )
+        self.drive.queue.append(request)
+        self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
+        self.carry()
+        return ''
+
+    def ask_mast(self, action: MastAction) -> str:
+        try:
+            self.guard.check_mast(action)
+            if self.masts.absent:
+                return 'absent'
+            if not self.guard.begin_mast(action):
+                return ''
+        except Refused as refusal:
+            return str(refusal)
+        target = CLOSED if action is MastAction.CLOSE else RAISED
+        if action is MastAction.ROTATE:
+            target = (0.0, -6.28)
+        request = Request(
+            self._mast_to(target, action.duration_s(CONFIG.mast)),
+            self.guard.mast_answered,
+            self.now,
+            lambda: self.guard.mast_failed(f'Service timeout: /{action.value}'),
+        )
+        self.masts.queue.append(request)
+        self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
+        self.carry()
+        return ''
+
+    def ask_stop(self) -> int:
+        number = self.guard.request_stop()
+        self.carry()
+        return number
+
+    # --- time -------------------------------------------------------------------------------
+
+    def step(self, seconds: float = STEP_S) -> None:
+        for _ in range(max(1, round(seconds / STEP_S))):
+            self.now += STEP_S
+            self._tick += 1
+            for node in (self.drive, self.masts):
+                node.serve()
+            self._time_out()
+            self._move_mast()
+            if self.driving and not self.drive.hanging and self._tick % 2 == 0:
+                self.wheels = 0.5
+            if self._tick % 2 == 0:
+                self._report()
+            self.carry()
+            self.moving_since = (self.moving_since or self.now) if self.moving else None
+
+    def _time_out(self) -> None:
+        for at, request in list(self.waiting):
+            if request.done:
+                self.waiting.remove((at, request))
+            elif self.now >= at and request.timeout is not None:
+                self.waiting.remove((at, request))
+                if request in self.masts.queue:
+                    request.answer = lambda: None  # the carrier has forgotten it
+                request.timeout()
+
+    def _move_mast(self) -> None:
+        if self.mast_left_s > 0.0:
+            self.mast_left_s -= STEP_S
+        elif self.mast != self.mast_target:
+            self.mast = self.mast_target
+
+    def _report(self) -> None:
+        if self.odometry_on:
+            self.guard.odometry(self.wheels, 0.0)
+        if self.joints_on:
+            self.guard.joints(*self.mast)

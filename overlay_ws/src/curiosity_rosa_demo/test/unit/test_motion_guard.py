@@ -1,0 +1,225 @@
+"""The rules of the adapter, one example each; test_motion_guard_machine has random histories."""
+
+from __future__ import annotations
+
+import pytest
+from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.motion_guard import Motion
+from curiosity_rosa_demo.domain.models import (
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+)
+from guard_world import CLOSED, CONFIG, RAISED, World
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.step(1.0)
+    return world
+
+
+@pytest.fixture
+def stowed(world: World) -> World:
+    assert world.ask_mast(MastAction.CLOSE) == ''
+    world.step(2.0)
+    assert world.guard.mast is Mast.CLOSED
+    return world
+
+
+def test_a_start_stops_the_rover_that_somebody_left_driving() -> None:
+    world = World()
+    world.driving, world.wheels = True, 0.5
+    world.step(0.5)
+    assert not world.moving
+    assert world.guard.motion is Motion.STILL
+
+
+def test_joints_make_an_unknown_mast_open_but_never_closed() -> None:
+    world = World()
+    world.mast = world.mast_target = CLOSED
+    world.step(3.0)
+    assert world.guard.mast is Mast.UNKNOWN
+    assert world.ask_move() == NEED_TO_CLOSE_MAST
+    world.mast = world.mast_target = RAISED
+    world.step(0.2)
+    assert world.guard.mast is Mast.OPEN
+
+
+def test_a_raised_mast_forbids_motion(world: World) -> None:
+    assert world.ask_move() == NEED_TO_CLOSE_MAST
+    assert not world.drive.queue
+
+
+def test_a_stowed_mast_allows_it_and_a_stop_ends_it(stowed: World) -> None:
+    assert stowed.ask_move() == ''
+    stowed.step(1.0)
+    assert stowed.moving
+    stowed.ask_stop()
+    stowed.step(0.3)
+    assert not stowed.moving
+    assert stowed.guard.motion is Motion.STILL
+
+
+@pytest.mark.parametrize('action', [MastAction.OPEN, MastAction.ROTATE])
+def test_the_mast_stays_down_while_moving(stowed: World, action: MastAction) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    assert stowed.ask_mast(action) == MOVE_IN_PROGRESS
+
+
+def test_stowing_a_stowed_mast_while_moving_touches_nothing(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    assert stowed.ask_mast(MastAction.CLOSE) == ''
+    assert not stowed.masts.queue
+    assert stowed.guard.mast is Mast.CLOSED
+
+
+def test_a_closed_mast_cannot_rotate(stowed: World) -> None:
+    assert stowed.ask_mast(MastAction.ROTATE) == NEED_TO_OPEN_MAST
+
+
+def test_a_mast_motion_counts_as_open_until_the_joints_agree(world: World) -> None:
+    world.ask_mast(MastAction.CLOSE)
+    world.step(0.2)
+    assert world.guard.mast is Mast.CLOSING
+    assert world.ask_move() == NEED_TO_CLOSE_MAST
+    assert world.ask_mast(MastAction.OPEN) == 'Mast is moving'
+
+
+def test_joints_that_never_agree_leave_the_mast_unknown(world: World) -> None:
+    world.ask_mast(MastAction.CLOSE)
+    world.step(0.1)
+    world.mast_target = world.mast = (0.8, -1.0)  # stuck half-way
+    world.step(5.0)
+    assert world.guard.mast is Mast.UNKNOWN
+    assert 'mast_close' in world.guard.last_error
+
+
+def test_without_joints_the_known_duration_decides() -> None:
+    world = World()
+    world.joints_on = False
+    world.step(0.5)
+    world.ask_mast(MastAction.CLOSE)
+    world.step(CONFIG.mast.close_duration_s - 0.2)
+    assert world.guard.mast is Mast.CLOSING
+    world.step(0.4)
+    assert world.guard.mast is Mast.CLOSED
+
+
+def test_a_rotate_is_not_confirmed_by_the_pose_it_starts_from(world: World) -> None:
+    world.mast = world.mast_target = (0.0, -6.28)
+    world.step(0.2)
+    world.ask_mast(MastAction.ROTATE)
+    world.step(1.0)
+    assert world.guard.mast_busy
+    world.step(6.0)
+    assert world.guard.mast is Mast.OPEN
+
+
+def test_a_mast_call_without_an_answer_leaves_the_mast_unknown(stowed: World) -> None:
+    stowed.masts.hanging = True
+    stowed.ask_mast(MastAction.CLOSE)
+    stowed.step(2.5)
+    assert stowed.guard.mast is Mast.UNKNOWN
+    assert stowed.ask_move() == NEED_TO_CLOSE_MAST
+
+
+def test_lost_joints_stop_a_moving_rover(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    stowed.joints_on = False
+    stowed.step(CONFIG.mast.joint_max_age_s + 0.5)
+    assert not stowed.moving
+    assert stowed.guard.mast is Mast.UNKNOWN
+    assert any('Joint states lost' in alarm for alarm in stowed.guard.take_alarms())
+
+
+def test_a_mast_that_somebody_raises_stops_a_moving_rover(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    stowed.mast = stowed.mast_target = RAISED
+    stowed.step(0.4)
+    assert not stowed.moving
+    assert stowed.guard.mast is Mast.OPEN
+
+
+def test_the_leash_ends_a_motion_whose_caller_died(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(CONFIG.motion.max_duration_s + 0.3)
+    assert not stowed.moving
+    assert 'leash' in stowed.guard.last_error
+
+
+def test_repeated_motions_stay_on_the_first_ones_leash(stowed: World) -> None:
+    for _ in range(4):
+        assert stowed.ask_move() == ''
+        stowed.step(CONFIG.motion.max_duration_s / 5)
+    stowed.step(CONFIG.motion.max_duration_s / 5 + 0.3)
+    assert not stowed.moving
+
+
+def test_zero_twists_stop_a_rover_whose_move_stop_hangs(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    stowed.drive.hanging = True
+    stowed.ask_stop()
+    stowed.step(CONFIG.motion.stop_timeout_s + 0.5)
+    assert not stowed.moving
+    assert stowed.guard.motion is Motion.STILL
+
+
+def test_zero_twists_without_odometry_end_but_the_stop_is_tried_on(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    stowed.odometry_on, stowed.drive.hanging = False, True
+    stowed.step(2.0)
+    stowed.ask_stop()
+    stowed.step(CONFIG.motion.stop_confirm_s + 3.0)
+    assert not stowed.moving
+    assert stowed.guard.motion is Motion.MOVING  # nobody has confirmed it
+    stowed.drive.hanging = False
+    stowed.step(CONFIG.motion.settle_s + 2.0)
+    assert stowed.guard.motion is Motion.STILL
+
+
+def test_a_start_call_that_answers_late_is_stopped_again(stowed: World) -> None:
+    stowed.drive.hanging = True
+    stowed.ask_move()
+    stowed.step(8.0)
+    assert stowed.ask_mast(MastAction.OPEN) == MOVE_IN_PROGRESS  # it may still take effect
+    stowed.drive.hanging = False
+    stowed.step(0.5)
+    assert not stowed.moving
+    stowed.step(1.0)
+    assert stowed.guard.motion is Motion.STILL
+
+
+def test_a_rover_that_moves_unasked_is_stopped(world: World) -> None:
+    world.driving, world.wheels = True, 0.5
+    world.step(CONFIG.motion.settle_s + 0.5)
+    assert not world.moving
+    assert 'unasked' in world.guard.last_error
+
+
+def test_not_a_number_from_odometry_counts_as_moving(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.odometry_on = False
+    stowed.ask_stop()
+    stowed.guard.odometry(float('nan'), 0.0)
+    stowed.step(0.2)
+    assert stowed.guard.motion is Motion.MOVING
+
+
+def test_not_a_number_from_the_joints_is_no_closed_mast(stowed: World) -> None:
+    stowed.guard.joints(float('nan'), -1.57)
+    assert stowed.guard.mast is Mast.UNKNOWN
+
+
+def test_an_idle_guard_asks_for_no_wakeups_without_joints() -> None:
+    world = World()
+    world.joints_on = False
+    world.step(1.0)
+    assert world.guard.next_wakeup() is None

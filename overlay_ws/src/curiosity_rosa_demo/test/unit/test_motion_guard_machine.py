@@ -1,0 +1,134 @@
+"""MotionGuard in random histories: concurrent callers, dying services, lost telemetry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.motion_guard import Motion
+from guard_world import CONFIG, World
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+# From the leash's end to still wheels: the stop's time-out, then a few zero Twists.
+STOP_TAKES_S = CONFIG.motion.stop_timeout_s + 0.5
+
+
+def _vanish(world: World) -> None:
+    """The demo's run_node dies: its queue with it, the wheels keep the last Twist."""
+    world.drive.absent = True
+    world.drive.queue.clear()
+    world.driving = False
+
+
+FAULTS: dict[str, Callable[[World], None]] = {
+    'drive hangs': lambda world: setattr(world.drive, 'hanging', True),
+    'drive recovers': lambda world: setattr(world.drive, 'hanging', False),
+    'drive vanishes': _vanish,
+    'drive returns': lambda world: setattr(world.drive, 'absent', False),
+    'masts hang': lambda world: setattr(world.masts, 'hanging', True),
+    'masts recover': lambda world: setattr(world.masts, 'hanging', False),
+    'joints lost': lambda world: setattr(world, 'joints_on', False),
+    'joints back': lambda world: setattr(world, 'joints_on', True),
+    'odometry lost': lambda world: setattr(world, 'odometry_on', False),
+    'odometry back': lambda world: setattr(world, 'odometry_on', True),
+}
+
+REQUESTS = ['move', 'move', 'stop', *(action.value for action in MastAction)]
+
+
+class GuardedRover(RuleBasedStateMachine):
+    """Nobody else touches this rover: what it does, the guard allowed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.world = World()
+
+    @rule(
+        fault=st.sampled_from(['none', *sorted(FAULTS)]),
+        requests=st.lists(st.sampled_from(REQUESTS), max_size=3),
+        seconds=st.sampled_from([0.05, 0.1, 0.3, 1.0, 2.5, 2.5, 7.0, 31.0]),
+    )
+    def callers_come(self, fault: str, requests: list[str], seconds: float) -> None:
+        """Up to three requests within one step: what concurrent callers amount to."""
+        FAULTS.get(fault, lambda world: None)(self.world)
+        for request in requests:
+            self._ask(request)
+        self.world.step(seconds)
+
+    def _ask(self, request: str) -> None:
+        world, guard = self.world, self.world.guard
+        mast, moving = guard.mast, guard.motion is Motion.MOVING
+        if request == 'move':
+            assert world.ask_move() or mast is Mast.CLOSED
+        elif request == 'stop':
+            world.ask_stop()
+        else:
+            refusal = world.ask_mast(MastAction(request))
+            if moving and request != 'mast_close':
+                assert refusal
+            if mast is Mast.CLOSED and request == 'mast_rotate':
+                assert refusal
+
+    @rule(then_move=st.booleans(), seconds=st.sampled_from([0.05, 0.4]))
+    def a_careful_operator(self, then_move: bool, seconds: float) -> None:
+        """Without one, random histories would rarely drive at all."""
+        self.everything_recovers(1.5)
+        self.world.ask_stop()
+        self.world.step(1.5)
+        self.world.ask_mast(MastAction.CLOSE)
+        self.world.step(2.5)
+        if then_move:
+            self.world.ask_move()
+        self.world.step(seconds)
+
+    @rule(seconds=st.sampled_from([0.05, 0.5, 1.5]))
+    def everything_recovers(self, seconds: float) -> None:
+        world = self.world
+        for node in (world.drive, world.masts):
+            node.hanging = node.absent = False
+        world.odometry_on = world.joints_on = True
+        world.step(seconds)
+
+    @rule()
+    def the_adapter_dies_and_restarts(self) -> None:
+        world = self.world
+        fresh = World()
+        world.guard = type(fresh.guard)(CONFIG.motion, CONFIG.mast, clock=lambda: world.now)
+        world.waiting.clear()
+        for node in (world.drive, world.masts):
+            for request in node.queue:  # their answers go to a process that is no more
+                request.answer = lambda: None
+        world.carry()
+
+    @invariant()
+    def the_rover_never_moves_with_the_mast_up(self) -> None:
+        assert not (self.world.moving and not self.world.mast_closed)
+
+    @invariant()
+    def the_leash_holds(self) -> None:
+        since = self.world.moving_since
+        if since is not None:
+            assert self.world.now - since <= CONFIG.motion.max_duration_s + STOP_TAKES_S
+
+    @invariant()
+    def motion_without_a_closed_mast_is_being_stopped(self) -> None:
+        guard = self.world.guard
+        if guard.motion is Motion.MOVING and guard.mast is not Mast.CLOSED:
+            guard_will_stop = guard.stopping or guard.next_wakeup() is not None
+            assert guard_will_stop
+
+    def teardown(self) -> None:
+        """Left alone with healthy services, the rover comes to rest and everybody knows it."""
+        world = self.world
+        self.everything_recovers(0.05)
+        world.ask_stop()
+        world.step(5.0)
+        assert not world.moving
+        assert world.guard.motion is Motion.STILL
+        assert not world.guard.mast_busy or world.guard.next_wakeup() is not None
+
+
+TestGuardedRover = GuardedRover.TestCase
+TestGuardedRover.settings = settings(max_examples=600, stateful_step_count=20, deadline=None)

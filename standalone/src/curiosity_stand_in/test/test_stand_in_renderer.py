@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from curiosity_stand_in import deck
+from curiosity_stand_in.camera import CENTRE, SIZE, mast_camera
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import CLOSED, OPENED, ZERO, Joints
+from curiosity_stand_in.renderer import Renderer
+from curiosity_stand_in.textures import Image
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+poses = st.builds(Pose, st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-4, 4))
+joints = st.builds(Joints, st.floats(0, 1.57), st.floats(-7, 7), st.floats(-1.5, 1.5))
+
+
+@pytest.fixture(scope='module')
+def renderer() -> Renderer:
+    return Renderer()
+
+
+def difference(a: Image, b: Image) -> float:
+    return float(np.abs(a.astype(int) - b).mean())
+
+
+@settings(max_examples=30)
+@given(pose=poses, joints=joints)
+def test_whatever_the_rover_does_there_is_a_picture_and_only_one(
+    renderer: Renderer, pose: Pose, joints: Joints
+) -> None:
+    picture = renderer.render(pose, joints)
+    assert picture.shape == (SIZE, SIZE, 3)
+    assert picture.dtype == np.uint8
+    assert picture.std() > 2.0
+    renderer.render(Pose(1.0, 2.0, 3.0), ZERO)  # nothing of another view may stay behind
+    assert (renderer.render(pose, joints) == picture).all()
+
+
+def test_two_renderers_draw_the_same(renderer: Renderer) -> None:
+    assert (Renderer().render(Pose(), OPENED) == renderer.render(Pose(), OPENED)).all()
+
+
+@pytest.mark.parametrize(
+    ('pose', 'joints'),
+    [
+        (Pose(0.2, 0.0, 0.0), OPENED),
+        (Pose(0.0, 0.0, 0.1), OPENED),
+        (Pose(), Joints(0.0, -0.6, 0.0)),
+        (Pose(), Joints(0.0, -0.5, 0.1)),
+        (Pose(), CLOSED),
+    ],
+)
+def test_the_picture_changes_when_anything_moves(
+    renderer: Renderer, pose: Pose, joints: Joints
+) -> None:
+    before = renderer.render(Pose(), OPENED)
+    assert difference(before, renderer.render(pose, joints)) > 3.0
+
+
+def test_an_open_mast_sees_sky_above_red_ground(renderer: Renderer) -> None:
+    picture = renderer.render(Pose(), OPENED).astype(int)
+    horizon = int(mast_camera(Pose(), OPENED).horizon())
+    sky, ground = picture[: horizon - 80], picture[horizon + 20 :]
+    assert sky.mean() > ground.mean() + 20
+    assert sky.std(axis=1).max() < 3.0  # nothing stands in the sky
+    red, _, blue = ground.reshape(-1, 3).mean(axis=0)
+    assert red > 1.5 * blue
+
+
+def test_a_stowed_mast_sees_the_deck_wherever_the_rover_is(renderer: Renderer) -> None:
+    here = renderer.render(Pose(), CLOSED)
+    there = renderer.render(Pose(50.0, -20.0, 1.0), CLOSED)
+    same = (here == there).all(axis=2)
+    assert same.mean() > 0.5
+    assert np.ptp(here[same].astype(int).mean(axis=1)) > 80  # the deck has a pattern
+
+
+def test_a_full_turn_of_the_body_brings_the_picture_back(renderer: Renderer) -> None:
+    once = renderer.render(Pose(3.0, 1.0, 0.5), OPENED)
+    again = renderer.render(Pose(3.0, 1.0, 0.5 + math.tau), OPENED)
+    assert difference(once, again) < 1.0
+
+
+@given(poses, joints, st.floats(0.5, 30), st.floats(-0.6, 0.6))
+def test_a_point_on_the_ground_is_seen_by_the_ray_through_it(
+    pose: Pose, joints: Joints, ahead: float, aside: float
+) -> None:
+    camera = mast_camera(pose, joints)
+    c, s = math.cos(camera.heading), math.sin(camera.heading)
+    left = ahead * aside
+    x = np.array([camera.x + c * ahead - s * left])
+    y = np.array([camera.y + s * ahead + c * left])
+    column, row, depth = camera.project(x, y, 0.0)
+    if depth[0] < 0.1 or row[0] < camera.horizon() + 1:
+        return
+    ray_ahead, per_pixel = camera.rays_to_plane(row, 0.0)
+    assert ray_ahead[0] == pytest.approx(ahead, rel=1e-6)
+    assert (CENTRE - column[0]) * per_pixel[0] == pytest.approx(left, rel=1e-6, abs=1e-6)
+
+
+@given(poses, joints)
+def test_the_deck_lies_within_its_area(pose: Pose, joints: Joints) -> None:
+    camera = mast_camera(pose, joints)
+    area = deck.area_in_view(pose, camera)
+    rows, columns = area or (slice(0, 0), slice(0, 0))
+    whole = slice(max(0, math.ceil(camera.horizon()) + 1), SIZE), slice(0, SIZE)
+    if whole[0].start >= SIZE:
+        return
+    row, column = deck.places(pose, camera, *whole)
+    height, width = deck.draw_size()
+    inside = (row > 0) & (row < height - 1) & (column > 0) & (column < width - 1)
+    seen_rows, seen_columns = np.nonzero(inside)
+    seen_rows += whole[0].start
+    assert ((seen_rows >= rows.start) & (seen_rows < rows.stop)).all()
+    assert ((seen_columns >= columns.start) & (seen_columns < columns.stop)).all()

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import math
+import threading
+
+import pytest
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import CLOSED, MOVES, OPENED, ZERO
+from curiosity_stand_in.rover import Rover
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+class OwnedClock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> OwnedClock:
+    return OwnedClock()
+
+
+def test_at_start_it_stands_with_a_raised_mast(clock: OwnedClock) -> None:
+    state = Rover(clock).state()
+    assert (state.seconds, state.pose, state.joints) == (0.0, Pose(), ZERO)
+    assert state.velocity.forward == 0.0
+
+
+def test_one_twist_is_enough_to_drive_for_ever(clock: OwnedClock) -> None:
+    rover = Rover(clock, metres_per_unit=0.25)
+    rover.drive(2.0, 0.0)
+    clock.now += 3600.0
+    assert rover.state().pose.x == pytest.approx(1800.0)
+    rover.drive(0.0, 0.0)
+    clock.now += 3600.0
+    assert rover.state().pose.x == pytest.approx(1800.0)
+
+
+def test_a_bad_twist_leaves_the_last_one_in_force(clock: OwnedClock) -> None:
+    rover = Rover(clock)
+    rover.drive(2.0, 0.0)
+    with pytest.raises(ValueError, match='not finite'):
+        rover.drive(math.nan, 0.0)
+    assert rover.state().velocity.forward == 0.5
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(-3, 3), st.floats(-1, 1), st.floats(0, 10), st.integers(1, 5)),
+        max_size=8,
+    ),
+    st.floats(0.1, 100),
+)
+def test_how_often_one_looks_changes_nothing(
+    legs: list[tuple[float, float, float, int]], scale: float
+) -> None:
+    seldom_clock, often_clock = OwnedClock(), OwnedClock()
+    seldom = Rover(seldom_clock, time_scale=scale)
+    often = Rover(often_clock, time_scale=scale)
+    for linear_x, angular_z, wall_seconds, looks in legs:
+        seldom.drive(linear_x, angular_z)
+        often.drive(linear_x, angular_z)
+        for _ in range(looks):
+            often_clock.now += wall_seconds / looks
+            often.state()
+        seldom_clock.now += wall_seconds
+    a, b = seldom.state(), often.state()
+    assert (a.pose.x, a.pose.y) == pytest.approx((b.pose.x, b.pose.y), abs=1e-4)
+    assert a.seconds == pytest.approx(b.seconds)
+
+
+@given(st.floats(0.1, 100))
+def test_everything_runs_faster_by_the_time_scale(scale: float) -> None:
+    clock = OwnedClock()
+    rover = Rover(clock, time_scale=scale)
+    rover.drive(2.0, 0.0)
+    rover.move_mast(MOVES['mast_close'])
+    clock.now += 0.5 / scale
+    state = rover.state()
+    assert state.seconds == pytest.approx(0.5)
+    assert state.pose.x == pytest.approx(0.25)
+    assert state.joints.fold == pytest.approx(1.57 / 2)
+
+
+def test_a_new_mast_command_starts_from_where_the_joints_are(clock: OwnedClock) -> None:
+    rover = Rover(clock)
+    rover.move_mast(MOVES['mast_close'])
+    clock.now += 0.5
+    rover.move_mast(MOVES['mast_open'])
+    assert rover.state().joints.fold == pytest.approx(1.57 / 2)
+    clock.now += 0.5
+    assert rover.state().joints.fold == pytest.approx(1.57 / 4)
+    clock.now += 9.0
+    assert rover.state().joints == OPENED
+
+
+def test_rotating_takes_six_seconds_and_raises_the_mast(clock: OwnedClock) -> None:
+    rover = Rover(clock, joints=CLOSED)
+    rover.move_mast(MOVES['mast_rotate'])
+    clock.now += 5.9
+    assert rover.state().joints.yaw > -6.28
+    clock.now += 0.1
+    assert rover.state().joints.yaw == pytest.approx(-6.28)
+    assert rover.state().joints.fold == 0.0
+
+
+def test_a_clock_that_steps_back_does_not_undo_the_way(clock: OwnedClock) -> None:
+    rover = Rover(clock)
+    rover.drive(2.0, 0.0)
+    clock.now += 2.0
+    there = rover.state()
+    clock.now -= 1.0
+    assert rover.state() == there
+
+
+def test_many_threads_see_one_rover(clock: OwnedClock) -> None:
+    rover = Rover(clock)
+    rover.drive(2.0, 0.0)
+
+    def look() -> None:
+        for _ in range(200):
+            rover.state()
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    clock.now += 10.0
+    for thread in threads:
+        thread.join(timeout=20)
+    assert rover.state().pose.x == pytest.approx(5.0)

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+import pytest
+from curiosity_stand_in import sensors
+from curiosity_stand_in.kinematics import Pose, Velocity
+from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.rover import State
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+
+STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1))
+STAMP = sensors.time_message(12.5)
+PICTURE = np.random.default_rng(1).integers(0, 255, (800, 800, 3), np.uint8)
+
+
+@given(st.floats(0, 2e9))
+def test_times_keep_their_value(seconds: float) -> None:
+    time = sensors.time_message(seconds)
+    assert 0 <= time.nanosec < 1_000_000_000
+    assert time.sec + time.nanosec * 1e-9 == pytest.approx(seconds, abs=1e-6)
+
+
+def test_odometry_and_transform_say_the_same_with_the_demos_frames() -> None:
+    odometry = sensors.odometry(STATE, STAMP)
+    (transform,) = sensors.transforms(STATE, STAMP).transforms
+    assert odometry.header.frame_id == transform.header.frame_id == '/odom'
+    assert odometry.child_frame_id == transform.child_frame_id == '/base_footprint'
+    assert (odometry.pose.pose.position.x, odometry.pose.pose.position.y) == (1.0, -2.0)
+    assert transform.transform.translation.x == 1.0
+    turn = transform.transform.rotation
+    assert 2 * math.atan2(turn.z, turn.w) == pytest.approx(0.5)
+    assert odometry.pose.pose.orientation == turn
+    assert (odometry.twist.twist.linear.x, odometry.twist.twist.angular.z) == (0.5, 0.2)
+    assert (odometry.header.stamp.sec, odometry.header.stamp.nanosec) == (12, 500_000_000)
+
+
+def test_a_spoilt_transform_is_nan_everywhere() -> None:
+    (transform,) = sensors.transforms(STATE, STAMP, nan=True).transforms
+    place, turn = transform.transform.translation, transform.transform.rotation
+    assert all(map(math.isnan, (place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w)))
+
+
+def test_joints_go_by_name() -> None:
+    message = sensors.joint_states(STATE, STAMP)
+    assert dict(zip(message.name, message.position, strict=True)) == {
+        'mast_p_joint': 1.57,
+        'mast_02_joint': -1.5,
+        'mast_cameras_joint': 0.1,
+    }
+
+
+def test_the_scan_is_the_demos() -> None:
+    message = sensors.scan(STATE, STAMP)
+    assert (len(message.ranges), message.header.frame_id) == (640, 'lidar_link')
+    assert (message.range_min, message.range_max) == (1.0, 20.0)
+    end = message.angle_min + 639 * message.angle_increment
+    assert end == pytest.approx(message.angle_max, abs=1e-4)
+
+
+@given(st.floats(0, 1))
+def test_the_battery_has_only_a_percentage(charge: float) -> None:
+    message = sensors.battery(charge, STAMP)
+    assert message.percentage == pytest.approx(charge)
+    assert message.present
+    assert math.isnan(message.voltage)
+
+
+@pytest.mark.parametrize('corrupt', [False, True])
+def test_a_raw_image_has_its_pixels_or_half_of_them(corrupt: bool) -> None:
+    message = sensors.raw_image(PICTURE, STAMP, corrupt=corrupt)
+    assert (message.width, message.height, message.encoding) == (800, 800, 'rgb8')
+    assert message.step * message.height == PICTURE.size
+    sent = deserialize_message(serialize_message(message), type(message))
+    assert bytes(sent.data) == PICTURE.tobytes()[: PICTURE.size // (2 if corrupt else 1)]
+
+
+def test_a_jpeg_shows_the_picture_in_its_colours() -> None:
+    picture = np.full((800, 800, 3), (200, 100, 50), np.uint8)
+    message = sensors.compressed_image(sensors.jpeg(picture), STAMP)
+    decoded = cv2.imdecode(np.frombuffer(bytes(message.data), np.uint8), cv2.IMREAD_COLOR)
+    assert np.abs(decoded[..., ::-1].astype(int) - picture).max() < 5
+    assert 'jpeg' in message.format
+
+
+def test_a_corrupt_jpeg_cannot_be_decoded() -> None:
+    message = sensors.compressed_image(sensors.jpeg(PICTURE), STAMP, corrupt=True)
+    data = np.frombuffer(bytes(message.data), np.uint8)
+    assert bytes(data[:2]) == b'\xff\xd8'
+    assert cv2.imdecode(data, cv2.IMREAD_COLOR) is None

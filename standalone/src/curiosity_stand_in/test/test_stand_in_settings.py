@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+from curiosity_stand_in.faults import ServiceFault
+from curiosity_stand_in.settings import PARAMETERS, Settings, checked
+from hypothesis import given
+from hypothesis import strategies as st
+
+anything = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text())
+)
+
+
+def test_the_parameters_are_the_settings_and_agree_on_the_defaults() -> None:
+    names = [field.name for field in dataclasses.fields(Settings)]
+    assert list(PARAMETERS) == names
+    defaults = {name: parameter.default for name, parameter in PARAMETERS.items()}
+    assert Settings(**checked(defaults)) == Settings()
+
+
+@given(st.sampled_from(sorted(PARAMETERS)), anything)
+def test_every_value_is_taken_or_refused_by_name(name: str, value: Any) -> None:
+    try:
+        assert list(checked({name: value})) == [name]
+    except ValueError as error:
+        refusal = str(error)
+    else:
+        return
+    assert refusal.startswith(f'parameter {name} is {value!r}: ')
+
+
+@given(st.floats(0.1, 100.0))
+def test_numbers_in_range_are_taken_as_they_are(value: float) -> None:
+    assert checked({'time_scale': value}) == {'time_scale': value}
+
+
+@pytest.mark.parametrize(
+    ('name', 'value', 'reason'),
+    [
+        ('time_scale', 0.0, 'from 0.1 to 100'),
+        ('time_scale', math.nan, 'from 0.1 to 100'),
+        ('battery', 1.5, 'from 0 to 1'),
+        ('battery', True, 'must be a number'),
+        ('publish_clock', 'yes', 'true or false'),
+        ('initial_mast', 'shut', 'zero, open, closed'),
+        ('fault_image', 'black', 'none, stopped, corrupt'),
+        ('fault_services', [1, 2], 'list of strings'),
+        ('fault_services', ['fly:hang'], "'fly:hang'"),
+    ],
+)
+def test_the_error_says_what_would_be_right(name: str, value: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        checked({name: value})
+
+
+def test_a_whole_number_is_a_number_and_one_fault_needs_no_list() -> None:
+    assert checked({'initial_x': 3}) == {'initial_x': 3.0}
+    hang = {'move_stop': ServiceFault('hang')}
+    assert checked({'fault_services': 'move_stop:hang'}) == {'fault_services': hang}
+
+
+@pytest.mark.parametrize('empty', [None, [], '', ['']])
+def test_an_empty_list_of_faults_has_many_forms(empty: Any) -> None:
+    assert checked({'fault_services': empty}) == {'fault_services': {}}

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from curiosity_stand_in.terrain import CLEAR_DISC, CLEAR_LANE, rocks_near, scan_ranges
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+places = st.floats(-500, 500)
+ANGLES = np.linspace(-math.pi, math.pi, 640)
+
+
+@given(places, places)
+def test_the_same_rocks_lie_there_from_wherever_one_looks(x: float, y: float) -> None:
+    here, wide = rocks_near(x, y, 15.0), rocks_near(x + 4.0, y - 3.0, 30.0)
+    all_of_them = set(zip(wide.x, wide.y, wide.radius, wide.look, strict=True))
+    assert set(zip(here.x, here.y, here.radius, here.look, strict=True)) <= all_of_them
+
+
+@given(places, places)
+def test_the_first_drive_meets_no_rock(x: float, y: float) -> None:
+    rocks = rocks_near(x, y, 30.0)
+    assert (abs(rocks.y) - rocks.radius >= CLEAR_LANE).all()
+    assert (np.hypot(rocks.x, rocks.y) - rocks.radius >= CLEAR_DISC).all()
+
+
+def test_there_are_rocks_and_they_differ() -> None:
+    rocks = rocks_near(0.0, 0.0, 40.0)
+    assert len(rocks.x) > 50
+    assert len(set(rocks.look)) == len(rocks.x)
+    assert 0.3 < rocks.look.mean() < 0.7
+
+
+def scan(x: float, y: float, yaw: float) -> NDArray[np.float32]:
+    return scan_ranges(x, y, yaw, angles=ANGLES, nearest=1.0, farthest=20.0)
+
+
+@given(places, places, st.floats(-4, 4))
+def test_every_beam_ends_on_a_rock_or_nowhere(x: float, y: float, yaw: float) -> None:
+    ranges = scan(x, y, yaw).astype(float)
+    hit = np.isfinite(ranges)
+    assert (ranges[~hit] == np.inf).all()
+    assert (ranges[hit] >= 1.0).all()
+    assert (ranges[hit] <= 20.0).all()
+    rocks = rocks_near(x, y, 22.0)
+    for distance, angle in zip(ranges[hit], ANGLES[hit], strict=True):
+        end_x, end_y = x + distance * math.cos(angle + yaw), y + distance * math.sin(angle + yaw)
+        off = abs(np.hypot(rocks.x - end_x, rocks.y - end_y) - rocks.radius)
+        assert off.min() < 1e-4
+
+
+@given(places, places)
+def test_turning_by_one_beam_moves_the_scan_by_one_beam(x: float, y: float) -> None:
+    step = ANGLES[1] - ANGLES[0]
+    ahead, turned = scan(x, y, 0.3), scan(x, y, 0.3 + step)
+    both = np.isfinite(ahead[1:]) & np.isfinite(turned[:-1])
+    # A beam that just grazes a rock may differ by rounding.
+    same = np.isclose(ahead[1:][both], turned[:-1][both], atol=1e-3)
+    assert same.sum() >= 0.98 * both.sum()
+
+
+def test_something_is_seen_from_the_start() -> None:
+    assert np.isfinite(scan(0.0, 0.0, 0.0)).sum() > 20
