@@ -24,6 +24,7 @@ from typing import Any
 import cv2
 import numpy as np
 import turbojpeg
+
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
 

@@ -19,7 +19,6 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import NodeSpec
-
 from runner.plan import Options, agent, background
 from runner.shared_memory import sweep
 from runner.supervision import Supervisor, die_with_parent

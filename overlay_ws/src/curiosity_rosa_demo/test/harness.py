@@ -78,6 +78,16 @@ class Process:
             self.popen.wait(timeout=10)
             raise AssertionError(f'{self.log.stem} outlived signal {signum} by 10 s') from None
 
+    def end(self) -> None:
+        """Ask it to end, and see to it when it does not."""
+        if self.alive:
+            self.popen.terminate()
+            try:
+                self.popen.wait(timeout=5)
+            except subprocess.TimeoutExpired:
+                self.popen.kill()
+                self.popen.wait(timeout=10)
+
 
 class Sandbox:
     """A domain id nobody else has, processes in it, and a client node that spins in a thread.
@@ -108,10 +118,9 @@ class Sandbox:
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        for process in self._processes:
-            if process.alive:
-                process.popen.kill()
-                process.popen.wait(timeout=10)
+        # The rover, started first, goes last: the adapter stops it on its own way out.
+        for process in reversed(self._processes):
+            process.end()
         self._spin.close()
         self.node.destroy_node()
         rclpy.try_shutdown()

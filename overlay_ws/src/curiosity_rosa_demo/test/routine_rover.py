@@ -10,6 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.tools import StructuredTool
+
 from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
@@ -19,14 +28,6 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 from curiosity_rosa_demo.domain.serde import to_json
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langchain_core.tools import StructuredTool
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 COSTS = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hypothesis import strategies as st
+
 from curiosity_rosa_demo.domain.models import (
     CaptureResult,
     LightScore,
@@ -13,7 +15,6 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
 )
-from hypothesis import strategies as st
 
 text = st.text(st.characters(exclude_categories=['Cs']), max_size=30)
 names = st.text(st.characters(exclude_categories=['Cs']), min_size=1, max_size=30)

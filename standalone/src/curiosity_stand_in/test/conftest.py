@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 
 import pytest
-from harness import Sandbox
 from hypothesis import HealthCheck, settings
+
+from harness import Sandbox
 
 settings.register_profile(
     'default', deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100

@@ -5,10 +5,11 @@ import time
 from collections.abc import Callable
 
 import pytest
-from curiosity_stand_in.faults import MAX_DELAY_S, SERVICES, ServiceFault, ServiceFaults, parse
-from harness import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
+
+from curiosity_stand_in.faults import MAX_DELAY_S, SERVICES, ServiceFault, ServiceFaults, parse
+from harness import wait_until
 
 faults = st.one_of(
     st.just(ServiceFault('hang')),

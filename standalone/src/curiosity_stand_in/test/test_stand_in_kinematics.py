@@ -3,6 +3,9 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from curiosity_stand_in.kinematics import (
     MAX_UNITS,
     STILL,
@@ -12,8 +15,6 @@ from curiosity_stand_in.kinematics import (
     body_velocity,
     wrap,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 units = st.floats(-MAX_UNITS, MAX_UNITS)
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from curiosity_stand_in.mast import (
     CLOSED,
     INITIAL,
@@ -11,8 +14,6 @@ from curiosity_stand_in.mast import (
     Trajectory,
     Waypoint,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 angles = st.floats(-7, 7)
 joints = st.builds(Joints, angles, angles, angles)

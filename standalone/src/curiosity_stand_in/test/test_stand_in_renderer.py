@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from curiosity_stand_in import deck
 from curiosity_stand_in.camera import CENTRE, SIZE, mast_camera
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, OPENED, ZERO, Joints
 from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.textures import Image
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 poses = st.builds(Pose, st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-4, 4))
 joints = st.builds(Joints, st.floats(0, 1.57), st.floats(-7, 7), st.floats(-1.5, 1.5))

@@ -12,7 +12,6 @@ import cv2
 import numpy as np
 import pytest
 from geometry_msgs.msg import Twist
-from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -20,6 +19,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
+
+from harness import Process, Sandbox, wait_until
 
 pytestmark = pytest.mark.ros
 

@@ -4,11 +4,12 @@ import math
 import threading
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, MOVES, OPENED, ZERO
 from curiosity_stand_in.rover import Rover
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 class OwnedClock:

@@ -5,13 +5,14 @@ import math
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import deserialize_message, serialize_message
+
 from curiosity_stand_in import sensors
 from curiosity_stand_in.kinematics import Pose, Velocity
 from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.rover import State
-from hypothesis import given
-from hypothesis import strategies as st
-from rclpy.serialization import deserialize_message, serialize_message
 
 STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1))
 STAMP = sensors.time_message(12.5)

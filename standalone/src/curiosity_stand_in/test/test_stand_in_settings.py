@@ -5,10 +5,11 @@ import math
 from typing import Any
 
 import pytest
-from curiosity_stand_in.faults import ServiceFault
-from curiosity_stand_in.settings import PARAMETERS, Settings, checked
 from hypothesis import given
 from hypothesis import strategies as st
+
+from curiosity_stand_in.faults import ServiceFault
+from curiosity_stand_in.settings import PARAMETERS, Settings, checked
 
 anything = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text())

@@ -3,10 +3,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from curiosity_stand_in.terrain import CLEAR_DISC, CLEAR_LANE, rocks_near, scan_ranges
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+from curiosity_stand_in.terrain import CLEAR_DISC, CLEAR_LANE, rocks_near, scan_ranges
 
 places = st.floats(-500, 500)
 ANGLES = np.linspace(-math.pi, math.pi, 640)

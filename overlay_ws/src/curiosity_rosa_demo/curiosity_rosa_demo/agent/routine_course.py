@@ -64,8 +64,7 @@ def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
 
 
 def course(view: View, facts: Facts) -> Course | None:
-    """The way to the light from the hint or, where it is absent or refuted, the slope; else
-    None."""
+    """The way to the light by the hint or, without one that holds, by the slope; else None."""
     pose, samples = facts.pose, facts.samples
     if pose is None:
         return None

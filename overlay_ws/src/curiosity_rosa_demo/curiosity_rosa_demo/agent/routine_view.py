@@ -76,4 +76,7 @@ def number(value: object) -> float | None:
     """``value`` when it is a finite number, else None (True is no number)."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return float(value) if math.isfinite(value) else None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer too large for a float
+        return None

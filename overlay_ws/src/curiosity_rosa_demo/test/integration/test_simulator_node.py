@@ -13,14 +13,15 @@ import cv2
 import numpy as np
 import psutil
 import pytest
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from geometry_msgs.msg import TransformStamped
+from sensor_msgs.msg import CompressedImage, Image
+from tf2_msgs.msg import TFMessage
+
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY
 from curiosity_rosa_demo.sim.score_label import Pixels
 from curiosity_rosa_demo.sim.simulator_node import CAPTURE_QOS, LINGER_S
-from curiosity_rosa_interfaces.srv import CaptureAndScore
-from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
-from sensor_msgs.msg import CompressedImage, Image
-from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
 

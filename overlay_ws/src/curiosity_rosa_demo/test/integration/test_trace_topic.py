@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from std_msgs.msg import String
+
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import trace_qos
 from curiosity_rosa_demo.trace.trace_codec import MAX_EVENT_BYTES, decode
 from harness import Process, Sandbox, wait_until
-from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 

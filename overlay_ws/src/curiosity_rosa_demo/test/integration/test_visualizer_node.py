@@ -10,15 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from geometry_msgs.msg import TransformStamped
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.ros_io import trace_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_rosa_demo.viz.visualizer_node import MARKER_QOS
-from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
-from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
-from visualization_msgs.msg import Marker, MarkerArray
 
 pytestmark = pytest.mark.ros
 

@@ -54,6 +54,7 @@ class World:
         self.mast = RAISED
         self.mast_target, self.mast_left_s = RAISED, 0.0
         self.moving_since: float | None = None
+        self.moved_with_the_mast_up = False
         self.waiting: list[tuple[float, Request]] = []  # time-outs of the carrier
         self.guard = MotionGuard(CONFIG.motion, CONFIG.mast, clock=lambda: self.now)
         self._tick = 0
@@ -160,6 +161,8 @@ class World:
                 self._report()
             self.carry()
             self.moving_since = (self.moving_since or self.now) if self.moving else None
+            if self.moving and not self.mast_closed:
+                self.moved_with_the_mast_up = True
 
     def _time_out(self) -> None:
         for at, request in list(self.waiting):

@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+from rclpy.validate_full_topic_name import validate_full_topic_name
+
 from curiosity_rosa_demo.infra.config_loader import (
     FILES,
     ConfigError,
@@ -15,10 +20,6 @@ from curiosity_rosa_demo.infra.config_loader import (
     shipped_config_dir,
 )
 from curiosity_rosa_demo.infra.config_models import Config, Name
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
-from rclpy.validate_full_topic_name import validate_full_topic_name
 
 SHIPPED = {
     name: (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8') for name in FILES

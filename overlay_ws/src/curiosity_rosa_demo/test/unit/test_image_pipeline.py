@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import turbojpeg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.sim.image_header import MAX_PIXELS, picture_size
 from curiosity_rosa_demo.sim.image_pipeline import DecodeError, EncodeError, ImagePipeline
 from curiosity_rosa_demo.sim.score_label import Label, Pixels
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 CODEC = turbojpeg.TurboJPEG()
 SUBSAMPLINGS = {

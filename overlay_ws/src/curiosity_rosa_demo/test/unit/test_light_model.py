@@ -1,10 +1,11 @@
 import math
 
 import pytest
-from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.sim.light_model import LightModel
 from hypothesis import given
 from hypothesis import strategies as st
+
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.sim.light_model import LightModel
 
 METRES = st.floats(-1e6, 1e6)
 

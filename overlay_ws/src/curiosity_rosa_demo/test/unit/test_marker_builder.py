@@ -6,6 +6,10 @@ import unicodedata
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from visualization_msgs.msg import Marker, MarkerArray
+
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import VizConfig
@@ -29,10 +33,7 @@ from curiosity_rosa_demo.viz.scene import (
     capture_in,
     looks_moved,
 )
-from hypothesis import example, given
-from hypothesis import strategies as st
 from strategies import events, finite, fraction, poses, text
-from visualization_msgs.msg import Marker, MarkerArray
 
 metres = st.floats(-1e6, 1e6)
 configs = st.builds(

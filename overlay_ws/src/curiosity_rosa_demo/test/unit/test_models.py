@@ -3,6 +3,10 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
 from curiosity_rosa_demo.domain.models import (
     MAX_DEPTH,
     CaptureResult,
@@ -17,9 +21,6 @@ from curiosity_rosa_demo.domain.models import (
     service_unavailable,
     tf_unavailable,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 not_finite = st.sampled_from([math.nan, math.inf, -math.inf])
 blank = st.text(alphabet=' \t\n\r')

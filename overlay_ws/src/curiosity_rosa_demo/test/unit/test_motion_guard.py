@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
 from curiosity_rosa_demo.domain.models import (

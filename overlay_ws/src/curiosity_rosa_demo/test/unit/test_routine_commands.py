@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from curiosity_rosa_demo.agent.routine_texts import broken, done, found, say, status
 from hypothesis import given
 from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.routine_texts import broken, done, found, say, status
 from routine_rover import LONGEST_S, MOTIONS, Rover, run_turn
 
 

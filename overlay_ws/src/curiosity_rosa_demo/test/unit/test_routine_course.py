@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from curiosity_rosa_demo.agent.routine_course import gradient, steer
 from curiosity_rosa_demo.agent.routine_facts import Facts, Look, Move, Pose
 from curiosity_rosa_demo.agent.routine_view import View
-from hypothesis import given
-from hypothesis import strategies as st
 
 METRES = st.floats(-50.0, 50.0)
 ANGLES = st.floats(-math.pi, math.pi)

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from curiosity_rosa_demo.agent.routine_facts import Mast, observe
 from curiosity_rosa_demo.agent.routine_view import Step
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from routine_rover import COSTS, MOTIONS, Rover, run_turn
 
 FAULTS = [

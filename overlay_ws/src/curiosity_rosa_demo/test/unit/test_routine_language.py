@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from curiosity_rosa_demo.agent.routine_language import Intent, language, understand
 from hypothesis import given
 from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.routine_language import Intent, language, understand
 
 TOOLS = {
     'stop': 'move_stop',

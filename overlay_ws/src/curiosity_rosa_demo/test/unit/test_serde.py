@@ -3,6 +3,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from curiosity_rosa_demo.domain.models import (
     Model,
     RoverPose,
@@ -10,8 +13,6 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
 )
 from curiosity_rosa_demo.domain.serde import SerdeError, from_json, to_json
-from hypothesis import example, given
-from hypothesis import strategies as st
 from strategies import events, json_values, models
 
 

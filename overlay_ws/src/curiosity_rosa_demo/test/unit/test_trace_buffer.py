@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from hypothesis import given
 from hypothesis import strategies as st
+
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 
 sizes = st.integers(1, 20)
 

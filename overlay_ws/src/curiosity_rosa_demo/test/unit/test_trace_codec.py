@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 import time
 
+from hypothesis import example, given
+from hypothesis import strategies as st
+
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.trace.trace_codec import MAX_EVENT_BYTES, decode, encode, new_event
-from hypothesis import example, given
-from hypothesis import strategies as st
 from strategies import events, json_values
 
 # From none to far too long, in characters that take one to six bytes.

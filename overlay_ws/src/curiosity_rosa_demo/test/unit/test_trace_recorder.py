@@ -4,11 +4,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder, read_trace
-from hypothesis import given
-from hypothesis import strategies as st
 from strategies import events
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from curiosity_rosa_demo.infra.transforms import ADAPTERS, OwnTransforms, TransformUnavailable
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
 from tf2_msgs.msg import TFMessage
+
+from curiosity_rosa_demo.infra.transforms import ADAPTERS, OwnTransforms, TransformUnavailable
 
 MAX_AGE_S = 1.0
 UNIT_Z_90 = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))

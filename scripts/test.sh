@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Set up, lint, type-check and test everything. Fails when no test ran.
+#
+#   scripts/test.sh [PYTEST ARGUMENT]...     e.g. scripts/test.sh -k motion_guard
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# The fast picture path is tested too; a fresh Debian lacks its library.
+if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null && ! ldconfig -p | grep -q libturbojpeg.so.0; then
+  apt-get update -qq && apt-get install -y -qq --no-install-recommends libturbojpeg0 >/dev/null
+fi
+
+scripts/setup.sh
+source scripts/env.sh
+
+ruff check .
+ruff format --check .
+mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner
+
+if (($#)); then exec python -m pytest "$@"; fi
+
+rm -f .coverage .coverage.*
+python -m pytest --cov --cov-report=  # status 5, a failure, when it finds no test
+coverage combine --quiet --append 2>/dev/null || true  # what the nodes' own processes left
+coverage report
+for room in domain adapter sim trace viz; do
+  coverage report --include="*/curiosity_rosa_demo/$room/*" --fail-under=90 >/dev/null ||
+    { echo "test.sh: coverage of $room is below 90 %" >&2; exit 1; }
+done
