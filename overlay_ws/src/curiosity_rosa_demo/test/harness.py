@@ -135,7 +135,11 @@ class Sandbox:
         command = [str(PREFIXES[package] / 'lib' / package / executable), '--ros-args', *args]
         for name, value in params.items():
             command += ['-p', f'{name}:={_yaml_scalar(value)}']
-        log = self.folder / f'{len(self._processes):02d}-{executable}.log'
+        return self.run(command, executable)
+
+    def run(self, command: list[str], name: str) -> Process:
+        """Start any command in this domain; ``name`` is that of its log."""
+        log = self.folder / f'{len(self._processes):02d}-{name}.log'
         process = Process(command, self.env, log)
         self._processes.append(process)
         return process

@@ -8,15 +8,18 @@ TurnExecutor.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 import rosa.rosa
 from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnableLambda, RunnableSequence
 from langchain_core.tools import BaseTool
 from rosa import ROSA, RobotSystemPrompts
 
+from curiosity_rosa_demo.agent.model_call import readable
 from curiosity_rosa_demo.agent.reporting import Trace
 from curiosity_rosa_demo.agent.turn import TurnExecutor
 from curiosity_rosa_demo.infra.config_models import Config, LlmConfig, Prompts
@@ -90,6 +93,11 @@ class CuriosityRosa(ROSA):
         finally:
             shared[:] = before
 
+    def _get_agent(self) -> Any:
+        # The parser at its end takes what can be read and drops the rest: look before it does.
+        *asking, parser = super()._get_agent().steps
+        return RunnableSequence(*asking, RunnableLambda(readable), parser)
+
     def _get_executor(self, verbose: bool) -> Any:
         self.executor = self._make_executor(self._get_agent())
         return self.executor
@@ -120,10 +128,16 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
 
         return RoutineChatModel()
     key_name = KEY_NAMES.get(llm.provider, f'{llm.provider.upper()}_API_KEY')
-    if llm.provider in KEY_NAMES and not os.environ.get(key_name):
+    key = os.environ.get(key_name, '')
+    if llm.provider in KEY_NAMES and not key.strip():
         raise ModelSetupError(
             f'No key for {llm.provider}: set {key_name} in the environment'
             + (' (any text, if your server needs none).' if llm.base_url else '.')
+        )
+    if not (key.isascii() and key.isprintable()) or key != key.strip():
+        raise ModelSetupError(
+            f'{key_name} in the environment is no key: it holds a space at an end, a line break '
+            'or letters outside ASCII.'
         )
     from langchain.chat_models import init_chat_model
 
@@ -138,8 +152,9 @@ def make_chat_model(llm: LlmConfig) -> BaseChatModel:
         options['streaming'] = llm.streaming
     try:
         return init_chat_model(llm.model, model_provider=llm.provider, **options)
-    except ImportError:
-        package = f'langchain-{llm.provider.replace("_", "-")}'
+    except ImportError as error:
+        named = re.search(r'pip install (?:-U )?([\w-]+)', str(error))
+        package = named.group(1) if named else f'langchain-{llm.provider.replace("_", "-")}'
         raise ModelSetupError(
             f"llm.provider '{llm.provider}' needs a package: pip install {package} "
             '(a release for langchain 0.3)'

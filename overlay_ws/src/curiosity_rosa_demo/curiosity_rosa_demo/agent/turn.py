@@ -7,19 +7,17 @@ text as HYPOTHESIZE, or as OBSERVE once it has a result to speak of.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.agents import AgentAction, AgentFinish
-from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ValidationError
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.agent.model_errors import explain
+from curiosity_rosa_demo.agent.model_call import TurnFailed, decide
 from curiosity_rosa_demo.agent.reporting import Trace, number, trace_result
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.serde import to_json
@@ -27,11 +25,11 @@ from curiosity_rosa_demo.infra.config_models import LlmConfig
 
 ONE_AT_A_TIME = 'One tool call at a time: this one was not carried out'
 MAX_REFUSED_IN_A_ROW = 3  # calls that are no calls: unknown tools, wrong arguments
-RETRY_SLACK_S = 10.0  # for the provider's waits between its tries
+MAX_SHOWN = 200  # characters of a call, which a model can make as long as it likes
 
 
-class TurnFailed(Exception):
-    """The turn cannot go on; the message is for the user."""
+class BadCall(Exception):
+    """A call that cannot be carried out; the message says why, for the model and the user."""
 
 
 @dataclass
@@ -78,8 +76,9 @@ class TurnExecutor:
         try:
             answer, ok = self._loop(inputs, progress), True
             self._trace(TraceKind.RESULT, answer, ok=True, score=progress.score)
-        except TurnFailed as failure:
-            answer, ok = str(failure), False
+        except Exception as failure:  # ROSA would make an answer of it, without an event
+            known = isinstance(failure, TurnFailed)
+            answer, ok = str(failure) if known else f'Internal error: {failure!r}', False
             self._trace(TraceKind.ERROR, answer, ok=False, error_reason=answer)
         self.last = TurnResult(
             ok=ok,
@@ -95,59 +94,26 @@ class TurnExecutor:
         history: list[BaseMessage] = [SystemMessage(memory)] if memory else []
         history += inputs.get('chat_history', [])
         while True:
-            decision = self._decide(
-                {
-                    'input': inputs['input'],
-                    'chat_history': history,
-                    'intermediate_steps': progress.steps,
-                }
-            )
+            question = {
+                'input': inputs['input'],
+                'chat_history': history,
+                'intermediate_steps': progress.steps,
+            }
+            decision = decide(self._agent, question, self._llm, self.cancellation)
             if isinstance(decision, AgentFinish):
                 answer = _text_of(decision.return_values.get('output', '')).strip()
                 if not answer:
                     raise TurnFailed('The model answered nothing.')
                 return answer
-            actions = list(decision) if isinstance(decision, list) else [decision]
-            self._think(actions[0], progress)
-            for number, action in enumerate(actions):
+            self._think(decision[0], progress)
+            for place, action in enumerate(decision):
                 if len(progress.steps) >= self._max_steps:
                     raise TurnFailed(
                         f'Stopped after {self._max_steps} steps without an answer '
                         '(turn.max_steps of agent.yaml).'
                     )
-                result = self._act(action, progress) if number == 0 else self._decline(action)
+                result = self._act(action, progress) if place == 0 else self._decline(action)
                 progress.steps.append((action, to_json(result)))
-
-    # --- the model --------------------------------------------------------------------------
-
-    def _decide(self, inputs: dict[str, Any]) -> Any:
-        """One decision. A call that hangs is left behind in its thread: a stop waits for
-        nobody."""
-        outcome: list[Any] = []
-        done = threading.Event()
-
-        def ask() -> None:
-            try:
-                outcome.append(self._agent.invoke(inputs))
-            except Exception as error:
-                outcome.append(error)
-            done.set()
-
-        self.cancellation.check()
-        threading.Thread(target=ask, name='model-call', daemon=True).start()
-        patience = self._llm.timeout_s * (self._llm.max_retries + 1) + RETRY_SLACK_S
-        waited = 0.0
-        while not done.wait(0.05):
-            self.cancellation.check()
-            waited += 0.05
-            if waited > patience:
-                raise TurnFailed(f'The model did not answer within {patience:g} s.')
-        self.cancellation.check()
-        if isinstance(outcome[0], OutputParserException):
-            raise TurnFailed('The model wrote a tool call that cannot be read.') from outcome[0]
-        if isinstance(outcome[0], Exception):
-            raise TurnFailed(explain(outcome[0], self._llm)) from outcome[0]
-        return outcome[0]
 
     def _think(self, action: AgentAction, progress: _Progress) -> None:
         for message in getattr(action, 'message_log', []):
@@ -159,59 +125,76 @@ class TurnExecutor:
     # --- its tools --------------------------------------------------------------------------
 
     def _act(self, action: AgentAction, progress: _Progress) -> ToolResult:
-        arguments = action.tool_input if isinstance(action.tool_input, dict) else {}
-        call = f'{action.tool}({_arguments_text(arguments)})'
-        self._trace(TraceKind.DECIDE, call, tool_name=action.tool)
-        problem = self._problem(action)
-        if problem:
-            progress.refused_in_a_row += 1
-            self._trace(
-                TraceKind.ERROR, problem, tool_name=action.tool, ok=False, error_reason=problem
-            )
-            if progress.refused_in_a_row >= MAX_REFUSED_IN_A_ROW:
-                raise TurnFailed(
-                    f'The model proposed {MAX_REFUSED_IN_A_ROW} calls in a row that are none; '
-                    f'the last: {problem}'
-                )
-            return ToolResult.failure(problem)
+        name, call = _shown(action.tool), _shown(_call_text(action.tool, action.tool_input))
+        self._trace(TraceKind.DECIDE, call, tool_name=name)
+        try:
+            arguments = self._checked(action)
+        except BadCall as problem:
+            return self._refuse(name, str(problem), progress)
         progress.refused_in_a_row = 0
-        self._trace(TraceKind.ACT, call, tool_name=action.tool, data={'arguments': arguments})
-        result: ToolResult = self._tools[action.tool].func(**arguments)  # type: ignore[attr-defined]
-        if action.tool == 'capture_and_score':
+        self._trace(
+            TraceKind.ACT,
+            _call_text(name, arguments),
+            tool_name=name,
+            data={'arguments': arguments},
+        )
+        result: ToolResult = self._tools[name].func(**arguments)  # type: ignore[attr-defined]
+        if name == 'capture_and_score':
             progress.score = number(result.data.get('score'))
             progress.is_good = result.ok and result.data.get('is_good') is True
-        trace_result(self._trace, action.tool, result)
+        trace_result(self._trace, name, result)
         return result
 
+    def _checked(self, action: AgentAction) -> dict[str, Any]:
+        """The arguments as the tool takes them. Raises BadCall."""
+        tool = self._tools.get(action.tool)
+        if tool is None:
+            there_are = ', '.join(self._tools)
+            raise BadCall(f"Unknown tool '{_shown(action.tool)}'; there are: {there_are}")
+        schema = tool.args_schema
+        assert isinstance(schema, type)
+        assert issubclass(schema, BaseModel)
+        try:
+            return schema.model_validate(action.tool_input).model_dump()
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = '.'.join(str(part) for part in first['loc']) or 'arguments'
+            takes = ', '.join(schema.model_fields) or 'none'
+            raise BadCall(
+                f'Wrong arguments for {action.tool}: {_shown(where)}: {first["msg"]}; '
+                f'it takes: {takes}'
+            ) from None
+
+    def _refuse(self, name: str, problem: str, progress: _Progress) -> ToolResult:
+        progress.refused_in_a_row += 1
+        self._trace(TraceKind.ERROR, problem, tool_name=name, ok=False, error_reason=problem)
+        if progress.refused_in_a_row >= MAX_REFUSED_IN_A_ROW:
+            raise TurnFailed(
+                f'The model proposed {MAX_REFUSED_IN_A_ROW} calls in a row that are none; '
+                f'the last: {problem}'
+            )
+        return ToolResult.failure(problem)
+
     def _decline(self, action: AgentAction) -> ToolResult:
+        name = _shown(action.tool)
         self._trace(
             TraceKind.ERROR,
-            f'{action.tool}: {ONE_AT_A_TIME}',
-            tool_name=action.tool,
+            f'{name}: {ONE_AT_A_TIME}',
+            tool_name=name,
             ok=False,
             error_reason=ONE_AT_A_TIME,
         )
         return ToolResult.failure(ONE_AT_A_TIME)
 
-    def _problem(self, action: AgentAction) -> str:
-        """Why this call cannot be carried out, or nothing."""
-        tool = self._tools.get(action.tool)
-        if tool is None:
-            return f"Unknown tool '{action.tool[:80]}'; there are: {', '.join(self._tools)}"
-        schema = tool.args_schema
-        try:
-            if isinstance(schema, type) and issubclass(schema, BaseModel):
-                schema.model_validate(action.tool_input)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = '.'.join(str(part) for part in first['loc']) or 'arguments'
-            return f'Wrong arguments for {action.tool}: {where}: {first["msg"]}'
-        return ''
+
+def _call_text(name: str, arguments: Any) -> str:
+    if not isinstance(arguments, dict):
+        return f'{name}({json.dumps(arguments)})'
+    return f'{name}({", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())})'
 
 
-def _arguments_text(arguments: dict[str, Any]) -> str:
-    text = ', '.join(f'{key}={json.dumps(value)}' for key, value in arguments.items())
-    return text if len(text) <= 200 else text[:197] + '...'
+def _shown(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + '...'
 
 
 def _text_of(content: Any) -> str:

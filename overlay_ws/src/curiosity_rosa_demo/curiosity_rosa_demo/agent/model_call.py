@@ -1,0 +1,93 @@
+"""One question to the model and its decision, within a time limit and with a way out."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import Any
+
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import AIMessage, BaseMessage
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.model_errors import explain
+from curiosity_rosa_demo.infra.config_models import LlmConfig
+
+RETRY_WAIT_S = 8.0  # the longest that a provider's client waits by itself between two tries
+GRACE_S = 1.0
+POLL_S = 0.05
+
+
+class TurnFailed(Exception):
+    """The turn cannot go on; the message is for the user."""
+
+
+def patience_s(llm: LlmConfig) -> float:
+    """How long one decision may take with all its retries, in seconds.
+
+    The client's own time-out starts anew with every byte, so it alone does not hold against a
+    server that trickles.
+    """
+    return llm.timeout_s * (llm.max_retries + 1) + RETRY_WAIT_S * llm.max_retries + GRACE_S
+
+
+def decide(
+    agent: Any, inputs: dict[str, Any], llm: LlmConfig, cancellation: Cancellation
+) -> AgentFinish | list[AgentAction]:
+    """What the model wants next. Raises TurnFailed and TurnCancelled.
+
+    A call that hangs is left behind in its thread: a stop waits for nobody.
+    """
+    outcome: list[Any] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            outcome.append(agent.invoke(inputs))
+        except Exception as error:
+            outcome.append(error)
+        finally:
+            done.set()
+
+    cancellation.check()
+    threading.Thread(target=ask, name='model-call', daemon=True).start()
+    patience = patience_s(llm)
+    deadline = time.monotonic() + patience
+    while not done.wait(POLL_S):
+        cancellation.check()
+        if time.monotonic() > deadline:
+            raise TurnFailed(f'The model did not answer within {patience:g} s.')
+    cancellation.check()
+    decision = outcome[0]
+    if isinstance(decision, OutputParserException):
+        raise TurnFailed('The model wrote a tool call that cannot be read.') from decision
+    if isinstance(decision, Exception):
+        raise TurnFailed(explain(decision, llm)) from decision
+    return decision
+
+
+def readable(message: BaseMessage) -> BaseMessage:
+    """``message`` when all its tool calls are whole. Raises OutputParserException.
+
+    LangChain drops a call that it cannot read when another can be, or when there is text beside
+    it, and from a stream it completes a torn one: ``{"duration_s": 1`` of ``15`` would drive for
+    one second.
+    """
+    if isinstance(message, AIMessage):
+        if message.invalid_tool_calls:
+            raise OutputParserException('a tool call whose arguments are no JSON object')
+        for call in message.additional_kwargs.get('tool_calls') or ():
+            _check_arguments(call)
+    return message
+
+
+def _check_arguments(call: Any) -> None:
+    try:
+        text = call['function']['arguments'] or '{}'
+        is_object = isinstance(json.loads(text), dict)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise OutputParserException('a tool call with torn arguments') from error
+    if not is_object:
+        raise OutputParserException('a tool call whose arguments are no JSON object')

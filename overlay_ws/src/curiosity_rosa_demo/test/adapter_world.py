@@ -1,0 +1,205 @@
+"""The adapter in front of the stand-in rover, both as processes, and what was seen of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from geometry_msgs.msg import Twist
+from harness import Process, Sandbox, wait_until
+from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+MOVES = ('move_forward', 'turn_left', 'turn_right')
+MASTS = ('mast_open', 'mast_close', 'mast_rotate')
+ODOMETRY = '/model/curiosity_mars_rover/odometry'
+SPEED = 4.0  # the rover's seconds in one of ours
+METRES_PER_S = 0.5  # of the rover's time: linear.x 2.0 of the demo, 0.25 m/s per unit
+CLOSED = (1.57, -1.57)
+RAISED_P = 0.0
+TOLERANCE = 0.15  # radians; a little more than the adapter's own
+
+# The adapter where rclpy has no EventsExecutor, as in Humble.
+WITHOUT_EVENTS_EXECUTOR = """
+import sys
+sys.modules['rclpy.experimental'] = None
+from curiosity_rosa_demo.adapter.adapter_node import main
+from curiosity_rosa_demo.infra.ros_io import make_executor
+from rclpy.executors import SingleThreadedExecutor
+assert isinstance(make_executor(), SingleThreadedExecutor)
+main()
+"""
+
+
+class AdapterWorld:
+    """Starts both; ``thresholds`` are changes to thresholds.yaml, the rest goes to the rover."""
+
+    def __init__(
+        self,
+        box: Sandbox,
+        *,
+        thresholds: dict[str, Any] | None = None,
+        speed: float = SPEED,
+        namespace: str = '',
+        events_executor: bool = True,
+        **rover: Any,
+    ) -> None:
+        self.box = box
+        self.namespace = namespace
+        self.odometry: list[Odometry] = box.collect(Odometry, ODOMETRY, 100)
+        self.joints: list[JointState] = box.collect(JointState, '/joint_states', 100)
+        self.twists: list[Twist] = box.collect(Twist, '/cmd_vel', 100)
+        self.sim_time = bool(rover.get('publish_clock'))
+        self._events_executor = events_executor
+        self._config_dir = ''
+        if thresholds is not None:
+            longest = thresholds.get('motion', {}).get('max_duration_s', 30.0)
+            turn = {'turn': {'max_motion_s': min(20.0, longest / 2)}}
+            self._config_dir = box.config_dir(thresholds=thresholds, agent=turn)
+        self.rover = box.stand_in(time_scale=speed, **rover)
+        self.adapter = self.start_adapter()
+
+    def start_adapter(self) -> Process:
+        arguments = ['-r', f'__ns:=/{self.namespace}'] if self.namespace else []
+        parameters: dict[str, Any] = {'use_sim_time': self.sim_time}
+        if self._config_dir:
+            parameters['config_dir'] = self._config_dir
+        if self._events_executor:
+            self.adapter = self.box.start(
+                'curiosity_rosa_demo', 'adapter_node', *arguments, **parameters
+            )
+        else:
+            command = [sys.executable, '-c', WITHOUT_EVENTS_EXECUTOR, '--ros-args', *arguments]
+            for name, value in parameters.items():
+                command += ['-p', f'{name}:={json.dumps(value)}']
+            self.adapter = self.box.run(command, 'adapter')
+        return self.adapter
+
+    # --- asking -----------------------------------------------------------------------------
+
+    def service(self, name: str) -> str:
+        prefix = f'/{self.namespace}' if self.namespace else ''
+        return f'{prefix}/adapter/{name}'
+
+    def ask(self, name: str, timeout_s: float = 30.0) -> Trigger.Response:
+        return self.box.call(Trigger, self.service(name), timeout_s=timeout_s)
+
+    def does(self, name: str) -> None:
+        """Ask for it and insist on success."""
+        response = self.ask(name)
+        assert response.success, f'{name}: {response.message}'
+
+    def refuses(self, name: str) -> str:
+        """Ask for it, insist on a refusal; the reason, which the status repeats."""
+        response = self.ask(name)
+        assert not response.success, f'{name} succeeded'
+        assert response.message
+        return str(response.message)
+
+    def ask_later(self, name: str) -> Any:
+        """A future of the answer."""
+        client = self.box.node.create_client(Trigger, self.service(name))
+        assert client.wait_for_service(timeout_sec=20.0), f'{name} did not appear'
+        return client.call_async(Trigger.Request())
+
+    def status(self) -> dict[str, Any]:
+        response = self.ask('get_status')
+        assert response.success
+        status: dict[str, Any] = json.loads(response.message)
+        return status
+
+    def wait_for_status(self, what: str = 'that status', /, **wanted: Any) -> dict[str, Any]:
+        """The first status that has these values."""
+        last: dict[str, Any] = {}
+
+        def look() -> dict[str, Any] | None:
+            last.update(self.status())
+            return last if all(last[key] == value for key, value in wanted.items()) else None
+
+        try:
+            status: dict[str, Any] = wait_until(look, f'{what}: {wanted}')
+        except AssertionError as error:
+            raise AssertionError(f'{error}; the last one was {last}') from None
+        return status
+
+    def fault(self, **values: Any) -> None:
+        """Change parameters of the rover."""
+        parameters = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+        request = SetParameters.Request(parameters=parameters)
+        response = self.box.call(SetParameters, '/curiosity_stand_in/set_parameters', request)
+        assert all(result.successful for result in response.results), response.results
+
+    # --- bringing about ---------------------------------------------------------------------
+
+    def settle(self) -> AdapterWorld:
+        """Until the adapter has made sure that the rover stands, and sees it."""
+        wait_until(lambda: self.odometry, 'odometry')
+        self.wait_for_status('a rover known to stand', moving=False)
+        return self
+
+    def close_mast(self) -> AdapterWorld:
+        self.settle()
+        self.does('mast_close')
+        return self
+
+    def drive(self, name: str = 'move_forward') -> AdapterWorld:
+        """Close the mast and drive off."""
+        self.close_mast()
+        self.does(name)
+        wait_until(self.moves, 'the rover to move')
+        return self
+
+    # --- seeing -----------------------------------------------------------------------------
+
+    def moves(self) -> bool:
+        """Whether the newest odometry says so."""
+        return bool(self.odometry) and in_motion(self.odometry[-1])
+
+    @property
+    def x(self) -> float:
+        return float(self.odometry[-1].pose.pose.position.x)
+
+    def stands(self, messages: int = 10) -> bool:
+        """Whether the next so many odometry messages all say that the rover stands."""
+        seen = len(self.odometry)
+        wait_until(lambda: len(self.odometry) >= seen + messages, 'odometry to go on')
+        return not any(in_motion(message) for message in self.odometry[seen:])
+
+    def wait_until_it_stands(self, timeout_s: float = 20.0) -> None:
+        """Until it stands and goes on standing."""
+        wait_until(self.stands, 'the rover to stand', timeout_s)
+
+    def never_drove(self) -> bool:
+        """Whether nobody has ever asked the wheels to turn, nor have they."""
+        return self.stands() and not any(
+            twist.linear.x or twist.angular.z for twist in list(self.twists)
+        )
+
+    def mast(self) -> tuple[float, float]:
+        """mast_p_joint and mast_02_joint, radians."""
+        wait_until(lambda: self.joints, 'joint states')
+        return mast_of(self.joints[-1])
+
+    def mast_stays(self, messages: int = 10) -> bool:
+        """Whether the next so many joint states are all the same."""
+        seen = len(self.joints)
+        wait_until(lambda: len(self.joints) >= seen + messages, 'joint states to go on')
+        return len({mast_of(message) for message in self.joints[seen:]}) == 1
+
+
+def in_motion(message: Odometry) -> bool:
+    twist = message.twist.twist
+    return abs(twist.linear.x) > 1e-3 or abs(twist.angular.z) > 1e-3
+
+
+def mast_of(message: JointState) -> tuple[float, float]:
+    positions = dict(zip(message.name, message.position, strict=True))
+    return positions['mast_p_joint'], positions['mast_02_joint']
+
+
+def near(mast: tuple[float, float], p: float, turn: float) -> bool:
+    return abs(mast[0] - p) <= TOLERANCE and abs(mast[1] - turn) <= TOLERANCE

@@ -1,0 +1,156 @@
+"""Many callers at once, on every executor: no deadlock, and never a motion with the mast up."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import rclpy
+from adapter_world import (
+    CLOSED,
+    MASTS,
+    MOVES,
+    AdapterWorld,
+    in_motion,
+    mast_of,
+    near,
+)
+from curiosity_rosa_demo.domain.models import (
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+)
+from curiosity_rosa_demo.infra.ros_io import call
+from harness import Sandbox, wait_until
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.experimental import EventsExecutor
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+pytestmark = pytest.mark.ros
+
+STORM_S = 10.0
+REQUESTS = (*MOVES, *MASTS, 'mast_close', 'move_stop', 'move_stop', 'get_status')
+REFUSALS = {
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    'Mast is moving',
+    'Stopped while starting',
+}
+EXECUTORS = (EventsExecutor, SingleThreadedExecutor, MultiThreadedExecutor, EventsExecutor)
+
+
+@contextmanager
+def spinning(executor: Executor, node: Node) -> Iterator[None]:
+    ended = threading.Event()
+
+    def spin() -> None:
+        while not ended.is_set():
+            executor.spin_once(timeout_sec=0.2)
+
+    executor.add_node(node)
+    thread = threading.Thread(target=spin)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join(timeout=10)
+        assert not thread.is_alive(), f'{node.get_name()} spins on'
+        node.destroy_node()
+
+
+class Caller(threading.Thread):
+    """Asks for something at random until told to end, and counts the answers."""
+
+    def __init__(self, number: int, ended: threading.Event) -> None:
+        super().__init__(name=f'caller-{number}')
+        self.node = rclpy.create_node(f'caller_{number}', start_parameter_services=False)
+        self._clients = {
+            name: self.node.create_client(Trigger, f'/adapter/{name}') for name in set(REQUESTS)
+        }
+        self._random = random.Random(number)
+        self._ended = ended
+        self.answers: Counter[str] = Counter()
+        self.slowest_stop_s = 0.0
+        self.problem: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            while not self._ended.is_set():
+                self._ask(self._random.choice(REQUESTS))
+                self._ended.wait(self._random.uniform(0.0, 0.15))
+        except Exception as problem:  # shown by the test
+            self.problem = problem
+
+    def _ask(self, name: str) -> None:
+        asked = time.monotonic()
+        response = call(self._clients[name], Trigger.Request(), timeout_s=30.0)
+        if name == 'move_stop':
+            self.slowest_stop_s = max(self.slowest_stop_s, time.monotonic() - asked)
+        self.answers[f'{name} done' if response.success else response.message] += 1
+
+
+@pytest.mark.parametrize('events_executor', [True, False], ids=['events', 'single-threaded'])
+def test_a_storm_of_callers_neither_blocks_it_nor_gets_past_its_rules(
+    sandbox: Sandbox, events_executor: bool
+) -> None:
+    world = AdapterWorld(sandbox, events_executor=events_executor).settle()
+    ended = threading.Event()
+    callers = [Caller(number, ended) for number in range(len(EXECUTORS))]
+    stack = [
+        spinning(executor(), caller.node)
+        for executor, caller in zip(EXECUTORS, callers, strict=True)
+    ]
+    with stack[0], stack[1], stack[2], stack[3]:
+        for caller in callers:
+            caller.start()
+        ended.wait(STORM_S)
+        ended.set()
+        for caller in callers:
+            caller.join(timeout=40)
+        assert not [caller.name for caller in callers if caller.is_alive()], 'blocked'
+    assert not [caller.problem for caller in callers if caller.problem]
+
+    answers = sum((caller.answers for caller in callers), Counter[str]())
+    print(answers)
+    done = {name for name in answers if name.endswith(' done')}
+    assert set(answers) - done <= REFUSALS
+    assert 'move_stop done' in done
+    assert {f'{move} done' for move in MOVES} & done, 'the storm has never moved the rover'
+    assert max(caller.slowest_stop_s for caller in callers) < 5.0
+
+    world.does('move_stop')
+    world.does('get_status')
+    assert world.stands()
+    never_with_the_mast_up(world)
+
+
+def never_with_the_mast_up(world: AdapterWorld) -> None:
+    """Odometry and joint states of one moment have the same stamp."""
+    closed = {
+        stamp_of(message): near(mast_of(message), *CLOSED) for message in list(world.joints)
+    }
+    moving = [stamp_of(message) for message in list(world.odometry) if in_motion(message)]
+    judged = [closed[stamp] for stamp in moving if stamp in closed]
+    assert len(judged) > 10, 'too little motion to judge'
+    assert all(judged)
+
+
+def stamp_of(message: object) -> tuple[int, int]:
+    stamp = message.header.stamp  # type: ignore[attr-defined]
+    return stamp.sec, stamp.nanosec
+
+
+def test_stops_of_many_callers_are_all_answered(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox).drive()
+    futures = [world.ask_later('move_stop') for _ in range(10)]
+    wait_until(lambda: all(future.done() for future in futures), 'ten answers')
+    assert all(future.result().success for future in futures)
+    assert world.stands()

@@ -1,0 +1,246 @@
+"""Whatever happens, the adapter gets the rover to stand: stops, the leash, deaths."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+import pytest
+from adapter_world import CLOSED, METRES_PER_S, SPEED, AdapterWorld, near
+from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
+from harness import Process, Sandbox, wait_until
+
+pytestmark = pytest.mark.ros
+
+LEASH_S = 1.5
+SHORT_LEASH = {'motion': {'max_duration_s': LEASH_S}}
+LEASHED = f'Stopped by the leash after {LEASH_S} s'
+SLACK_S = 1.5  # for a busy machine
+
+# Starts a motion as any client would, and then lives on without a word.
+CALLER = """
+import sys, threading
+import rclpy
+from std_srvs.srv import Trigger
+rclpy.init()
+node = rclpy.create_node('caller')
+client = node.create_client(Trigger, sys.argv[1])
+client.wait_for_service()
+future = client.call_async(Trigger.Request())
+rclpy.spin_until_future_complete(node, future)
+print('answered', future.result().success, flush=True)
+threading.Event().wait()
+"""
+
+# The demo's run_demo node in a process of its own: it alone repeats the Twist.
+RUN_DEMO = """
+import rclpy
+from curiosity_stand_in.demo_nodes import RunNode
+from curiosity_stand_in.faults import ServiceFaults
+rclpy.init()
+rclpy.spin(RunNode(ServiceFaults(), time_scale=1.0))
+"""
+
+
+def reach(seconds: float) -> float:
+    """How far the rover drives in so many of our seconds, metres."""
+    return METRES_PER_S * SPEED * seconds
+
+
+# --- the leash -----------------------------------------------------------------------------------
+
+
+def test_a_motion_that_nobody_ends_is_ended_by_the_leash(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
+    wait_until(lambda: world.x > 0.5 * reach(LEASH_S), 'a rover on a slack leash')
+    world.wait_until_it_stands()
+    assert world.x < reach(LEASH_S + SLACK_S)
+    assert world.wait_for_status(moving=False)['last_error_reason'] == LEASHED
+    world.does('move_forward')  # and the next one gets a leash of its own
+    wait_until(world.moves, 'the rover to move again')
+    world.wait_until_it_stands()
+
+
+def test_asking_again_and_again_does_not_lengthen_the_leash(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
+    answers = []
+    while world.moves():
+        answers.append(world.ask('move_forward'))
+    assert any(answer.success for answer in answers)
+    world.wait_for_status(last_error_reason=LEASHED)
+    assert world.x < reach(LEASH_S + SLACK_S)
+
+
+def test_the_leash_holds_when_the_caller_was_killed(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).close_mast()
+    command = [sys.executable, '-c', CALLER, world.service('move_forward')]
+    caller = sandbox.run(command, 'caller')
+    wait_until(lambda: 'answered True' in caller.output(), 'the caller to have its motion')
+    assert caller.kill(signal.SIGKILL) == -signal.SIGKILL
+    wait_until(world.moves, 'the rover to move')
+    world.wait_until_it_stands()
+    assert world.x < reach(LEASH_S + SLACK_S)
+    assert world.wait_for_status(moving=False)['last_error_reason'] == LEASHED
+
+
+def test_the_leash_is_measured_in_the_rovers_time_where_that_is_faster(sandbox: Sandbox) -> None:
+    leash_s = 8.0
+    thresholds = {'motion': {'max_duration_s': leash_s}}
+    world = AdapterWorld(sandbox, thresholds=thresholds, publish_clock=True)
+    heard = wait_until(lambda: world.odometry, 'odometry')[-1].header.stamp
+    assert heard.sec < 1000, 'the rover tells its own time'
+    began = time.monotonic()
+    world.drive()
+    wait_until(lambda: world.x > 0.5 * METRES_PER_S * leash_s, 'a rover on a slack leash')
+    world.wait_until_it_stands()
+    assert world.x < METRES_PER_S * leash_s + reach(SLACK_S)
+    assert time.monotonic() - began < leash_s
+    world.wait_for_status(moving=False, last_error_reason='Stopped by the leash after 8 s')
+
+
+def test_the_leash_needs_no_odometry(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
+    world.fault(fault_odometry=True)
+    world.wait_for_status(moving=False, last_error_reason=LEASHED)
+    world.fault(fault_odometry=False)
+    assert world.stands()
+    assert world.x < reach(LEASH_S + SLACK_S)
+
+
+# --- stops that meet trouble ---------------------------------------------------------------------
+
+
+def test_a_stop_is_served_while_another_call_hangs(sandbox: Sandbox) -> None:
+    patient = {'motion': {'service_timeout_s': 15.0}}
+    world = AdapterWorld(sandbox, thresholds=patient).settle()
+    world.fault(fault_services=['mast_close:hang'])
+    hanging = world.ask_later('mast_close')
+    wait_until(lambda: world.status()['mast'] == 'closing', 'the call to be on its way')
+    asked = time.monotonic()
+    world.does('move_stop')
+    assert time.monotonic() - asked < 2.0
+    assert not hanging.done()
+    assert world.status()['mast_is_open'] is True  # on its way, and that counts as open
+    world.fault(fault_services=[''])
+    wait_until(hanging.done, 'the thawed call')
+    assert near(world.mast(), *CLOSED) == hanging.result().success
+
+
+def test_a_hanging_stop_is_replaced_by_zero_twists(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox).drive()
+    world.fault(fault_services=['move_stop:hang'])
+    asked = time.monotonic()
+    answer = world.ask('move_stop')
+    assert time.monotonic() - asked < 4.0
+    assert world.stands(), 'the wheels would have kept the last Twist'
+    assert answer.success
+    assert world.wait_for_status(moving=False)['mast_is_open'] is False
+    # The hanging node takes what waits in its queue; the last of that is a stop.
+    world.fault(fault_services=[''])
+    world.wait_until_it_stands()
+    world.does('move_forward')
+    wait_until(world.moves, 'the rover to move again')
+
+
+def test_the_leash_too_falls_back_on_zero_twists(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds=SHORT_LEASH).drive()
+    world.fault(fault_services=['move_stop:hang'])
+    world.wait_until_it_stands()
+    assert world.x < reach(LEASH_S + SLACK_S + 0.5)  # 0.5 s is what /move_stop gets to answer
+    world.wait_for_status(moving=False)
+
+
+@pytest.fixture
+def dead_driver(sandbox: Sandbox) -> AdapterWorld:
+    """A rover whose run_demo was killed while it drove: the wheels keep turning."""
+    rest = ['move_forward', 'turn_left', 'turn_right', 'move_stop']
+    world = AdapterWorld(
+        sandbox, speed=1.0, fault_services=[f'{name}:absent' for name in rest]
+    )
+    driver: Process = sandbox.run([sys.executable, '-c', RUN_DEMO], 'run_demo')
+    world.drive()
+    driver.kill(signal.SIGKILL)
+    assert world.moves()
+    return world
+
+
+def test_without_the_stop_service_zero_twists_stop_the_wheels(dead_driver: AdapterWorld) -> None:
+    world = dead_driver
+    answer = world.ask('move_stop')
+    assert answer.success, answer.message
+    assert world.stands()
+    world.wait_for_status(moving=False)
+    assert world.refuses('move_forward').startswith('Service ')
+    assert world.stands()
+
+
+def test_a_motion_that_starts_late_is_stopped_again(sandbox: Sandbox) -> None:
+    quick = {'motion': {'service_timeout_s': 0.5}}
+    world = AdapterWorld(sandbox, thresholds=quick).close_mast()
+    world.fault(fault_services=['move_forward:late:2.5'])
+    answer = world.ask('move_forward')
+    assert (answer.success, answer.message) == (False, 'Service timeout: /move_forward')
+    # Not answered, it may start at any moment: that counts as moving.
+    assert world.status()['moving']
+    assert world.refuses('mast_open')
+    world.wait_for_status('the late motion to be stopped', moving=False)
+    world.wait_until_it_stands()
+    assert world.x < reach(1.0)
+    assert near(world.mast(), *CLOSED)
+
+
+def test_a_motion_that_never_answers_is_held_still(sandbox: Sandbox) -> None:
+    quick = {'motion': {'service_timeout_s': 0.5, 'stop_confirm_s': 1.0}}
+    world = AdapterWorld(sandbox, thresholds=quick).drive()
+    world.fault(fault_services=['turn_left:hang'])  # and with it the stop of the same node
+    assert world.refuses('turn_left') == 'Service timeout: /turn_left'
+    world.wait_until_it_stands()
+    assert world.status()['moving'], 'it may still start'
+    assert not world.ask('move_stop').success
+    world.fault(fault_services=[''])
+    world.wait_for_status(moving=False)
+    world.wait_until_it_stands()
+
+
+# --- deaths --------------------------------------------------------------------------------------
+
+
+def test_killed_while_the_rover_moves_it_stops_it_first_when_it_is_back(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox).drive()
+    world.adapter.kill(signal.SIGKILL)
+    killed_at = world.x
+    wait_until(lambda: world.x > killed_at + 1.0, 'the rover to drive on without it')
+    world.start_adapter()
+    world.wait_until_it_stands()
+    world.settle()
+    assert world.refuses('move_forward') == NEED_TO_CLOSE_MAST, 'what it knew is lost'
+    assert world.stands()
+    world.does('mast_close')
+    world.does('move_forward')
+    wait_until(world.moves, 'the rover to move again')
+
+
+def test_back_from_the_dead_it_stops_wheels_that_no_service_can(
+    dead_driver: AdapterWorld,
+) -> None:
+    world = dead_driver
+    world.adapter.kill(signal.SIGKILL)
+    assert world.moves()
+    world.start_adapter()
+    world.wait_until_it_stands()
+
+
+@pytest.mark.parametrize('signum', [signal.SIGTERM, signal.SIGINT])
+def test_told_to_end_it_leaves_a_rover_that_stands(sandbox: Sandbox, signum: int) -> None:
+    world = AdapterWorld(sandbox).drive()
+    assert world.adapter.kill(signum) == 0
+    assert world.stands()
+    assert 'Traceback' not in world.adapter.output()
+
+
+def test_told_to_end_it_stops_the_rover_also_when_move_stop_hangs(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox).drive()
+    world.fault(fault_services=['move_stop:hang'])
+    assert world.adapter.kill(signal.SIGTERM) == 0
+    assert world.stands()
