@@ -192,7 +192,7 @@ class AdapterApp:
             status = {
                 'mast_is_open': is_open,
                 'move_allowed': guard.move_allowed,
-                'moving': guard.motion is Motion.MOVING,
+                'moving': guard.moving,
                 'last_error_reason': guard.last_error,
                 'rover_x': x,
                 'rover_y': y,

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
+from curiosity_rosa_demo.adapter.stop import TWIST_PERIOD_S, Odometry, Stop
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -32,8 +33,6 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.infra.config_models import MastConfig, MotionConfig
 
-TWIST_PERIOD_S = 0.05  # zero Twists at twice the rate at which the demo repeats its own
-RECALL_PERIOD_S = 1.0  # /move_stop is tried again at this pace while it fails
 LEASH_CHECK_S = 0.1
 
 
@@ -54,18 +53,6 @@ class Due:
     zero_twist: bool = False
 
 
-class _Stop:
-    """A stop from its request to the proof that the rover is still."""
-
-    def __init__(self) -> None:
-        self.call_due = True
-        self.call_deadline: float | None = None
-        self.recall_at: float | None = None
-        self.answered_at: float | None = None
-        self.flood_since: float | None = None  # zero Twists since then
-        self.twist_at = 0.0
-
-
 class MotionGuard:
     def __init__(
         self,
@@ -79,7 +66,6 @@ class MotionGuard:
         self._config, self._mast_config = motion, mast
         self._clock, self._travel_clock = clock, travel_clock or clock
         self._stop_timed_out = service_timeout(stop_name)
-        self._stop_failure = ''
         self.mast = Mast.UNKNOWN
         # Whoever drove the rover before this process, it is stopped first.
         self.motion = Motion.MOVING
@@ -88,11 +74,12 @@ class MotionGuard:
         self._moving_since = self._travel_clock()
         self._mast_motion: MastMotion | None = None
         self._joints: Joints | None = None
-        self._odometry: tuple[float, bool] | None = None  # when, and whether it said still
+        self._odometry: Odometry | None = None
         self._moves_in_flight: set[int] = set()
         self._moves_unanswered: set[int] = set()
-        self._stop: _Stop | None = _Stop()
-        self._stop_number = 0
+        self._stop: Stop | None = self._new_stop()
+        self._stop_number = 0  # of the newest call
+        self._stop_failure = ''
         self.stops_answered = -1  # the highest number whose call was answered
         self._unasked_since: float | None = None
         self._serial = 0
@@ -102,6 +89,11 @@ class MotionGuard:
     @property
     def stopping(self) -> bool:
         return self._stop is not None
+
+    @property
+    def moving(self) -> bool:
+        """Set going here, or seen moving."""
+        return self.motion is Motion.MOVING or self._moves_unasked(self._clock())
 
     @property
     def move_allowed(self) -> bool:
@@ -149,6 +141,8 @@ class MotionGuard:
             stowing = action is MastAction.CLOSE and (self.stopping or self.mast is Mast.CLOSED)
             if not stowing:
                 raise self._refused(MOVE_IN_PROGRESS)
+        elif action is not MastAction.CLOSE and self._moves_unasked(self._clock()):
+            raise self._refused(MOVE_IN_PROGRESS)
         if action is MastAction.ROTATE and self.mast is Mast.CLOSED:
             raise self._refused(NEED_TO_OPEN_MAST)
 
@@ -178,33 +172,23 @@ class MotionGuard:
         return self._mast_motion is not None
 
     def request_stop(self, reason: str = '') -> int:
-        """Always accepted; the number under which the fate of its call is reported."""
+        """Always accepted; the number under which the next poll's call is reported."""
         if reason:
             self._alarm(reason)
-        before, self._stop = self._stop, _Stop()
-        if before is not None and before.flood_since is not None:
-            # A second request does not interrupt the zero Twists.
-            self._stop.flood_since = before.flood_since
-            self._stop.recall_at = self._clock() + RECALL_PERIOD_S
+        self._stop = self._new_stop(self._stop)
         self.motion = Motion.MOVING
-        self._stop_number += 1
-        return self._stop_number
+        return self._stop_number + 1
 
     def stop_answered(self, number: int) -> None:
         self.stops_answered = max(self.stops_answered, number)
-        if self._stop is None or number != self._stop_number:
-            return  # an older call: a newer one is on its way
-        now = self._clock()
-        self._stop.call_deadline = self._stop.recall_at = None
-        self._stop.answered_at = now
-        self._moves_unanswered.clear()  # what was sent before this call has been served by now
-        if self._stop.flood_since is None and not self._odometry_fresh(now):
-            self._still()
+        if self._stop is not None and number == self._stop_number:
+            self._stop.answered(self._clock())
+            # What was sent before this call has been served by now.
+            self._moves_unanswered.clear()
 
     def stop_failed(self, number: int, reason: str) -> None:
-        if self._stop is None or number != self._stop_number:
-            return
-        self._start_flood(self._stop, reason)
+        if self._stop is not None and number == self._stop_number:
+            self._stop.failed(self._clock(), reason)
 
     # --- observations -----------------------------------------------------------------------
 
@@ -229,12 +213,11 @@ class MotionGuard:
             abs(speed) <= self._config.still_speed_mps
             and abs(turn_rate) <= self._config.still_turn_radps
         )
-        self._odometry = now, still
-        if self.motion is Motion.STILL and not still:
-            self._unasked_since = self._unasked_since or now
-        elif still:
+        self._odometry = Odometry(now, still)
+        if still:
             self._unasked_since = None
-            self._confirm_stop(now)
+        elif self.motion is Motion.STILL:
+            self._unasked_since = self._unasked_since or now
 
     # --- time -------------------------------------------------------------------------------
 
@@ -276,41 +259,8 @@ class MotionGuard:
         self.last_error = reason
         return Refused(reason)
 
-    def _odometry_fresh(self, now: float) -> bool:
-        return self._odometry is not None and (
-            now - self._odometry[0] <= self._config.odometry_max_age_s
-        )
-
-    def _still(self) -> None:
-        if not self._moves_in_flight and not self._moves_unanswered:
-            self.motion = Motion.STILL
-            self._stop = None
-            if self.last_error == self._stop_failure:
-                self.last_error = ''  # overcome: another answer, or zero Twists, stopped it
-
-    def _confirm_stop(self, now: float) -> None:
-        """Odometry says still: enough once /move_stop answered or zero Twists had time to work."""
-        stop = self._stop
-        if stop is None or stop.call_due:
-            return
-        if stop.answered_at is not None or self._flood_has_worked(stop, now):
-            self._still()
-
-    def _flood_has_worked(self, stop: _Stop, now: float) -> bool:
-        return (
-            stop.flood_since is not None
-            and now - stop.flood_since > 4 * TWIST_PERIOD_S
-            and self._odometry is not None
-            and self._odometry[1]
-            and self._odometry_fresh(now)
-        )
-
-    def _start_flood(self, stop: _Stop, reason: str) -> None:
-        now = self._clock()
-        self.last_error = self._stop_failure = reason
-        stop.call_deadline, stop.recall_at = None, now + RECALL_PERIOD_S
-        if stop.flood_since is None:
-            stop.flood_since = stop.twist_at = now
+    def _new_stop(self, before: Stop | None = None) -> Stop:
+        return Stop(self._config, self._stop_timed_out, now=self._clock(), before=before)
 
     def _watch_mast(self, now: float) -> None:
         if self._mast_motion is not None:
@@ -338,39 +288,34 @@ class MotionGuard:
         elif (
             self._config.stop_unexpected
             and self._unasked_since is not None
+            and self._moves_unasked(now)
             and now - self._unasked_since >= self._config.settle_s
-            and self._odometry_fresh(now)
         ):
             self._unasked_since = None
             self.request_stop('Stopped: the rover moved unasked')
+
+    def _moves_unasked(self, now: float) -> bool:
+        """Whether odometry says that a rover moves which nobody here set going."""
+        return (
+            self._unasked_since is not None
+            and self._odometry is not None
+            and now - self._odometry.at <= self._config.odometry_max_age_s
+        )
 
     def _advance_stop(self, now: float) -> Due:
         stop = self._stop
         if stop is None:
             return Due()
-        if stop.call_deadline is not None and now >= stop.call_deadline:
-            self._start_flood(stop, self._stop_timed_out)
-        if stop.answered_at is not None and now - stop.answered_at >= self._config.settle_s:
-            if not self._odometry_fresh(now):
-                self._still()
-            elif stop.flood_since is None:
-                self._start_flood(stop, 'The rover moves on although /move_stop answered')
-        if self._stop is None:
-            return Due()
-        if stop.recall_at is not None and now >= stop.recall_at:
+        due = stop.advance(now, self._odometry)
+        if stop.failure != self._stop_failure:
+            self.last_error = self._stop_failure = stop.failure
+        if due.call:
             self._stop_number += 1
-            stop.call_due, stop.recall_at = True, now + RECALL_PERIOD_S
-        call = self._stop_number if stop.call_due else None
-        if stop.call_due:
-            stop.call_due = False
-            if stop.flood_since is None:
-                stop.call_deadline = now + self._config.stop_timeout_s
-        return Due(stop_call=call, zero_twist=self._twist_due(stop, now))
-
-    def _twist_due(self, stop: _Stop, now: float) -> bool:
-        if stop.flood_since is None or now < stop.twist_at:
-            return False
-        stop.twist_at = now + TWIST_PERIOD_S
-        if self._odometry_fresh(now):
-            return not self._flood_has_worked(stop, now)
-        return now - stop.flood_since <= self._config.stop_confirm_s
+        settled = not self._moves_in_flight and not self._moves_unanswered
+        if settled and not due.call and stop.is_over(now, self._odometry):
+            self.motion, self._stop = Motion.STILL, None
+            if self.last_error == stop.failure:
+                self.last_error = ''  # overcome: another call, or zero Twists, stopped it
+            self._stop_failure = ''
+            return Due()
+        return Due(stop_call=self._stop_number if due.call else None, zero_twist=due.twist)

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY,
     Process,
     SpinThread,
+    TracePublisher,
     node_config,
     run_app,
 )
@@ -70,6 +71,8 @@ class SimulatorApp:
         self._transforms = make_transform_source(self.node, config.thresholds.tf.max_age_s)
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(LOOK_S, self._look, clock=STEADY)
+
+        TracePublisher(self.node, config).announce('simulator started')
 
         # A helper that needs no clock of its own: it must not subscribe to /clock a second time.
         self._service_node = Node(

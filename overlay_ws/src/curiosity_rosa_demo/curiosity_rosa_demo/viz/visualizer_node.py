@@ -14,6 +14,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY,
     Process,
     SpinThread,
+    TracePublisher,
     node_config,
     run_app,
     trace_qos,
@@ -25,9 +26,7 @@ from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, Shown, shown_b
 from curiosity_rosa_demo.viz.scene import Capture, Scene, Trail, capture_in, looks_moved
 
 LOOK_PERIOD_S = 0.5
-EVENT_PERIOD_NS = (
-    100_000_000  # a storm of events is drawn at most this often, and at the next look
-)
+EVENT_PERIOD_NS = 100_000_000  # a storm of events is drawn at most this often
 
 # The newest array holds the whole scene: a late RViz sees it at once.
 MARKER_QOS = QoSProfile(
@@ -66,6 +65,7 @@ class Visualizer:
             self._on_trace,
             trace_qos(config.thresholds.trace.buffer_size),
         )
+        TracePublisher(self._node, config).announce('visualizer started')
         self._node.create_timer(LOOK_PERIOD_S, self._look, clock=STEADY)
         self._spin = SpinThread('visualizer', self._node, on_crash=process.crash)
 

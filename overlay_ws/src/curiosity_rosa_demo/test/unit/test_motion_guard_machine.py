@@ -125,7 +125,7 @@ class GuardedRover(RuleBasedStateMachine):
         world = self.world
         self.everything_recovers(0.05)
         world.ask_stop()
-        world.step(5.0)
+        world.step(15.0)  # a node that hung has a queue of stops to work off
         assert not world.moving
         assert world.guard.motion is Motion.STILL
         assert not world.guard.mast_busy or world.guard.next_wakeup() is not None

@@ -1,0 +1,114 @@
+"""A stop, from its request to the proof that the rover is still. Pure.
+
+``/move_stop`` is called at once. Without an answer in time, or when the rover goes on all the
+same, zero Twists are due until odometry says still, and the call is tried again at a slow pace.
+Times are seconds of a steady clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.infra.config_models import MotionConfig
+
+TWIST_PERIOD_S = 0.05  # zero Twists at twice the rate at which the demo repeats its own
+TWISTS_TO_WORK = 4
+RECALL_PERIOD_S = 1.0
+
+
+@dataclass(frozen=True)
+class Odometry:
+    """The last word of the odometry: when it came, and whether it said still."""
+
+    at: float
+    still: bool
+
+
+@dataclass(frozen=True)
+class StopDue:
+    call: bool = False
+    twist: bool = False
+
+
+class Stop:
+    def __init__(
+        self, config: MotionConfig, timed_out: str, *, now: float, before: Stop | None = None
+    ) -> None:
+        self._config, self._timed_out = config, timed_out
+        self.failure = ''  # why zero Twists were needed
+        self._call_due = True
+        self._call_deadline: float | None = None
+        self._recall_at: float | None = None
+        self._answered_at: float | None = None
+        self._flood_since: float | None = None
+        self._twist_at = now
+        if before is not None and before._flood_since is not None:
+            # A second request does not interrupt the zero Twists.
+            self._flood_since, self.failure = before._flood_since, before.failure
+            self._recall_at = now + RECALL_PERIOD_S
+
+    def answered(self, now: float) -> None:
+        self._call_deadline = self._recall_at = None
+        self._answered_at = now
+
+    def failed(self, now: float, reason: str) -> None:
+        """From now on zero Twists, and another try of the call now and then."""
+        self.failure = reason
+        self._call_deadline, self._recall_at = None, now + RECALL_PERIOD_S
+        if self._flood_since is None:
+            self._flood_since = self._twist_at = now
+
+    def is_over(self, now: float, odometry: Odometry | None) -> bool:
+        """Whether the rover is known to be still.
+
+        With an answer: when odometry says so after it, or there is no fresh odometry. Without one:
+        when odometry says so after some zero Twists.
+        """
+        if self._call_due:
+            return False
+        fresh = self._fresh(odometry, now)
+        if self._answered_at is not None:
+            return fresh is None or (fresh.still and fresh.at >= self._answered_at)
+        return self._twists_have_worked(now, fresh)
+
+    def advance(self, now: float, odometry: Odometry | None) -> StopDue:
+        """What is due now; each thing is said once."""
+        fresh = self._fresh(odometry, now)
+        if self._call_deadline is not None and now >= self._call_deadline:
+            self.failed(now, self._timed_out)
+        if self._goes_on(now, fresh):
+            self.failed(now, 'The rover moves on although /move_stop answered')
+        if self._recall_at is not None and now >= self._recall_at:
+            self._call_due, self._recall_at = True, now + RECALL_PERIOD_S
+        call, self._call_due = self._call_due, False
+        if call and self._flood_since is None:
+            self._call_deadline = now + self._config.stop_timeout_s
+        return StopDue(call=call, twist=self._twist_due(now, fresh))
+
+    def _goes_on(self, now: float, fresh: Odometry | None) -> bool:
+        """Whether a rover whose stop was answered does not settle."""
+        return (
+            self._answered_at is not None
+            and self._flood_since is None
+            and now - self._answered_at >= self._config.settle_s
+            and fresh is not None
+            and not fresh.still
+        )
+
+    def _fresh(self, odometry: Odometry | None, now: float) -> Odometry | None:
+        if odometry is None or now - odometry.at > self._config.odometry_max_age_s:
+            return None
+        return odometry
+
+    def _twists_have_worked(self, now: float, fresh: Odometry | None) -> bool:
+        if self._flood_since is None or fresh is None or not fresh.still:
+            return False
+        return fresh.at - self._flood_since > TWISTS_TO_WORK * TWIST_PERIOD_S
+
+    def _twist_due(self, now: float, fresh: Odometry | None) -> bool:
+        if self._flood_since is None or now < self._twist_at:
+            return False
+        self._twist_at = now + TWIST_PERIOD_S
+        if fresh is not None:
+            return not self._twists_have_worked(now, fresh)
+        return now - self._flood_since <= self._config.stop_confirm_s

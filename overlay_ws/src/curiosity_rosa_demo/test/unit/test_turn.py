@@ -1,0 +1,383 @@
+"""Turns of the real ROSA with the real ChatOpenAI: what a model may do, and what it gets back."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from chat_server import Call, Hang, Say
+from curiosity_rosa_demo.agent.cancellation import TurnCancelled
+from curiosity_rosa_demo.agent.turn import MAX_REFUSED_IN_A_ROW, MAX_SHOWN, ONE_AT_A_TIME
+from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
+from harness import wait_until
+from turn_world import KEY, NINE, World, check_story
+
+DONE = Say('Done.')
+Make = Callable[..., World]
+
+
+@pytest.fixture(params=[True, False], ids=['streaming', 'whole'])
+def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    worlds: list[World] = []
+
+    def make_world(*script: Any, **options: Any) -> World:
+        worlds.append(World(*script, streaming=request.param, **options))
+        return worlds[-1]
+
+    yield make_world
+    for world in worlds:
+        world.server.close()
+
+
+def call(name: str, text: str = '', **arguments: Any) -> Say:
+    return Say(text, (Call(name, arguments),))
+
+
+def told(world: World, request: int = -1) -> list[dict[str, Any]]:
+    """The tool results that a request tells the model."""
+    return [json.loads(text) for text in world.requests[request].texts('tool')]
+
+
+# --- what the model is asked ----------------------------------------------------------------
+
+
+def test_the_model_is_offered_our_nine_tools_and_the_settings_of_agent_yaml(make: Make) -> None:
+    world = make(DONE)
+    assert world.turn('Hello').answer == 'Done.'
+    (request,) = world.requests
+    assert request.tools == NINE
+    assert request.path == '/v1/chat/completions'
+    assert request.body['model'] == 'scripted'
+    assert request.body['temperature'] == 0.25
+    assert bool(request.body.get('stream')) is world.config.agent.llm.streaming
+    assert request.authorization == f'Bearer {KEY}'
+    assert request.texts('user') == ['Hello']
+    assert world.kinds() == ['RESULT']
+    assert world.events[-1].message == 'Done.'
+
+
+def test_costs_stand_in_the_descriptions_and_in_the_results(make: Make) -> None:
+    world = make(call('mast_open'), DONE)
+    world.turn()
+    described = {
+        tool['function']['name']: tool['function']['description']
+        for tool in world.requests[0].body['tools']
+    }
+    for name, cost in world.config.tool_costs.tools.model_dump().items():
+        assert f'Cost: {cost:g}.' in described[name]
+    assert told(world) == [{'ok': True, 'error_reason': '', 'data': {'cost': 2.0}}]
+
+
+def test_the_talk_goes_on_between_turns(make: Make) -> None:
+    world = make(Say('I am Curiosity.'))
+    world.turn('Who are you?')
+    world.turn('And where?')
+    assert world.requests[1].texts('user') == ['Who are you?', 'And where?']
+    assert world.requests[1].texts('assistant') == ['I am Curiosity.']
+
+
+def test_the_memory_is_told_once_and_before_the_talk(make: Make) -> None:
+    world = make(Say('Hello.'), call('get_status'), DONE, memory=True)
+    world.turn('Hi')
+    world.turn('Look')
+    messages = world.requests[-1].body['messages']
+    recalled = [m for m in messages if str(m['content']).startswith('What happened lately')]
+    assert [m['content'].splitlines()[1] for m in recalled] == ['[RESULT] Hello.']
+    roles = [message['role'] for message in messages]
+    system = roles.index('user')
+    assert set(roles[:system]) == {'system'}
+    assert messages[system - 1] == recalled[0]
+
+
+# --- tools ----------------------------------------------------------------------------------
+
+
+def test_a_turn_is_traced_from_thought_to_answer(make: Make) -> None:
+    world = make(
+        call('mast_open', 'It must be dark down here.'),
+        call('capture_and_score', 'The mast is up now.'),
+        Say('Bright: 0.9.'),
+    )
+    world.rover.light = 0.9
+    last = world.turn()
+    assert world.kinds() == [
+        'HYPOTHESIZE', 'DECIDE', 'ACT', 'RESULT', 'OBSERVE', 'DECIDE', 'ACT', 'RESULT', 'RESULT'
+    ]  # fmt: skip
+    assert check_story(world.events) == 2
+    assert world.events[0].message == 'It must be dark down here.'
+    assert world.events[4].message == 'The mast is up now.'
+    assert (last.ok, last.answer, last.score, last.is_good) == (True, 'Bright: 0.9.', 0.9, True)
+    assert world.events[-1].score == 0.9
+    assert world.rover.calls == ['mast_open', 'get_status', 'capture_and_score']
+
+
+@pytest.mark.parametrize('piece', [1, 3, 100])
+def test_arguments_may_come_in_pieces(make: Make, piece: int) -> None:
+    world = make(Say('', (Call('move_forward', {'duration_s': 12.5}),), piece=piece), DONE)
+    assert world.turn().ok
+    (act,) = (event for event in world.events if event.kind is TraceKind.ACT)
+    assert act.message == 'move_forward(duration_s=12.5)'
+    assert act.data == {'arguments': {'duration_s': 12.5}}
+    assert told(world)[0]['data']['distance_m'] == pytest.approx(6.25, rel=0.02)
+
+
+@pytest.mark.parametrize('text', ['{"duration_s": 3}', '{"duration_s": "3"}'])
+def test_a_number_counts_however_it_is_written(make: Make, text: str) -> None:
+    world = make(Say('', (Call('turn_left', text),)), DONE)
+    assert world.turn().ok
+    acts = [event.data for event in world.events if event.kind is TraceKind.ACT]
+    assert acts == [{'arguments': {'duration_s': 3.0}}]
+    assert told(world)[0]['data']['duration_s'] == 3.0
+
+
+@pytest.mark.parametrize('text', ['', '{}', 'null'][:2])
+def test_a_tool_without_arguments_takes_nothing(make: Make, text: str) -> None:
+    world = make(Say('', (Call('mast_open', text),)), DONE)
+    assert world.turn().ok
+    assert world.rover.calls == ['mast_open']
+
+
+def test_what_a_tool_refuses_goes_back_to_the_model(make: Make) -> None:
+    world = make(
+        call('capture_and_score'), call('mast_open'), call('move_forward', duration_s=2), DONE
+    )
+    assert world.turn().ok
+    assert [result['error_reason'] for result in told(world)] == [
+        MAST_IS_CLOSED,
+        '',
+        NEED_TO_CLOSE_MAST,
+    ]
+    assert world.errors() == [MAST_IS_CLOSED, NEED_TO_CLOSE_MAST]
+    assert world.rover.starts == []
+
+
+@pytest.mark.parametrize('count', [2, 10])
+def test_of_several_calls_at_once_only_the_first_is_carried_out(make: Make, count: int) -> None:
+    calls = (Call('mast_open'), *[Call('mast_close')] * (count - 1))
+    world = make(Say('', calls), DONE)
+    assert world.turn().ok
+    assert world.rover.calls == ['mast_open']
+    assert world.rover.mast_is_open
+    assert world.errors() == [ONE_AT_A_TIME] * (count - 1)
+    assert check_story(world.events) == 1
+    asked = [c['id'] for m in world.requests[1].messages('assistant') for c in m['tool_calls']]
+    answered = [message['tool_call_id'] for message in world.requests[1].messages('tool')]
+    assert answered == asked
+    assert len(set(asked)) == count
+    assert [result['ok'] for result in told(world)] == [True] + [False] * (count - 1)
+
+
+def test_a_crash_in_a_tool_is_an_error_the_model_hears_of(make: Make) -> None:
+    world = make(call('mast_open'), call('get_status'), DONE)
+    world.rover.faults['mast_open'] = lambda: ZeroDivisionError('boom')
+    assert world.turn().ok
+    assert world.errors() == ["Internal error in mast_open: ZeroDivisionError('boom')"]
+    assert [result['ok'] for result in told(world)] == [False, True]
+    assert check_story(world.events) == 2
+
+
+def test_a_crash_of_ours_ends_the_turn_with_an_event(make: Make) -> None:
+    world = make(DONE)
+    world.rosa.executor._memory = lambda: str(1 / 0)
+    last = world.turn()
+    assert not last.ok
+    assert last.answer == "Internal error: ZeroDivisionError('division by zero')"
+    assert world.errors() == [last.answer]
+
+
+# --- calls that are none --------------------------------------------------------------------
+
+WRONG = {
+    'missing': ('move_forward', '{}', 'duration_s: Field required'),
+    'null': ('move_forward', '{"duration_s": null}', 'duration_s: Input should be a valid number'),
+    'text': ('move_forward', '{"duration_s": "far"}', 'duration_s: Input should be a valid'),
+    'boolean': ('move_forward', '{"duration_s": true}', 'duration_s: Input should be a valid'),
+    'list': ('move_forward', '{"duration_s": [1]}', 'duration_s: Input should be a valid number'),
+    'zero': ('move_forward', '{"duration_s": 0}', 'duration_s: Input should be greater than 0'),
+    'negative': ('move_forward', '{"duration_s": -1}', 'duration_s: Input should be greater than'),
+    'too long': ('turn_right', '{"duration_s": 20.1}', 'duration_s: Input should be less than or'),
+    'huge': ('turn_left', '{"duration_s": 1e308}', 'duration_s: Input should be less than or'),
+    'digits': ('turn_left', f'{{"duration_s": {10**400}}}', 'duration_s: Input should be a valid'),
+    'not a number': (
+        'move_forward',
+        '{"duration_s": NaN}',
+        'duration_s: Input should be a finite',
+    ),
+    'infinite': (
+        'move_forward',
+        '{"duration_s": Infinity}',
+        'duration_s: Input should be a finit',
+    ),
+    'extra': ('move_forward', '{"duration_s": 1, "speed": 9}', 'speed: Extra inputs are not'),
+    'unexpected': ('mast_open', '{"angle": 1}', 'angle: Extra inputs are not permitted'),
+    'old style': ('mast_open', '{"__arg1": "up"}', 'arguments: Input should be'),
+}
+
+
+@pytest.mark.parametrize(('tool', 'text', 'problem'), WRONG.values(), ids=WRONG.keys())
+def test_wrong_arguments_move_nothing_and_are_explained(
+    make: Make, tool: str, text: str, problem: str
+) -> None:
+    world = make(Say('', (Call(tool, text),)), DONE)
+    assert world.turn().ok
+    assert world.rover.calls == []
+    (error,) = world.errors()
+    assert error.startswith(f'Wrong arguments for {tool}: {problem}')
+    assert error.endswith('it takes: none' if tool == 'mast_open' else 'it takes: duration_s')
+    assert told(world) == [{'ok': False, 'error_reason': error, 'data': {}}]
+    assert check_story(world.events) == 0
+
+
+@pytest.mark.parametrize('name', ['fly', 'ros2_service_call', 'MOVE_FORWARD', '../etc', ''])
+def test_an_unknown_tool_is_refused_with_the_list_of_ours(make: Make, name: str) -> None:
+    world = make(call(name, command='/move_forward std_srvs/srv/Empty; reboot'), DONE)
+    assert world.turn().ok
+    (error,) = world.errors()
+    assert error == f"Unknown tool '{name}'; there are: {', '.join(NINE)}"
+    assert world.rover.calls == []
+
+
+def test_nothing_that_a_model_writes_makes_an_endless_event(make: Make) -> None:
+    long = 'x' * 50_000
+    world = make(call(long), call('mast_open', **{long: 1}), DONE)
+    assert world.turn().ok
+    assert max(len(event.message) for event in world.events) < 4 * MAX_SHOWN
+
+
+def test_three_calls_in_a_row_that_are_none_end_the_turn(make: Make) -> None:
+    world = make(call('fly'))
+    last = world.turn()
+    assert not last.ok
+    assert last.answer.startswith('The model proposed 3 calls in a row that are none; the last: ')
+    assert len(world.requests) == MAX_REFUSED_IN_A_ROW
+    assert world.errors()[-1] == last.answer
+    assert check_story(world.events) == 0
+
+
+def test_a_good_call_in_between_starts_the_count_anew(make: Make) -> None:
+    bad, good = call('fly'), call('get_status')
+    world = make(bad, bad, good, bad, bad, good, DONE)
+    assert world.turn().ok
+    assert world.rover.calls == ['get_status'] * 2
+
+
+def test_a_model_that_never_ends_is_stopped(make: Make) -> None:
+    world = make(call('get_status'), turn={'max_steps': 7})
+    last = world.turn()
+    assert last.answer == 'Stopped after 7 steps without an answer (turn.max_steps of agent.yaml).'
+    assert not last.ok
+    assert last.steps == 7
+    assert world.rover.calls == ['get_status'] * 7
+    assert world.errors() == [last.answer]
+
+
+def test_calls_that_were_declined_count_as_steps(make: Make) -> None:
+    world = make(Say('', (Call('get_status'),) * 4), turn={'max_steps': 6})
+    assert world.turn().steps == 6
+    assert world.rover.calls == ['get_status'] * 2
+
+
+def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
+    world = make(call('get_status'), DONE, turn={'max_steps': 1})
+    assert world.turn().ok
+
+
+TORN = [
+    '{',
+    '{"duration_s": 1',
+    'forward!',
+    '[1]',
+    '"x"',
+    '3',
+    '{"duration_s": ' + '9' * 5000 + '}',
+]
+
+
+@pytest.mark.parametrize('text', TORN, ids=range(len(TORN)))
+@pytest.mark.parametrize('beside', ['nothing', 'text', 'a good call'])
+def test_a_call_that_cannot_be_read_ends_the_turn_and_moves_nothing(
+    make: Make, text: str, beside: str
+) -> None:
+    good = (Call('mast_open'),) if beside == 'a good call' else ()
+    said = 'Off we go.' if beside == 'text' else ''
+    world = make(Say(said, (*good, Call('move_forward', text)), finish='length'), DONE)
+    last = world.turn()
+    assert not last.ok
+    assert 'cannot be read' in last.answer
+    assert world.errors() == [last.answer]
+    assert world.kinds() == ['ERROR']
+    assert world.rover.calls == []
+    assert world.turn().ok, 'the next turn works'
+
+
+@pytest.mark.parametrize('text', ['', '  \n '])
+def test_an_empty_answer_is_no_answer(make: Make, text: str) -> None:
+    world = make(Say(text))
+    last = world.turn()
+    assert (last.ok, last.answer) == (False, 'The model answered nothing.')
+    assert world.errors() == ['The model answered nothing.']
+
+
+def test_half_a_character_of_a_model_hurts_nobody(make: Make) -> None:
+    world = make(call('mast_open', 'Up \ud83d'), Say('Up \ud83d now'))
+    assert world.turn().ok
+    assert world.events[0].message == 'Up ?'
+
+
+# --- stop -----------------------------------------------------------------------------------
+
+
+def stopped(world: World) -> tuple[float, list[BaseException]]:
+    """Press the button of a turn once its model or tool is busy: seconds until it ends, and how."""
+    ends: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            world.turn()
+        except BaseException as end:
+            ends.append(end)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    wait_until(lambda: world.requests, 'the request of the model')
+    pressed = time.monotonic()
+    world.button.cancel('Stopped by a test')
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    return time.monotonic() - pressed, ends
+
+
+def test_a_stop_does_not_wait_for_a_model_that_hangs(make: Make) -> None:
+    world = make(Hang())
+    seconds, (end,) = stopped(world)
+    assert isinstance(end, TurnCancelled)
+    assert str(end) == 'Stopped by a test'
+    assert seconds < 1.0
+    assert world.rosa.executor.last is None
+    world.server.says(DONE)
+    world.renew_button()
+    assert world.turn().ok, 'the next turn works'
+
+
+def test_a_stop_in_a_motion_stops_the_rover_and_ends_the_turn(make: Make) -> None:
+    world = make(call('move_forward', duration_s=20), DONE)
+    world.rover.faults['move_forward'] = lambda: world.button.cancel('Stopped by a test')
+    with pytest.raises(TurnCancelled):
+        world.turn()
+    assert world.rover.starts == ['move_forward']
+    assert world.rover.calls[-1] == 'move_stop'
+    assert not world.rover.motion
+    assert len(world.requests) == 1
+
+
+def test_a_stop_before_the_turn_asks_nobody(make: Make) -> None:
+    world = make(DONE)
+    world.button.cancel('Stopped by a test')
+    with pytest.raises(TurnCancelled):
+        world.turn()
+    assert world.requests == []
