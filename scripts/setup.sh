@@ -77,9 +77,8 @@ if [[ $(cat .venv/.complete 2>/dev/null) != "$key" ]]; then
     die "pip could not install $requirements; read its message above, then run scripts/setup.sh again"
   if [[ $ros == wheels ]]; then .venv/bin/python standalone/mend_wheels.py; fi
   printf '%s\n' "$key" >.venv/.complete
+  if ! .venv/bin/python -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
+    say "note: libturbojpeg is missing, pictures take the slower OpenCV way: apt-get install libturbojpeg0"
+  fi
 fi
-if ! .venv/bin/python -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
-  say "note: libturbojpeg is missing, pictures take the slower OpenCV way: apt-get install libturbojpeg0"
-fi
-
 scripts/build_overlay.sh

@@ -36,7 +36,7 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.trace.trace_codec import encode, new_event
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
 
 NEWEST_ONLY = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
@@ -137,8 +137,7 @@ class TracePublisher:
 
     def announce(self, message: str) -> None:
         """Say that the node has started; the agent tells a restart by a second one."""
-        data = {'node': self._node_name, 'started': True}
-        self.publish(new_event(TraceKind.OBSERVE, message, data=data))
+        self.publish(start_of(self._node_name, message))
 
     def alarm(self, message: str) -> None:
         """Say that the node met an error on its own, outside any call."""

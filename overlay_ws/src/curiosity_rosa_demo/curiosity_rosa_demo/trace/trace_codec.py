@@ -31,6 +31,17 @@ def _unicode(value: Any) -> Any:
     return value
 
 
+def start_of(node_name: str, message: str) -> TraceEvent:
+    """The event by which a node says that it has started."""
+    data = {'node': node_name, 'started': True}
+    return new_event(TraceKind.OBSERVE, message, data=data)
+
+
+def is_start(event: TraceEvent) -> bool:
+    """Whether a node says that it has started: of interest to the agent, not part of its story."""
+    return event.data is not None and event.data.get('started') is True
+
+
 def encode(event: TraceEvent) -> str:
     """One line of JSON, at most MAX_EVENT_BYTES long; data gives way first, then long texts."""
     text = to_json(event)

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.infra.ros_io import (
 )
 from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
-from curiosity_rosa_demo.trace.trace_codec import decode
+from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, Shown, shown_by
 from curiosity_rosa_demo.viz.scene import Capture, Scene, Trail, capture_in, looks_moved
 
@@ -75,7 +75,7 @@ class Visualizer:
 
     def _on_trace(self, message: String) -> None:
         event = decode(message.data)
-        if not self._events.append(event):
+        if is_start(event) or not self._events.append(event):
             return
         self._capture = capture_in(event, self._threshold) or self._capture
         self._stale = True
