@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import fcntl
 import json
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.config_models import NodeSpec
+from runner.options import parse
 from runner.plan import Options, agent, background
 from runner.shared_memory import sweep
 from runner.supervision import Supervisor, die_with_parent
@@ -26,67 +25,50 @@ from runner.supervision import Supervisor, die_with_parent
 ROOT = Path(__file__).resolve().parents[2]
 FINAL = (0, 1, 2, 130, 143)  # the agent's own exit statuses; anything else is a crash
 MAX_CRASHES, CRASH_WINDOW_S = 5, 60.0
+# Line wrap, cursor, bracketed paste and colours, as a terminal has them by itself.
+SANE = '\x1b[?7h\x1b[?25h\x1b[?2004l\x1b[0m'
 
 
-class AlreadyRunning(Exception):
-    """Another demo runs in this ROS domain."""
+class CannotStart(Exception):
+    """The message says why, and what to do."""
 
 
 def main() -> int:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the agent's
     options = parse(sys.argv[1:])
     try:
         nodes = load_config(options.config_dir).nodes.nodes
-        with domain_lock():
-            supervisor = Supervisor(background(options, nodes, ROOT), log_folder())
+        planned = background(options, nodes, ROOT)
+        news_read, news_write = os.pipe()
+        os.set_blocking(news_write, False)
+
+        def command(crash: str) -> list[str]:
+            return die_with_parent(agent(options, nodes, ROOT, crash=crash, news_fd=news_read))
+
+        def tell(text: str) -> None:
+            with contextlib.suppress(OSError):  # full, while no agent reads
+                os.write(news_write, f'{text}\n'.encode())
+
+        command('')  # what is wrong with it is said before anything starts
+        with domain_lock() as lock:
+            sweep()  # what a demo that was killed has left
+            supervisor = Supervisor(planned, log_folder(), tell=tell, keep_open=(lock,))
             try:
-                return foreground(options, nodes)
+                return foreground(options, command, news_read)
             finally:
                 supervisor.stop()
                 sweep()
-    except (ConfigError, AlreadyRunning, FileNotFoundError) as error:
+    except (ConfigError, CannotStart, OSError) as error:
         print(f'run_demo: {error}', file=sys.stderr)
         return 2
 
 
-def parse(arguments: list[str]) -> Options:
-    parser = argparse.ArgumentParser(
-        prog='run_demo.sh',
-        description='Start the rover and its nodes and open the console of the agent.',
-    )
-    parser.add_argument(
-        '-c', metavar='COMMAND', action='append', default=[],
-        help='run this console command and leave; the last line printed is one JSON object',
-    )  # fmt: skip
-    parser.add_argument('--speed', type=float, default=1.0, help='simulated time, 0.1 to 20')
-    parser.add_argument('--artifacts', metavar='DIR', default='', help='capture.jpg, trace.jsonl')
-    parser.add_argument('--config-dir', metavar='DIR', default='', help='your YAML contracts')
-    parser.add_argument(
-        '--no-stand-in', action='store_true', help='a rover is here already (the Gazebo demo)'
-    )
-    parser.add_argument(
-        '--stand-in', metavar='NAME=VALUE', action='append', default=[],
-        help='a parameter of the stand-in rover, e.g. initial_x=-3.0',
-    )  # fmt: skip
-    given = parser.parse_args(arguments)
-    if not 0.1 <= given.speed <= 20.0:
-        parser.error(f'--speed {given.speed:g}: must be from 0.1 to 20')
-    for each in given.stand_in:
-        if '=' not in each:
-            parser.error(f'--stand-in {each}: must be NAME=VALUE')
-    if given.no_stand_in and (given.speed != 1.0 or given.stand_in):
-        parser.error('--speed and --stand-in are for the stand-in rover')
-    return Options(
-        commands=tuple(given.c),
-        speed=given.speed,
-        artifacts=os.path.abspath(given.artifacts) if given.artifacts else '',
-        stand_in=not given.no_stand_in,
-        config_dir=os.path.abspath(given.config_dir) if given.config_dir else '',
-        stand_in_parameters=tuple(given.stand_in),
-    )
-
-
 def domain() -> str:
-    return os.environ.get('ROS_DOMAIN_ID') or '0'
+    """The ROS domain. Raises CannotStart."""
+    text = os.environ.get('ROS_DOMAIN_ID') or '0'
+    if not (text.isascii() and text.isdigit() and int(text) <= 232):
+        raise CannotStart(f'ROS_DOMAIN_ID={text}: must be a number from 0 to 232')
+    return str(int(text))
 
 
 def log_folder() -> Path:
@@ -94,29 +76,26 @@ def log_folder() -> Path:
 
 
 @contextlib.contextmanager
-def domain_lock() -> Iterator[None]:
+def domain_lock() -> Iterator[int]:
+    """One demo in a ROS domain; the descriptor whose holders keep others out."""
     path = Path(tempfile.gettempdir(), f'curiosity-rosa-{os.getuid()}-domain-{domain()}.lock')
     with path.open('w') as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise AlreadyRunning(
+            raise CannotStart(
                 f'a demo runs in ROS domain {domain()} already; end it, or set ROS_DOMAIN_ID'
             ) from None
-        yield
+        yield lock.fileno()
 
 
-def foreground(options: Options, nodes: list[NodeSpec]) -> int:
+def foreground(options: Options, command: Any, news: int) -> int:
     """The agent in this terminal, again after each crash; the exit status of the last one."""
     terminal = _terminal_state()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the agent's
     crash = ''
     crashes: list[float] = []
     while True:
-        process = subprocess.Popen(
-            die_with_parent(agent(options, nodes, ROOT, crash)),
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        process = subprocess.Popen(command(crash), pass_fds=(news,))
         status = _wait(process)
         if status in FINAL and not (status == 1 and not options.commands):
             return status
@@ -146,14 +125,16 @@ def _wait(process: subprocess.Popen[bytes]) -> int:
 
 
 def _terminal_state() -> list[Any] | None:
-    return termios.tcgetattr(sys.stdin) if sys.stdin.isatty() else None
+    # None: standard input was closed before we began.
+    return termios.tcgetattr(sys.stdin) if sys.stdin is not None and sys.stdin.isatty() else None
 
 
 def _restore(state: list[Any] | None) -> None:
     """A killed console leaves the terminal raw."""
     if state is not None:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, state)
-        print()
+        if sys.stdout is not None and sys.stdout.isatty():
+            print(SANE, flush=True)
 
 
 if __name__ == '__main__':

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import NodeSpec
 
 STAND_IN = NodeSpec(
@@ -32,10 +34,15 @@ class Options:
 class PlannedProcess:
     name: str
     command: tuple[str, ...]
+    stops_last: bool = False
 
 
 def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[PlannedProcess]:
-    """The processes that run behind the console."""
+    """The processes that run behind the console. Raises ConfigError and FileNotFoundError."""
+    names = Counter([STAND_IN.name, *(node.name for node in nodes)])
+    for name, count in names.items():
+        if count > 1:
+            raise ConfigError(f'nodes.yaml: name {name!r} is taken twice; give each its own')
     planned = [_plan(node, options, root) for node in nodes if node.when != 'agent']
     if not options.stand_in:
         return planned
@@ -45,13 +52,20 @@ def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[Plan
         *(each.replace('=', ':=', 1) for each in options.stand_in_parameters),
     ]
     command = [_executable(STAND_IN, root), '--ros-args', *_pairs('-p', parameters)]
-    return [PlannedProcess(STAND_IN.name, tuple(command)), *planned]
+    return [PlannedProcess(STAND_IN.name, tuple(command), stops_last=True), *planned]
 
 
-def agent(options: Options, nodes: list[NodeSpec], root: Path, crash: str) -> list[str]:
-    """The command of the agent in front; ``crash``: how the one before it ended."""
-    spec = next(node for node in nodes if node.when == 'agent')
-    command = [_executable(spec, root)]
+def agent(
+    options: Options, nodes: list[NodeSpec], root: Path, *, crash: str = '', news_fd: int
+) -> list[str]:
+    """The command of the agent in front. Raises ConfigError and FileNotFoundError.
+
+    ``crash``: how the one before it ended. ``news_fd``: where it reads of the other processes.
+    """
+    agents = [node for node in nodes if node.when == 'agent']
+    if len(agents) != 1:
+        raise ConfigError(f'nodes.yaml: {len(agents)} nodes have when: agent; it must be one')
+    command = [_executable(agents[0], root), '--news-fd', str(news_fd)]
     command += _pairs('-c', options.commands)
     if options.artifacts:
         command += ['--artifacts', options.artifacts]

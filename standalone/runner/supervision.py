@@ -7,52 +7,99 @@ TERM, so that the adapter can still stop the rover.
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from runner.plan import PlannedProcess
 
+PROCESS_MANAGER = Path(__file__).with_name('process_manager.py')
 STOP_WAIT_S = 5
+EXITED = re.compile(r'exited: (\S+) \(([^;)]*)')
+COMMENT = re.compile(r'\s[;#]|[\r\n]')  # what supervisord would not read as it is written
+GAVE_UP = re.compile(r'gave up: (\S+) ')
 
 
 def die_with_parent(command: list[str]) -> list[str]:
-    """The command, started so that its parent's death ends it."""
-    return [shutil.which('setpriv') or 'setpriv', '--pdeathsig', 'TERM', '--', *command]
+    """The command, started so that its parent's death ends it. Raises FileNotFoundError."""
+    setpriv = shutil.which('setpriv')
+    if setpriv is None:
+        raise FileNotFoundError('setpriv is missing: apt-get install util-linux')
+    return [setpriv, '--pdeathsig', 'TERM', '--', *command]
 
 
 class Supervisor:
-    """Runs the processes until ``stop``. ``folder`` takes logs, pid file and configuration."""
+    """Runs the processes until ``stop``. ``folder`` takes logs, pid file and configuration.
 
-    def __init__(self, processes: list[PlannedProcess], folder: Path) -> None:
+    ``tell`` hears, from a thread, of each process that ended by itself. ``keep_open`` are
+    descriptors that stay open while supervisord lives. Raises OSError.
+    """
+
+    def __init__(
+        self,
+        processes: list[PlannedProcess],
+        folder: Path,
+        *,
+        tell: Callable[[str], None],
+        keep_open: tuple[int, ...] = (),
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob('*.log'):
+        for old in folder.glob('*.log*'):
             old.unlink()
+        self._folder, self._tell = folder, tell
         config = folder / 'supervisord.conf'
         config.write_text(supervisord_config(processes, folder), encoding='utf-8')
-        command = [sys.executable, '-m', 'supervisor.supervisord', '-n', '-c', str(config)]
         # A session of its own: Ctrl-C at the console is not meant for the nodes.
         self._process = subprocess.Popen(
-            die_with_parent(command),
+            die_with_parent([sys.executable, str(PROCESS_MANAGER), '-n', '-c', str(config)]),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=keep_open,
+            encoding='utf-8',
+            errors='replace',
         )
+        assert self._process.stdout is not None
+        threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True).start()
+
+    def _hear(self, log: IO[str]) -> None:
+        for line in log:
+            text = news(line)
+            if text:
+                self._tell(text)
 
     def stop(self) -> None:
         self._process.terminate()
         try:
-            self._process.wait(timeout=2 * STOP_WAIT_S)
+            self._process.wait(timeout=3 * STOP_WAIT_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
 
+def news(line: str) -> str:
+    """What a line of supervisord's log says of a process that ended by itself, or nothing."""
+    if exited := EXITED.search(line):
+        return f'The {exited[1]} process ended ({exited[2]}) and is started again.'
+    if gave_up := GAVE_UP.search(line):
+        return f'The {gave_up[1]} process keeps ending and is no longer started; see its log.'
+    return ''
+
+
 def supervisord_config(processes: list[PlannedProcess], folder: Path) -> str:
-    """The ini file. supervisord expands %, so each one is doubled."""
+    """The ini file. supervisord expands %, so each one is doubled. Raises ConfigError.
+
+    Groups are stopped one after the other, the lowest ``priority`` last: the rover's own
+    processes outlive those that stop it.
+    """
     sections = [
         _section(
             'supervisord',
@@ -64,6 +111,12 @@ def supervisord_config(processes: list[PlannedProcess], folder: Path) -> str:
             pidfile=folder / 'supervisord.pid',
         )
     ]
+    for number, last in enumerate((True, False), start=1):
+        members = [process.name for process in processes if process.stops_last is last]
+        if members:
+            group = 'rover' if last else 'nodes'
+            programs = ','.join(members)
+            sections.append(_section(f'group:{group}', programs=programs, priority=number))
     for process in processes:
         sections.append(
             _section(
@@ -88,4 +141,7 @@ def _section(name: str, **values: object) -> str:
         for key, value in values.items()
         if value is not None
     ]
+    for line in lines:
+        if COMMENT.search(line):
+            raise ConfigError(f'{name}: {line!r}: no line break, " ;" or " #" can stand here')
     return '\n'.join([f'[{name}]', *lines, ''])

@@ -7,12 +7,13 @@ import sys
 from typing import Any
 
 from geometry_msgs.msg import Twist
-from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
+
+from harness import Process, Sandbox, wait_until
 
 MOVES = ('move_forward', 'turn_left', 'turn_right')
 MASTS = ('mast_open', 'mast_close', 'mast_rotate')
@@ -28,9 +29,6 @@ WITHOUT_EVENTS_EXECUTOR = """
 import sys
 sys.modules['rclpy.experimental'] = None
 from curiosity_rosa_demo.adapter.adapter_node import main
-from curiosity_rosa_demo.infra.ros_io import make_executor
-from rclpy.executors import SingleThreadedExecutor
-assert isinstance(make_executor(), SingleThreadedExecutor)
 main()
 """
 
@@ -128,7 +126,9 @@ class AdapterWorld:
 
     def fault(self, **values: Any) -> None:
         """Change parameters of the rover."""
-        parameters = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+        parameters = [
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
+        ]
         request = SetParameters.Request(parameters=parameters)
         response = self.box.call(SetParameters, '/curiosity_stand_in/set_parameters', request)
         assert all(result.successful for result in response.results), response.results

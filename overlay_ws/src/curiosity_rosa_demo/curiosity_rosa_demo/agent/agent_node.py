@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import rclpy
@@ -17,10 +18,16 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from curiosity_rosa_demo.agent.artifacts import Artifacts
+from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.console import RULES_NOTE, Console
-from curiosity_rosa_demo.agent.peers import Peers
-from curiosity_rosa_demo.agent.session import Session
-from curiosity_rosa_demo.agent.terminal import run_commands, run_pipe, run_terminal
+from curiosity_rosa_demo.agent.peers import Peers, listen
+from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.terminal import (
+    Interrupts,
+    run_commands,
+    run_pipe,
+    run_terminal,
+)
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import SpinThread, TracePublisher, node_config
@@ -28,19 +35,25 @@ from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder
 
 READY_WAIT_S = 20.0
+STILL_WAIT_S = 3.0
+CRASHED, INTERRUPTED = 70, 130  # exit statuses
 
 
 class AgentApp:
     """Everything but where the lines come from."""
 
-    def __init__(self, artifacts_dir: str) -> None:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.crashed = False
+        self._printing = threading.Lock()
         self.node = Node('agent')
         self.config = node_config(self.node)
         self._publisher = TracePublisher(self.node, self.config)
         self._recorders: list[TraceRecorder] = []
         self.client = RoverClient(self.node, self.config)
         self.artifacts = (
-            Artifacts(self.node, self.config, artifacts_dir) if artifacts_dir else None
+            Artifacts(self.node, self.config, options.artifacts, fresh=not options.after_crash)
+            if options.artifacts
+            else None
         )
         for path in (self.config.agent.recorder.path, self.artifacts and self.artifacts.trace):
             if path:
@@ -48,8 +61,9 @@ class AgentApp:
         self.session = Session(self.client, self.config, self.node.get_clock(), self._emit)
         self.console = Console(self.session, self.config, self._print)
         self._peers = Peers(self.node, self.config, self.console.notice)
-        self._printing = threading.Lock()
         self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
+        if options.news_fd is not None:
+            listen(options.news_fd, self._process_news)
 
     def _emit(self, event: TraceEvent) -> None:
         for recorder in self._recorders:
@@ -60,39 +74,68 @@ class AgentApp:
         self.console.show(event)
 
     def _print(self, text: str) -> None:
-        print(text, flush=True)
+        try:
+            with self._printing:
+                print(text, flush=True)
+        except OSError:  # nobody reads any longer: a closed pipe, a lost terminal
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.kill(os.getpid(), signal.SIGTERM)
 
     def _crashed(self, error: Exception) -> None:
+        self.crashed = True
         print(f'agent: lost ROS: {error!r}', file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def wait_for_the_others(self) -> None:
-        """Give the other nodes time to appear; say so when they do not."""
-        done = threading.Event()
+    def _process_news(self, text: str) -> None:
+        self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
+
+    def begin(self, crash: str, cancellation: Cancellation) -> None:
+        """Wait for the other nodes. After a ``crash`` of the agent: stop what it left driving."""
+        self._wait_for_the_others(cancellation)
+        if crash:
+            outcome = self.session.stop('the restarted agent')
+            rover = 'the rover was stopped' if outcome.ok else f'stopping failed: {outcome.answer}'
+            text = f'The agent was restarted after {crash}; what it was doing is lost, {rover}.'
+            self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=crash)
+
+    def _wait_for_the_others(self, cancellation: Cancellation) -> None:
         for _ in range(int(READY_WAIT_S / 0.02)):
             if self.client.ready():
+                break
+            cancellation.sleep(0.02)
+        else:
+            self.console.notice(
+                f'! The adapter or the simulator node did not appear within {READY_WAIT_S:g} s; '
+                'commands will say what is missing.'
+            )
+            return
+        for _ in range(int(STILL_WAIT_S / 0.05)):  # the adapter begins by stopping the rover
+            status = self.session.status()
+            if status.ok and not status.data.get('moving'):
                 return
-            done.wait(0.02)
-        self.console.notice(
-            f'! The adapter or the simulator node did not appear within {READY_WAIT_S:g} s; '
-            'commands will say what is missing.'
-        )
-
-    def report_crash(self, cause: str) -> None:
-        """The agent before this one died: stop what it left driving, and say so."""
-        outcome = self.session.stop('the restarted agent')
-        rover = 'the rover was stopped' if outcome.ok else f'stopping failed: {outcome.answer}'
-        text = f'The agent was restarted after {cause}; what it was doing is lost, {rover}.'
-        self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=cause)
+            cancellation.sleep(0.05)
+        why = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
+        self.console.notice(f'! The rover does not stand still: {why}')
 
     def close(self) -> None:
-        if self.console.busy:
-            self.console.stop('the end of the console')
-            self.console.wait(5.0)
+        self.console.close()
         self._spin.close()
         for recorder in self._recorders:
             recorder.close()
         self.node.destroy_node()
+
+    def report(self, outcome: Outcome | None) -> int:
+        """One JSON object on the last line of standard output, for scripts; the exit status."""
+        picture = self.artifacts and self.artifacts.picture
+        result = {
+            'ok': outcome is not None and outcome.ok,
+            'answer': outcome.answer if outcome else '',
+            'score': self.session.last_score,
+            'image': str(picture) if picture and Path(picture).exists() else None,
+            'trace': str(self.artifacts.trace) if self.artifacts else None,
+        }
+        self._print(json.dumps(result, ensure_ascii=False))
+        return 0 if result['ok'] else 1
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -102,6 +145,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument('--artifacts', default='', help='folder for capture.jpg and trace.jsonl')
     parser.add_argument('--after-crash', default='', help=argparse.SUPPRESS)
+    parser.add_argument('--news-fd', type=int, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
@@ -112,24 +156,33 @@ def main() -> None:
 def run(argv: list[str]) -> int:
     options = parse_arguments(remove_ros_args(argv)[1:])
     for stream in (sys.stdin, sys.stdout):
-        stream.reconfigure(encoding='utf-8', errors='replace')  # type: ignore[union-attr]
+        if stream is not None:  # None: it was closed before we began
+            stream.reconfigure(encoding='utf-8', errors='replace')  # type: ignore[union-attr]
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    signal.signal(signal.SIGTERM, _leave)
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, _leave)
     try:
         try:
-            app = AgentApp(options.artifacts)
+            app = AgentApp(options)
         except ConfigError as error:
             print(f'agent: {error}', file=sys.stderr, flush=True)
             return 2
         except OSError as error:
             print(f'agent: cannot write its records: {error}', file=sys.stderr, flush=True)
             return 2
+        status: int | None = None
         try:
-            return _converse(app, options)
+            status = _converse(app, options)
         except (KeyboardInterrupt, SystemExit):
-            return 130
+            status = CRASHED if app.crashed else INTERRUPTED
         finally:
             app.close()
+        if not options.command:
+            return status
+        if status == 0:
+            return app.report(app.console.last)
+        app.report(Outcome(False, 'The commands were interrupted.'))
+        return status
     finally:
         rclpy.try_shutdown()
 
@@ -139,38 +192,16 @@ def _leave(*_: object) -> None:
 
 
 def _converse(app: AgentApp, options: argparse.Namespace) -> int:
-    app.wait_for_the_others()
-    if options.after_crash:
-        app.report_crash(options.after_crash)
+    interrupts = Interrupts(app.console)
+    app.console.prepare(partial(app.begin, options.after_crash))
     if options.command:
         run_commands(app.console, options.command)
-        return _report(app)
+        return 0
     if app.config.agent.llm.provider == 'routine':
         app.console.notice(RULES_NOTE)
     app.console.notice('Type :help for the commands, or say what you want.')
-    if sys.stdin.isatty():
-        run_terminal(app.console, app.session)
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        run_terminal(app.console, app.session, interrupts)
     else:
         run_pipe(app.console)
     return 0
-
-
-def _report(app: AgentApp) -> int:
-    """One JSON object on the last line of standard output, for scripts."""
-    last = app.console.last
-    ok = last is not None and last.ok
-    picture = app.artifacts and app.artifacts.picture
-    print(
-        json.dumps(
-            {
-                'ok': ok,
-                'answer': last.answer if last else '',
-                'score': app.session.last_score,
-                'image': str(picture) if picture and Path(picture).exists() else None,
-                'trace': str(app.artifacts.trace) if app.artifacts else None,
-            },
-            ensure_ascii=False,
-        ),
-        flush=True,
-    )
-    return 0 if ok else 1

@@ -15,15 +15,19 @@ PICTURE_WAIT_S = 1.0
 
 
 class Artifacts:
-    """Keeps capture.jpg and names trace.jsonl below ``folder``, which is made. Raises OSError."""
+    """Keeps capture.jpg and names trace.jsonl below ``folder``, which is made. Raises OSError.
 
-    def __init__(self, node: Node, config: Config, folder: str) -> None:
+    ``fresh``: those of an earlier run are removed; a restarted agent goes on with them.
+    """
+
+    def __init__(self, node: Node, config: Config, folder: str, *, fresh: bool) -> None:
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self.picture = self._folder / 'capture.jpg'
         self.trace = self._folder / 'trace.jsonl'
-        for stale in (self.picture, self.trace):
-            stale.unlink(missing_ok=True)
+        if fresh:
+            for stale in (self.picture, self.trace):
+                stale.unlink(missing_ok=True)
         self._arrived = threading.Condition()
         self._newest: bytes | None = None
         topic = config.topics.images.output_capture_compressed

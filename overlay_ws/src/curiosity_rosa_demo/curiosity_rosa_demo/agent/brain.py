@@ -49,8 +49,13 @@ class Brain:
             )
         except ModelSetupError as error:
             self._rosa.set_exception(BrainUnavailable(str(error)))
-        except Exception as error:
-            self._rosa.set_exception(error)
+        except Exception as error:  # such as an integration that cannot bind tools
+            self._rosa.set_exception(
+                BrainUnavailable(
+                    f"The model '{self._config.agent.llm.model}' of "
+                    f'{self._config.agent.llm.provider} cannot be used ({type(error).__name__}).'
+                )
+            )
         else:
             self._rosa.set_result(rosa)
 
@@ -60,6 +65,7 @@ class Brain:
 
     def turn(self, text: str, cancellation: Cancellation) -> TurnResult:
         """One turn of ROSA. Raises BrainUnavailable and TurnCancelled."""
+        from curiosity_rosa_demo.agent.model_call import unicode_only
         from curiosity_rosa_demo.agent.turn import TurnResult
 
         while not self._rosa.done():
@@ -67,5 +73,5 @@ class Brain:
         rosa = self._rosa.result()
         self._tools.cancellation = rosa.executor.cancellation = cancellation
         rosa.executor.last = None
-        answer = rosa.invoke(text)
+        answer = rosa.invoke(unicode_only(text))
         return rosa.executor.last or TurnResult(ok=False, answer=answer)

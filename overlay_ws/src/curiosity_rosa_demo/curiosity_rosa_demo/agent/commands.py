@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from dataclasses import dataclass
 
 
@@ -60,7 +61,8 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         return None
     if not line.startswith((':', '：')):
         return Command('text', text=line)
-    name, *arguments = line[1:].split() or ['']
+    # A Japanese keyboard writes full-width letters, digits and spaces: they mean the same.
+    name, *arguments = unicodedata.normalize('NFKC', line)[1:].split() or ['']
     name = name.lower()
     if name not in COMMANDS:
         raise BadCommand(_unknown(name))
@@ -69,14 +71,14 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         raise BadCommand(f'usage: {usage(spec)}')
     if name in ('forward', 'left', 'right'):
         limit = f'seconds, more than 0 and at most {longest_drive_s:g}'
-        seconds = _number(spec, arguments, DEFAULT_DRIVE_S, limit)
+        seconds = _number(spec, arguments, min(DEFAULT_DRIVE_S, longest_drive_s), limit)
         if not 0.0 < seconds <= longest_drive_s:
-            raise BadCommand(f'{usage(spec)}: {arguments[0]!r} is not {limit}')
+            raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not {limit}')
         return Command(name, number=seconds)
     if name == 'trace':
         count = _number(spec, arguments, DEFAULT_TRACE_LINES, 'a count from 1 to 1000')
         if count != int(count) or not 1 <= count <= 1000:
-            raise BadCommand(f'{usage(spec)}: {arguments[0]!r} is not a count from 1 to 1000')
+            raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not a count from 1 to 1000')
         return Command(name, number=count)
     return Command(name)
 
@@ -92,7 +94,9 @@ def help_text() -> str:
 
 
 def _unknown(name: str) -> str:
-    near = difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+    name = name[:40]
+    begun = [each for each in COMMANDS if name and each.startswith(name)]
+    near = begun or difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
     hint = f'did you mean :{near[0]}? ' if near else ''
     every = ' '.join(f':{each}' for each in COMMANDS)
     return f'no command :{name}; {hint}there are: {every}'
@@ -106,5 +110,5 @@ def _number(spec: CommandSpec, arguments: list[str], default: float, allowed: st
     except ValueError:
         number = float('nan')
     if number != number or number in (float('inf'), float('-inf')):
-        raise BadCommand(f'{usage(spec)}: {arguments[0]!r} is not {allowed}')
+        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not {allowed}')
     return number

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import queue
+import contextlib
 import threading
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
 from curiosity_rosa_demo.agent.memory import line as trace_line
 from curiosity_rosa_demo.agent.reporting import summary
@@ -26,25 +29,30 @@ RULES_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class _Job:
+    run: Callable[[Cancellation], Outcome | None]
+    moves: bool = True  # it may have set the rover going
+    cancellation: Cancellation = field(default_factory=Cancellation)
+
+
 class Console:
-    """``say`` prints one text; it is called from several threads."""
+    """``say`` prints one text; it is called from several threads and must not raise."""
 
     def __init__(self, session: Session, config: Config, say: Callable[[str], None]) -> None:
         self._session, self._config, self._say = session, config, say
-        self._queue: queue.Queue[Command | None] = queue.Queue()
-        self._idle = threading.Condition()
-        self._pending = 0
+        self._changed = threading.Condition()
+        self._waiting: deque[_Job] = deque()
+        self._current: _Job | None = None
         self.last: Outcome | None = None
-        self._worker = threading.Thread(target=self._work, name='console-worker', daemon=True)
-        self._worker.start()
+        threading.Thread(target=self._work, name='console-worker', daemon=True).start()
 
     # --- lines in ---------------------------------------------------------------------------
 
     def enter(self, line: str) -> bool:
-        """Take a line; it runs now, or behind what runs already. False: the user wants to leave."""
+        """Take a line; it runs now, or behind what runs. False: the user wants to leave."""
         try:
-            longest = self._config.agent.turn.max_motion_s
-            command = parse(line, longest_drive_s=longest)
+            command = parse(line, longest_drive_s=self._config.agent.turn.max_motion_s)
         except BadCommand as problem:
             self._finish(Outcome(False, str(problem)))
             return True
@@ -53,31 +61,51 @@ class Console:
         if command.name == 'quit':
             return False
         if command.at_once:
-            self._finish(self._run(command))
+            self._finish(self._answer(command))
             return True
-        with self._idle:
-            self._pending += 1
-            if self._pending > 1:
-                self._say(f'(queued behind what runs; :stop drops it) {line.strip()}')
-        self._queue.put(command)
+        if self.busy:
+            self._say(f'(queued behind what runs; :stop drops it) {line.strip()}')
+        self._enqueue(_Job(lambda cancellation: self._run(command, cancellation)))
         return True
+
+    def prepare(self, work: Callable[[Cancellation], None]) -> None:
+        """Do this before the lines that come later. It moves nothing and prints for itself."""
+        self._enqueue(_Job(work, moves=False))
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait until nothing is queued or running; False after ``timeout_s``."""
-        with self._idle:
-            return self._idle.wait_for(lambda: self._pending == 0, timeout_s)
+        with self._changed:
+            return self._changed.wait_for(lambda: not self.busy, timeout_s)
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover, what runs and what waits."""
-        self._drop_queued()
-        return self._session.stop(by)
+        with self._changed:
+            dropped = len(self._waiting)
+            self._waiting.clear()
+            if self._current is not None:
+                self._current.cancellation.cancel(f'Stopped by {by}')
+        outcome = self._session.stop(by)
+        if dropped:
+            self._say(f'({dropped} queued dropped)')
+        return outcome
+
+    def close(self) -> None:
+        """Stop the rover if something runs, and end it."""
+        with self._changed:
+            job = self._current or (self._waiting[0] if self._waiting else None)
+            self._waiting.clear()
+        if job is not None and job.moves:
+            self.stop('the end of the console')
+        elif job is not None:
+            job.cancellation.cancel('The console ended')
+        self.wait(5.0)
 
     @property
     def busy(self) -> bool:
-        return self._pending > 0
+        return self._current is not None or bool(self._waiting)
 
     def show(self, event: TraceEvent) -> None:
-        """Print a trace event as it happens; the end of a turn is printed as its answer instead."""
+        """Print a trace event; the end of a turn is printed as its answer instead."""
         is_answer = event.kind is TraceKind.RESULT and event.tool_name is None
         is_question = event.message.startswith('User: ')
         if not is_answer and not is_question:
@@ -89,35 +117,51 @@ class Console:
 
     # --- running ----------------------------------------------------------------------------
 
-    def _work(self) -> None:
-        while (command := self._queue.get()) is not None:
-            try:
-                self._finish(self._run(command))
-            except Exception as error:  # a bug of ours must not take the console away
-                self._session.stop('an internal error')
-                self._finish(Outcome(False, f'Internal error: {error!r}. The rover was stopped.'))
-            finally:
-                with self._idle:
-                    self._pending -= 1
-                    self._idle.notify_all()
+    def _enqueue(self, job: _Job) -> None:
+        with self._changed:
+            self._waiting.append(job)
+            self._changed.notify_all()
 
-    def _run(self, command: Command) -> Outcome:
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._current = None
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._waiting)
+                # Taken and made stoppable in one step: no stop can come between.
+                job = self._current = self._waiting.popleft()
+            try:
+                outcome = job.run(job.cancellation)
+            except TurnCancelled as cancelled:
+                outcome = Outcome(False, str(cancelled))
+            except Exception as error:  # a bug of ours must not take the console away
+                with contextlib.suppress(Exception):
+                    self._session.stop('an internal error')
+                outcome = Outcome(False, f'Internal error: {error!r}. The rover was told to stop.')
+            if outcome is not None:
+                self._finish(outcome)
+
+    def _run(self, command: Command, cancellation: Cancellation) -> Outcome:
         name, session = command.name, self._session
         if name == 'text':
-            return session.say(command.text)
+            return session.say(command.text, cancellation)
         if name == 'demo':
-            return session.template(self._config.prompts.templates.demo_ground_texture)
-        if name in TOOLS:
-            return session.tool(TOOLS[name])
+            return session.template(
+                self._config.prompts.templates.demo_ground_texture, cancellation
+            )
         if name in DRIVES:
-            return session.tool(DRIVES[name], duration_s=command.number)
-        if name == 'stop':
+            return session.tool(DRIVES[name], cancellation, duration_s=command.number)
+        return session.tool(TOOLS[name], cancellation)
+
+    def _answer(self, command: Command) -> Outcome:
+        """The commands that wait for nothing."""
+        if command.name == 'stop':
             return self.stop('the operator')
-        if name == 'status':
-            result = session.status()
+        if command.name == 'status':
+            result = self._session.status()
             return Outcome(result.ok, summary(result))
-        if name == 'trace':
-            events = session.events.last(int(command.number))
+        if command.name == 'trace':
+            events = self._session.events.last(int(command.number))
             return Outcome(True, '\n'.join(trace_line(event) for event in events) or 'no events')
         text = help_text()
         if self._config.agent.llm.provider == 'routine':
@@ -127,17 +171,3 @@ class Console:
     def _finish(self, outcome: Outcome) -> None:
         self.last = outcome
         self._say(outcome.answer if outcome.ok else f'! {outcome.answer}')
-
-    def _drop_queued(self) -> None:
-        dropped = 0
-        while True:
-            try:
-                self._queue.get_nowait()
-            except queue.Empty:
-                break
-            dropped += 1
-        if dropped:
-            with self._idle:
-                self._pending -= dropped
-                self._idle.notify_all()
-            self._say(f'({dropped} queued dropped)')

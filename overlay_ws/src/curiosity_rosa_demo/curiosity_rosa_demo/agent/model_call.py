@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.model_errors import explain
@@ -69,18 +69,30 @@ def decide(
 
 
 def readable(message: BaseMessage) -> BaseMessage:
-    """``message`` when all its tool calls are whole. Raises OutputParserException.
+    """``message`` with valid Unicode and whole tool calls. Raises OutputParserException.
 
     LangChain drops a call that it cannot read when another can be, or when there is text beside
     it, and from a stream it completes a torn one: ``{"duration_s": 1`` of ``15`` would drive for
     one second.
     """
-    if isinstance(message, AIMessage):
-        if message.invalid_tool_calls:
+    if not isinstance(message, AIMessage):
+        return message
+    for raw in message.additional_kwargs.get('tool_calls') or ():
+        _check_arguments(raw)
+    calls = list(message.tool_calls)
+    for invalid in message.invalid_tool_calls:
+        if (invalid['args'] or '').strip():
             raise OutputParserException('a tool call whose arguments are no JSON object')
-        for call in message.additional_kwargs.get('tool_calls') or ():
-            _check_arguments(call)
-    return message
+        # Some servers send nothing for no arguments.
+        calls.append(ToolCall(name=invalid['name'] or '', args={}, id=invalid['id']))
+    return message.model_copy(
+        update={
+            'content': unicode_only(message.content),
+            'additional_kwargs': unicode_only(message.additional_kwargs),
+            'tool_calls': unicode_only(calls),
+            'invalid_tool_calls': [],
+        }
+    )
 
 
 def _check_arguments(call: Any) -> None:
@@ -91,3 +103,18 @@ def _check_arguments(call: Any) -> None:
         raise OutputParserException('a tool call with torn arguments') from error
     if not is_object:
         raise OutputParserException('a tool call whose arguments are no JSON object')
+
+
+def unicode_only(value: Any) -> Any:
+    """``value`` with halves of a surrogate pair joined, or replaced where one is missing.
+
+    A stream may cut a pair in two. No request can carry a half, and what was said once is part of
+    every later request.
+    """
+    if isinstance(value, str):
+        return value.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
+    if isinstance(value, dict):
+        return {unicode_only(key): unicode_only(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [unicode_only(item) for item in value]
+    return value

@@ -6,7 +6,13 @@ made from the kind of the error and its HTTP status.
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from curiosity_rosa_demo.infra.config_models import LlmConfig
+
+BROKEN_OFF = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
+# What LangChain's integrations raise when an answer has not the shape they expect.
+UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
 
 def explain(error: BaseException, llm: LlmConfig) -> str:
@@ -28,23 +34,40 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
     if status is not None and status >= 500:
         return f'{who} has an internal error ({status}), also after {llm.max_retries} retries.'
     if status is not None:
-        return f'{who} refused the request ({status}).'
+        return (
+            f'{who} refused the request ({status}): check llm.model and llm.temperature in '
+            'agent.yaml; or the talk has grown too long for it.'
+        )
     if 'Timeout' in names:
         return f'{who} did not answer within {llm.timeout_s:g} s (llm.timeout_s of agent.yaml).'
-    if 'Connect' in names or 'ConnectionError' in names:
-        where = llm.base_url or "the provider's address"
-        return f'{who} cannot be reached at {where}.'
-    if 'JSONDecode' in names or 'ResponseValidation' in names:
-        return f'{who} sent an answer that cannot be read.'
+    if any(name in names for name in BROKEN_OFF):
+        return f'{who} closed the connection before its answer was complete.'
+    if 'Connect' in names:
+        where = _without_login(llm.base_url) or "the provider's address"
+        return f'{who} cannot be reached at {where}: check llm.base_url in agent.yaml.'
+    if 'ResponseValidation' in names or any(isinstance(each, UNREADABLE) for each in chain):
+        return f'{who} sent an answer that cannot be read ({type(error).__name__}).'
     return f'{who} failed ({type(error).__name__}).'
 
 
 def _status(error: BaseException) -> int | None:
     for holder in (error, getattr(error, 'response', None)):
         status = getattr(holder, 'status_code', None)
-        if isinstance(status, int):
+        if isinstance(status, int) and status >= 400:  # 200: what came with it was the fault
             return status
     return None
+
+
+def _without_login(url: str) -> str:
+    """``url`` without a user, a password or a query, any of which may hold a key."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return ''
+    if not host:
+        return ''
+    return f'{parts.scheme}://{host}{f":{port}" if port else ""}{parts.path}'
 
 
 def _causes(error: BaseException) -> list[BaseException]:

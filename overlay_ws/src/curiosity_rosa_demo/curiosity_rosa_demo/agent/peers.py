@@ -1,7 +1,10 @@
-"""What the other nodes say of themselves on /trace/events: restarts and errors, for the console."""
+"""What happens to the other nodes, for the console: what they say of themselves on /trace/events,
+and what their process manager says of them."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 
 from rclpy.node import Node
@@ -11,15 +14,16 @@ from curiosity_rosa_demo.agent.memory import line
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import trace_qos
-from curiosity_rosa_demo.trace.trace_codec import decode
+from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 
 
 class Peers:
-    """Every node announces its start; a second start of the same node is a restart."""
+    """A node may announce its start; a second start of the same node is a restart."""
 
     def __init__(self, node: Node, config: Config, say: Callable[[str], None]) -> None:
         self._say = say
         self._starts: dict[str, str] = {}  # node name -> id of its start event
+        self._since = time.time()
         qos = trace_qos(config.thresholds.trace.buffer_size)
         node.create_subscription(String, config.topics.trace.events, self._hear, qos)
 
@@ -29,9 +33,21 @@ class Peers:
         if not isinstance(source, str):
             return  # our own, or somebody else's
         if event.kind is TraceKind.ERROR:
-            self._say(f'  {source}: {line(event)}')
-        elif (event.data or {}).get('started') is True:
+            if event.ts >= self._since:  # the topic repeats its history to a late subscriber
+                self._say(f'  {source}: {line(event)}')
+        elif is_start(event):
             known = self._starts.setdefault(source, event.event_id)
             if known != event.event_id:
                 self._starts[source] = event.event_id
                 self._say(f'! The {source} node was restarted: {event.message}')
+
+
+def listen(descriptor: int, tell: Callable[[str], None]) -> None:
+    """Hand on each line that the process manager writes to the pipe, from a thread."""
+
+    def read() -> None:
+        with open(descriptor, encoding='utf-8', errors='replace') as lines:
+            for text in lines:
+                tell(text.strip())
+
+    threading.Thread(target=read, name='process-news', daemon=True).start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
@@ -40,4 +41,10 @@ def summary(result: ToolResult) -> str:
 
 
 def number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) else None
+    """``value`` when it is a finite number, else None (True is no number)."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer too large for a float
+        return None

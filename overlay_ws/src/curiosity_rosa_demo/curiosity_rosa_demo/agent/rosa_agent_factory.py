@@ -96,10 +96,11 @@ class CuriosityRosa(ROSA):
     def _get_agent(self) -> Any:
         # The parser at its end takes what can be read and drops the rest: look before it does.
         *asking, parser = super()._get_agent().steps
-        return RunnableSequence(*asking, RunnableLambda(readable), parser)
+        self._agent = RunnableSequence(*asking, RunnableLambda(readable), parser)
+        return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:
-        self.executor = self._make_executor(self._get_agent())
+        self.executor = self._make_executor(self._agent)
         return self.executor
 
 

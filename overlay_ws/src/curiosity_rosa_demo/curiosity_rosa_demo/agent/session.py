@@ -1,4 +1,4 @@
-"""What the agent can be asked for, whoever asks: tools, turns, a stop. One at a time but the stop."""
+"""What the agent can be asked for, whoever asks: tools, turns, a stop. One at a time."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ class Session:
         self._tools = RoverTools(client, config, ros_clock)
         self._brain = Brain(self._tools, config, self.trace, self._recall)
         self._lock = threading.Lock()
+        self._tracing = threading.Lock()
         self._running: Cancellation | None = None
         self.activity: Activity | None = None
         self.last_score: float | None = None
@@ -67,7 +68,8 @@ class Session:
             self.activity = Activity('thinking', time.monotonic())
         if event.score is not None:
             self.last_score = event.score
-        self.events.append(event)
+        with self._tracing:  # a stop is traced from another thread than what it stops
+            self.events.append(event)
         self._emit(event)
 
     def _recall(self) -> str:
@@ -75,18 +77,24 @@ class Session:
         return recall(self.events.last(), memory.max_events) if memory.enabled else ''
 
     # --- what can be asked for --------------------------------------------------------------
+    # ``cancellation``: the caller's, so that a stop also reaches what is only about to begin.
 
-    def template(self, template: Template) -> Outcome:
+    def template(self, template: Template, cancellation: Cancellation | None = None) -> Outcome:
         """A turn with a ready text; ``expects`` decides whether it succeeded."""
-        return self._guarded(lambda c: self._turn(template.text, c, template.expects))
+        return self._guarded(
+            lambda c: self._turn(template.text, c, template.expects), cancellation
+        )
 
-    def say(self, text: str) -> Outcome:
-        return self._guarded(lambda c: self._turn(text, c, 'answer'))
+    def say(self, text: str, cancellation: Cancellation | None = None) -> Outcome:
+        return self._guarded(lambda c: self._turn(text, c, 'answer'), cancellation)
 
-    def tool(self, name: str, **arguments: Any) -> Outcome:
+    def tool(
+        self, name: str, cancellation: Cancellation | None = None, **arguments: Any
+    ) -> Outcome:
         """One tool, asked for by name."""
 
         def run(cancellation: Cancellation) -> Outcome:
+            cancellation.check()
             self._tools.cancellation = cancellation
             shown = ', '.join(f'{key}={value:g}' for key, value in arguments.items())
             self.trace(TraceKind.ACT, f'{name}({shown})', tool_name=name)
@@ -94,7 +102,7 @@ class Session:
             trace_result(self.trace, name, result)
             return self._outcome(result)
 
-        return self._guarded(run)
+        return self._guarded(run, cancellation)
 
     def status(self) -> ToolResult:
         """The rover's status, also while something runs."""
@@ -119,8 +127,10 @@ class Session:
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _guarded(self, run: Callable[[Cancellation], Outcome]) -> Outcome:
-        cancellation = Cancellation()
+    def _guarded(
+        self, run: Callable[[Cancellation], Outcome], cancellation: Cancellation | None
+    ) -> Outcome:
+        cancellation = cancellation or Cancellation()
         with self._lock:
             self._running = cancellation
         self.activity = Activity('thinking', time.monotonic())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,28 +25,30 @@ class Interrupts:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last = -TWICE_WITHIN_S
-        self._stopping: threading.Thread | None = None
+        signal.signal(signal.SIGINT, self._on_signal)
 
     def press(self) -> bool:
         """One Ctrl-C; True when the user wants to leave."""
         now = time.monotonic()
         again = now - self._last < TWICE_WITHIN_S
         self._last = now
-        if again:
-            return True
-        self._stopping = threading.Thread(target=self._stop, daemon=True)
-        self._stopping.start()
-        return False
+        if not again:
+            threading.Thread(target=self._stop, daemon=True).start()
+        return again
 
     def _stop(self) -> None:
         outcome = self._console.stop('Ctrl-C')
         state = 'the rover is stopped' if outcome.ok else outcome.answer
         self._console.notice(f'(Ctrl-C: {state}; again to leave)')
 
+    def _on_signal(self, *_: object) -> None:
+        if self.press():
+            raise KeyboardInterrupt
+
 
 def run_commands(console: Console, commands: list[str]) -> None:
     """Run each command to its end; the outcome of the last one is ``console.last``."""
-    _on_sigint(Interrupts(console))
+    _wait(console)
     for command in commands:
         console.notice(f'> {command}')
         if not console.enter(command):
@@ -54,21 +58,19 @@ def run_commands(console: Console, commands: list[str]) -> None:
 
 def run_pipe(console: Console) -> None:
     """Lines of standard input until its end. A stop is taken while another line still runs."""
-    _on_sigint(Interrupts(console))
-    for line in sys.stdin:
+    _wait(console)
+    for line in sys.stdin or ():  # None: it was closed before we began
         if not console.enter(line):
             break
     _wait(console)
 
 
-def run_terminal(console: Console, session: Session) -> None:
+def run_terminal(console: Console, session: Session, interrupts: Interrupts) -> None:
     """Line editing, history, completion, and a status line while something runs."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.patch_stdout import patch_stdout
-
-    interrupts = Interrupts(console)
 
     def toolbar() -> str:
         activity = session.activity
@@ -83,7 +85,7 @@ def run_terminal(console: Console, session: Session) -> None:
         bottom_toolbar=toolbar,
         refresh_interval=0.5,
     )
-    with patch_stdout(raw=True):
+    with patch_stdout(), _errors_above_the_prompt(console):
         while True:
             try:
                 line = prompt.prompt('rover> ')
@@ -97,18 +99,33 @@ def run_terminal(console: Console, session: Session) -> None:
                 return
 
 
+@contextlib.contextmanager
+def _errors_above_the_prompt(console: Console) -> Iterator[None]:
+    """What rclpy and DDS write to the error stream by themselves would tear the prompt."""
+    ours, theirs = os.pipe()
+    before = os.dup(2)
+    os.dup2(theirs, 2)
+    os.close(theirs)
+
+    def pump() -> None:
+        with open(ours, encoding='utf-8', errors='replace') as lines:
+            for line in lines:
+                console.notice(line.rstrip())
+
+    thread = threading.Thread(target=pump, name='errors', daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        os.dup2(before, 2)  # closes the pipe, which ends the thread
+        os.close(before)
+        thread.join(timeout=1.0)
+
+
 def _wait(console: Console) -> None:
     # A bounded wait in a loop: a plain one would not let Python handle the signal.
     while not console.wait(0.5):
         pass
-
-
-def _on_sigint(interrupts: Interrupts) -> None:
-    def handle(*_: object) -> None:
-        if interrupts.press():
-            raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, handle)
 
 
 def _history_file() -> Path:

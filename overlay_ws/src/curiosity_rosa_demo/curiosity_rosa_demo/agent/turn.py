@@ -14,7 +14,7 @@ from typing import Any
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.model_call import TurnFailed, decide
@@ -151,9 +151,7 @@ class TurnExecutor:
         if tool is None:
             there_are = ', '.join(self._tools)
             raise BadCall(f"Unknown tool '{_shown(action.tool)}'; there are: {there_are}")
-        schema = tool.args_schema
-        assert isinstance(schema, type)
-        assert issubclass(schema, BaseModel)
+        schema = tool.get_input_schema()
         try:
             return schema.model_validate(action.tool_input).model_dump()
         except ValidationError as error:

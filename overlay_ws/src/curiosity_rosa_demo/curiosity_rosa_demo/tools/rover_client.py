@@ -7,6 +7,7 @@ Every method may be called from any thread but the one that spins the node.
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from curiosity_rosa_interfaces.srv import CaptureAndScore
@@ -42,16 +43,12 @@ class RoverClient:
             self._triggers[name], Trigger.Request(), timeout_s=self._timeouts.get(name, MARGIN_S)
         )
         if not response.success:
-            raise ServiceFailed(response.message or f'{name} failed without a reason')
+            raise ServiceFailed(response.message.strip() or f'{name} failed without a reason')
         return str(response.message)
 
     def status(self) -> dict[str, Any]:
         """The adapter's status with the pose from TF where there is one. Raises ServiceFailed."""
-        message = self.trigger('get_status')
-        try:
-            status: dict[str, Any] = json.loads(message)
-        except ValueError as error:
-            raise ServiceFailed(f'get_status answered no JSON: {message[:80]!r}') from error
+        status = _json_object(self.trigger('get_status'))
         pose = self.pose()
         if pose is not None:
             status.update(rover_x=pose.x, rover_y=pose.y, yaw_rad=pose.yaw_rad)
@@ -63,7 +60,10 @@ class RoverClient:
             self._capture, CaptureAndScore.Request(), timeout_s=self._capture_timeout_s
         )
         if not response.ok:
-            raise ServiceFailed(response.error_reason or 'capture failed without a reason')
+            reason = response.error_reason.strip()
+            raise ServiceFailed(reason or 'capture failed without a reason')
+        if not math.isfinite(response.score):
+            raise ServiceFailed(f'capture answered no score: {response.score}')
         return response
 
     def pose(self) -> RoverPose | None:
@@ -78,6 +78,21 @@ class RoverClient:
         return all(
             client.service_is_ready() for client in (*self._triggers.values(), self._capture)
         )
+
+
+def _json_object(message: str) -> dict[str, Any]:
+    """Raises ServiceFailed for anything else, NaN and infinity included."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    try:
+        status = json.loads(message, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        status = None
+    if not isinstance(status, dict):
+        raise ServiceFailed(f'get_status answered no JSON object: {message[:80]!r}')
+    return status
 
 
 def _timeouts(config: Config) -> dict[str, float]:

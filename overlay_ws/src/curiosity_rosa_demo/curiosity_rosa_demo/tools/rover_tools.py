@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from typing import Any
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, RoverPose, ToolResult
+from curiosity_rosa_demo.domain.models import (
+    MAST_IS_CLOSED,
+    RoverPose,
+    ToolResult,
+    service_timeout,
+)
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -20,6 +26,7 @@ POSE_PERIOD_S = 0.05
 STATUS_PERIOD_S = 0.5
 STILL_WAIT_S = 5.0
 
+NO_ANSWER = service_timeout('')
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 
 
@@ -33,20 +40,25 @@ class RoverTools:
     def run(self, name: str, **arguments: Any) -> ToolResult:
         """Carry out one tool. Raises TurnCancelled; every other failure is in the result."""
         self.cancellation.check()
+        reason, data = '', dict[str, Any]()
         try:
             if name in MOTIONS:
-                data = self._drive(name, **arguments)
+                reason, data = self._drive(name, **arguments)
             elif name == 'capture_and_score':
                 data = self._capture()
             elif name == 'get_status':
                 data = self._client.status()
             else:
                 self._client.trigger(name)
-                data = {}
+            return ToolResult(
+                ok=not reason, error_reason=reason, data={**data, 'cost': self._cost(name)}
+            )
         except ServiceFailed as failure:
-            self.cancellation.check()  # a stop is the reason, not what it broke
-            return ToolResult.failure(str(failure), cost=self._cost(name))
-        return ToolResult.success(**data, cost=self._cost(name))
+            reason = str(failure)
+        except Exception as error:  # a bug of ours, or a number that JSON cannot carry
+            reason = f'Internal error in {name}: {error!r}'
+        self.cancellation.check()  # a stop is the reason, not what it broke
+        return ToolResult.failure(reason, cost=self._cost(name))
 
     def _cost(self, name: str) -> float:
         return float(getattr(self._config.tool_costs.tools, name))
@@ -62,26 +74,35 @@ class RoverTools:
             'image_topic': response.image_topic,
         }
 
-    def _drive(self, name: str, duration_s: float) -> dict[str, Any]:
+    def _drive(self, name: str, duration_s: float) -> tuple[str, dict[str, Any]]:
+        """Why the motion ended early, or nothing, and what it covered."""
         path = Path([self._client.pose()])
-        self._client.trigger(name)
-        early = ''
+        self._start(name)
         try:
+            begin = self._seconds()
             early = self._travel(duration_s, path)
+            seconds = self._seconds() - begin if early else duration_s
         finally:
             # Whatever ended the wait, the rover is told to stop before anybody is told why.
             self._stop()
         self._wait_until_still(path)
-        if early:
-            raise ServiceFailed(early)
         end = path.last
-        return {
-            'duration_s': duration_s,
+        return early, {
+            'duration_s': seconds,
             'distance_m': path.length,
             'x': end.x if end else None,
             'y': end.y if end else None,
             'yaw_rad': end.yaw_rad if end else None,
         }
+
+    def _start(self, name: str) -> None:
+        try:
+            self._client.trigger(name)
+        except ServiceFailed as failure:
+            if str(failure).startswith(NO_ANSWER):  # it may have begun, or begin yet
+                with suppress(ServiceFailed):
+                    self._stop()
+            raise
 
     def _travel(self, duration_s: float, path: Path) -> str:
         """Wait for the motion's time to pass; why it ended early, or nothing."""

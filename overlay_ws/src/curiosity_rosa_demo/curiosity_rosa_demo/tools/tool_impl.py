@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic_core import PydanticCustomError
 
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_models import Config
@@ -27,6 +29,15 @@ DESCRIPTIONS = {
 }
 
 
+def _no_boolean(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError('not_a_number', 'Input should be a valid number')
+    return value
+
+
+Duration = Annotated[float, BeforeValidator(_no_boolean)]
+
+
 class NoArguments(BaseModel):
     model_config = ConfigDict(extra='forbid')
 
@@ -40,7 +51,7 @@ def arguments_of(name: str, config: Config) -> type[BaseModel]:
     return create_model(
         f'{name}_arguments',
         __config__=ConfigDict(extra='forbid', allow_inf_nan=False),
-        duration_s=(float, duration),
+        duration_s=(Duration, duration),
     )
 
 

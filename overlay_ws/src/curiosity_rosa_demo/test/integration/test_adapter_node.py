@@ -6,15 +6,16 @@ import time
 from typing import Any
 
 import pytest
+from geometry_msgs.msg import Twist
+from std_srvs.srv import Empty
+
 from adapter_world import CLOSED, MASTS, MOVES, RAISED_P, AdapterWorld, near
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
 )
-from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
-from std_srvs.srv import Empty
 
 pytestmark = pytest.mark.ros
 
@@ -151,9 +152,7 @@ def test_no_motion_while_the_mast_is_on_its_way_or_up(sandbox: Sandbox, action: 
         ('mast_close:absent', 'Service unavailable: /mast_close'),
     ],
 )
-def test_after_a_failed_mast_call_nothing_moves(
-    sandbox: Sandbox, fault: str, reason: str
-) -> None:
+def test_after_a_failed_mast_call_nothing_moves(sandbox: Sandbox, fault: str, reason: str) -> None:
     quick = {'motion': {'service_timeout_s': 0.5}}
     world = AdapterWorld(sandbox, thresholds=quick, fault_services=[fault]).settle()
     assert world.refuses('mast_close') == reason

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+
 from adapter_world import CLOSED, METRES_PER_S, SPEED, AdapterWorld, near
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from harness import Process, Sandbox, wait_until
@@ -155,9 +156,7 @@ def test_the_leash_too_falls_back_on_zero_twists(sandbox: Sandbox) -> None:
 def dead_driver(sandbox: Sandbox) -> AdapterWorld:
     """A rover whose run_demo was killed while it drove: the wheels keep turning."""
     rest = ['move_forward', 'turn_left', 'turn_right', 'move_stop']
-    world = AdapterWorld(
-        sandbox, speed=1.0, fault_services=[f'{name}:absent' for name in rest]
-    )
+    world = AdapterWorld(sandbox, speed=1.0, fault_services=[f'{name}:absent' for name in rest])
     driver: Process = sandbox.run([sys.executable, '-c', RUN_DEMO], 'run_demo')
     world.drive()
     driver.kill(signal.SIGKILL)

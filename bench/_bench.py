@@ -1,0 +1,195 @@
+"""What the benchmarks share: a ROS domain of their own, CPU time, tables, the demo in a terminal.
+
+The domain and its processes are those of the tests (test/harness.py): only what a benchmark has
+started is ever ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / 'overlay_ws/src/curiosity_rosa_demo/test'))
+
+from harness import Process, Sandbox, wait_until  # noqa: E402
+
+__all__ = [
+    'ROOT',
+    'Demo',
+    'Process',
+    'Sandbox',
+    'cpu_percent',
+    'milliseconds',
+    'quantile',
+    'report',
+    'script',
+    'table',
+    'wait_until',
+]
+
+ESCAPES = re.compile(r'\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_=>])')
+
+
+def script(box: Sandbox, source: str, name: str, *arguments: str) -> Process:
+    """Run a piece of Python in the benchmark's domain."""
+    return box.run([sys.executable, '-c', source, *arguments], name)
+
+
+def quantile(values: Iterable[float], part: float) -> float:
+    """The nearest-rank quantile; ``part`` 0 to 1."""
+    ranked = sorted(values)
+    return ranked[min(len(ranked) - 1, int(part * len(ranked)))]
+
+
+def milliseconds(values: Sequence[float]) -> dict[str, float]:
+    """Median and 99th percentile of seconds, in milliseconds."""
+    return {
+        'median_ms': round(1e3 * quantile(values, 0.5), 3),
+        'p99_ms': round(1e3 * quantile(values, 0.99), 3),
+    }
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time that the process has taken so far."""
+    times = psutil.Process(pid).cpu_times()
+    return float(times.user + times.system)
+
+
+def cpu_percent(pids: dict[str, int], for_s: float) -> dict[str, float]:
+    """Percent of one core that each process takes over the next ``for_s`` seconds."""
+    before = {name: cpu_seconds(pid) for name, pid in pids.items()}
+    began = time.perf_counter()
+    threading.Event().wait(for_s)
+    took = time.perf_counter() - began
+    return {name: 100 * (cpu_seconds(pid) - before[name]) / took for name, pid in pids.items()}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows in columns, numbers to the right."""
+    texts = [[_shown(cell) for cell in row] for row in rows]
+    widths = [max(len(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
+    for row in [list(head), *texts]:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        print('  '.join(cells).rstrip())
+
+
+def _shown(cell: Any) -> str:
+    return f'{cell:.2f}' if isinstance(cell, float) else str(cell)
+
+
+def report(bench: str, faults: Sequence[str], **figures: Any) -> int:
+    """Print the JSON object of the last line; the exit status: 1 when there were faults.
+
+    A fault is something that must never happen. A missed aim is a figure, not a fault.
+    """
+    for fault in faults:
+        print(f'! {fault}')
+    print(json.dumps({'bench': bench, 'ok': not faults, 'faults': list(faults), **figures}))
+    return 1 if faults else 0
+
+
+class Demo:
+    """scripts/run_demo.sh in a terminal of its own, as a person would have it."""
+
+    def __init__(self, env: dict[str, str], *arguments: str) -> None:
+        self._terminal, theirs = pty.openpty()
+        self._text = ''
+        self._came = threading.Condition()
+        self.began = time.perf_counter()
+        self._seen_at: list[tuple[int, float]] = []  # length of the text, and when
+        self.popen = subprocess.Popen(
+            [str(ROOT / 'scripts/run_demo.sh'), *arguments],
+            env={**env, 'TERM': 'xterm', 'PROMPT_TOOLKIT_NO_CPR': '1'},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):  # the terminal ends with its last process
+            while data := os.read(self._terminal, 65536):
+                with self._came:
+                    self._text += ESCAPES.sub('', data.decode('utf-8', 'replace'))
+                    self._seen_at.append((len(self._text), time.perf_counter()))
+                    self._came.notify_all()
+
+    @property
+    def text(self) -> str:
+        with self._came:
+            return self._text
+
+    def wait_for(self, text: str, timeout_s: float = 60.0) -> float:
+        """Seconds from the start of the script until this text was on the screen."""
+        with self._came:
+            if not self._came.wait_for(lambda: text in self._text, timeout_s):
+                raise AssertionError(f'no {text!r} within {timeout_s} s:\n{self._text[-2000:]}')
+            end = self._text.index(text) + len(text)
+            return next(at for length, at in self._seen_at if length >= end) - self.began
+
+    def enter(self, line: str) -> None:
+        os.write(self._terminal, f'{line}\r'.encode())
+
+    def processes(self) -> list[psutil.Process]:
+        """The script and all that it has started."""
+        return [psutil.Process(self.popen.pid), *self.children()]
+
+    def children(self) -> list[psutil.Process]:
+        return psutil.Process(self.popen.pid).children(recursive=True)
+
+    def nodes(self) -> dict[str, int]:
+        """Process id of each node by its executable."""
+        found = {}
+        for process in self.processes():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                for part in process.cmdline()[:3]:
+                    if part.endswith('_node'):
+                        found[Path(part).name] = process.pid
+        return found
+
+    def leave(self) -> list[str]:
+        """``:quit``; what went wrong with it, and who was left behind."""
+        processes = self.processes()
+        self.enter(':quit')
+        faults = []
+        try:
+            status = self.popen.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.end()
+            return ['run_demo.sh did not end within 30 s of :quit']
+        if status != 0:
+            faults.append(f'run_demo.sh ended with status {status}: {self.text[-500:]!r}')
+        _, alive = psutil.wait_procs(processes, timeout=10)
+        for process in alive:
+            faults.append(f'left running: {process}')
+            process.kill()
+        return faults
+
+    def end(self) -> None:
+        """End it for good; it may have ended already."""
+        if self.popen.poll() is None:
+            processes = self.processes()
+            self.popen.send_signal(signal.SIGTERM)
+            _, alive = psutil.wait_procs(processes, timeout=15)
+            for process in alive:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
+            self.popen.wait(timeout=10)

@@ -1,0 +1,196 @@
+"""What it costs to reach the rover through the adapter, beside rclpy's default way of doing so.
+
+Round trip of a stop, interleaved in blocks, to one and the same rover: a bare node that serves
+/move_stop with rclpy.spin, as the demo's run_demo does.
+- adapter: /adapter/move_stop, asked as this project's nodes ask (EventsExecutor)
+- default two hops: a minimal forwarding node (async callback that awaits its client, rclpy.spin),
+  asked with rclpy.spin_until_future_complete
+- default one hop (floor): the rover's service asked directly, likewise
+
+Aim: 1.5 times as fast as the default two hops. Then the adapter's CPU time while it is idle beside
+the stand-in, and while one of its calls to the rover hangs. Aim: waiting adds nothing.
+
+Must never happen: a stop that is not answered with success; a wait that takes more than a tenth of
+a core more than idling.
+
+Run: python bench/adapter.py [calls of each kind, default 600]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from _bench import (
+    Process,
+    Sandbox,
+    cpu_percent,
+    cpu_seconds,
+    milliseconds,
+    report,
+    script,
+    table,
+    wait_until,
+)
+from std_srvs.srv import Empty, Trigger
+
+from curiosity_rosa_demo.infra.ros_io import call
+
+BLOCK = 25
+WARM_UP = 30
+CPU_S = 6.0
+MAX_WAIT_CPU = 10.0  # percent of a core on top of idling
+
+ROVER = """
+import rclpy
+from std_srvs.srv import Empty
+rclpy.init()
+node = rclpy.create_node('bare_rover')
+for name in ('move_forward', 'turn_left', 'turn_right', 'move_stop', 'mast_open', 'mast_close',
+             'mast_rotate'):
+    node.create_service(Empty, name, lambda request, response: response)
+rclpy.spin(node)
+"""
+
+FORWARDER = """
+import rclpy
+from std_srvs.srv import Empty, Trigger
+rclpy.init()
+node = rclpy.create_node('forwarder')
+client = node.create_client(Empty, '/move_stop')
+client.wait_for_service()
+
+async def forward(request, response):
+    await client.call_async(Empty.Request())
+    response.success = True
+    return response
+
+node.create_service(Trigger, '/forwarder/move_stop', forward)
+rclpy.spin(node)
+"""
+
+
+class Contender:
+    """One way to ask for a stop; ``pids`` are the processes between us and the rover."""
+
+    def __init__(self, name: str, ask: Callable[[], Any], *between: Process) -> None:
+        self.name, self.ask = name, ask
+        self.pids = [process.pid for process in between]
+        self.times: list[float] = []
+        self.cpu_s = 0.0
+
+    def block(self, calls: int) -> None:
+        before = sum(map(cpu_seconds, self.pids))
+        for _ in range(calls):
+            began = time.perf_counter()
+            response = self.ask()
+            self.times.append(time.perf_counter() - began)
+            if response is None or not getattr(response, 'success', True):
+                raise AssertionError(f'{self.name}: a stop failed: {response}')
+        self.cpu_s += sum(map(cpu_seconds, self.pids)) - before
+
+
+def default_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
+    """A call as the tutorials make it."""
+    node = rclpy.create_node(f'asker_of{name.replace("/", "_")}')
+    client = node.create_client(srv_type, name)
+    assert client.wait_for_service(timeout_sec=20.0), f'{name} did not appear'
+
+    def ask() -> Any:
+        future = client.call_async(srv_type.Request())
+        rclpy.spin_until_future_complete(node, future, timeout_sec=20.0)
+        return future.result()
+
+    return ask
+
+
+def our_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
+    client = box.node.create_client(srv_type, name)
+    return lambda: call(client, srv_type.Request(), timeout_s=20.0)
+
+
+def round_trips(calls: int) -> list[Contender]:
+    with Sandbox() as box:
+        script(box, ROVER, 'bare_rover')
+        forwarder = script(box, FORWARDER, 'forwarder')
+        adapter = box.overlay('adapter_node')
+        contenders = [
+            Contender('adapter', our_way(box, Trigger, '/adapter/move_stop'), adapter),
+            Contender(
+                'default two hops', default_way(box, Trigger, '/forwarder/move_stop'), forwarder
+            ),
+            Contender('default one hop (floor)', default_way(box, Empty, '/move_stop')),
+        ]
+        wait_until(contenders[0].ask, 'the adapter')
+        for contender in contenders:
+            for _ in range(WARM_UP):
+                contender.ask()
+        for start in range(0, calls, BLOCK):
+            for contender in contenders:
+                contender.block(min(BLOCK, calls - start))
+        return contenders
+
+
+def waiting() -> dict[str, float]:
+    """CPU of the adapter, percent of a core: idle, and with a call to the rover that hangs."""
+    with Sandbox() as box:
+        box.stand_in(fault_services=['mast_close:hang'])
+        folder = box.config_dir(thresholds={'motion': {'service_timeout_s': 60.0}})
+        adapter = box.overlay('adapter_node', config_dir=folder)
+        status = our_way(box, Trigger, '/adapter/get_status')
+        wait_until(lambda: not json.loads(status().message)['moving'], 'a rover that stands')
+        pids = {'adapter': adapter.pid}
+        idle = cpu_percent(pids, CPU_S)['adapter']
+        client = box.node.create_client(Trigger, '/adapter/mast_close')
+        assert client.wait_for_service(timeout_sec=20.0)
+        hanging = client.call_async(Trigger.Request())
+        wait_until(lambda: json.loads(status().message)['mast'] == 'closing', 'the hanging call')
+        hung = cpu_percent(pids, CPU_S)['adapter']
+        assert not hanging.done(), 'the call was meant to hang'
+        return {'idle_percent': round(idle, 2), 'waiting_percent': round(hung, 2)}
+
+
+def main() -> int:
+    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 600
+    faults: list[str] = []
+    contenders = round_trips(calls)
+    figures = {contender.name: milliseconds(contender.times) for contender in contenders}
+    table(
+        ('stop, round trip', 'median ms', 'p99 ms', 'CPU ms between'),
+        [
+            (
+                contender.name,
+                *figures[contender.name].values(),
+                1e3 * contender.cpu_s / calls if contender.pids else '-',
+            )
+            for contender in contenders
+        ],
+    )
+    adapter, peer, floor = (figures[contender.name]['median_ms'] for contender in contenders)
+    print(
+        f'the default two hops take {peer / adapter:.2f} times as long as the adapter (aim 1.5); '
+        f'the adapter takes {adapter / floor:.2f} of the default one hop'
+    )
+    cpu = waiting()
+    print(
+        f'adapter beside the stand-in: {cpu["idle_percent"]:.1f} % of a core idle, '
+        f'{cpu["waiting_percent"]:.1f} % while a call to the rover hangs'
+    )
+    if cpu['waiting_percent'] - cpu['idle_percent'] > MAX_WAIT_CPU:
+        faults.append('waiting for the rover burns CPU')
+    return report(
+        'adapter',
+        faults,
+        round_trips=figures,
+        times_default=round(peer / adapter, 3),
+        aim_times_default=1.5,
+        **cpu,
+    )
+
+
+if __name__ == '__main__':
+    sys.exit(main())

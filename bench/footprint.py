@@ -1,0 +1,135 @@
+"""CPU and memory of the demo's processes at the prompt: idle, and with the camera watched.
+
+- idle: the prompt waits, the rover stands, nobody looks at anything
+- watched: the rover drives and somebody sees the capture topic at 10 Hz
+- floor: a bare node that hears the odometry and the joint states, as the adapter must
+
+Aim: the four nodes of the overlay together under 5 % of one core while idle. Memory: USS is what
+the process has for itself, PSS adds its share of what it has in common with others.
+
+Must never happen: a process that ends, no picture while watched, an idle overlay above half a
+core.
+
+Run: python bench/footprint.py [seconds of each phase, default 20]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import psutil
+from _bench import Demo, Sandbox, cpu_percent, report, script, table, wait_until
+from sensor_msgs.msg import CompressedImage
+from std_srvs.srv import Trigger
+
+AIM_PERCENT = 5.0
+NEVER_PERCENT = 50.0
+OVERLAY = ('agent_node', 'adapter_node', 'simulator_node', 'visualizer_node')
+NODES = (*OVERLAY, 'stand_in_node')
+
+FLOOR = """
+import threading
+import rclpy
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, SpinThread
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+rclpy.init()
+node = rclpy.create_node('floor')
+node.create_subscription(
+    Odometry, '/model/curiosity_mars_rover/odometry', lambda message: None, NEWEST_ONLY)
+node.create_subscription(JointState, '/joint_states', lambda message: None, NEWEST_ONLY)
+SpinThread('floor', node, on_crash=print)
+threading.Event().wait()
+"""
+
+
+def memory(pids: dict[str, int]) -> dict[str, dict[str, float]]:
+    """Megabytes."""
+    found = {}
+    for name, pid in pids.items():
+        info = psutil.Process(pid).memory_full_info()
+        found[name] = {'uss_mb': round(info.uss / 1e6, 1), 'pss_mb': round(info.pss / 1e6, 1)}
+    return found
+
+
+def phase(pids: dict[str, int], for_s: float) -> dict[str, dict[str, Any]]:
+    cpu = cpu_percent(pids, for_s)
+    return {
+        name: {'cpu_percent': round(cpu[name], 2), **figures}
+        for name, figures in memory(pids).items()
+    }
+
+
+def show(title: str, figures: dict[str, dict[str, Any]]) -> float:
+    """Print one phase; the CPU of the overlay's nodes together, percent of a core."""
+    together = {
+        key: round(sum(figures[name][key] for name in OVERLAY), 2)
+        for key in ('cpu_percent', 'uss_mb', 'pss_mb')
+    }
+    rows = [*figures.items(), ('overlay together', together)]
+    table((title, 'CPU %', 'USS MB', 'PSS MB'), [(name, *each.values()) for name, each in rows])
+    print()
+    return together['cpu_percent']
+
+
+def ask(box: Sandbox, name: str) -> str:
+    response = box.call(Trigger, f'/adapter/{name}', timeout_s=30.0)
+    if not response.success:
+        raise AssertionError(f'{name}: {response.message}')
+    return str(response.message)
+
+
+def main() -> int:
+    for_s = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
+    faults: list[str] = []
+    with Sandbox() as box:
+        demo = Demo(box.env)
+        try:
+            demo.wait_for('rover>')
+            floor = script(box, FLOOR, 'floor')
+            pids = {name: demo.nodes()[name] for name in NODES} | {'floor': floor.pid}
+            wait_until(lambda: not json.loads(ask(box, 'get_status'))['moving'], 'a still rover')
+            cpu_percent(pids, 3.0)  # let discovery come to rest
+            idle = phase(pids, for_s)
+
+            pictures = box.collect(CompressedImage, '/capture/image_raw/compressed', 10)
+            ask(box, 'mast_close')
+            ask(box, 'move_forward')
+            wait_until(lambda: len(pictures) >= 5, 'pictures')
+            before = len(pictures)
+            watched = phase(pids, min(for_s, 25.0))  # the leash is 30 s
+            rate = (len(pictures) - before) / min(for_s, 25.0)
+            if not json.loads(ask(box, 'get_status'))['moving']:
+                faults.append('the rover stopped while it was watched')
+            ask(box, 'move_stop')
+            if demo.nodes().items() < {n: p for n, p in pids.items() if n in NODES}.items():
+                faults.append(f'processes ended or were restarted: {demo.nodes()}, not {pids}')
+            faults += demo.leave()
+        finally:
+            demo.end()
+    idle_percent = show('idle', idle)
+    watched_percent = show(f'watched, {rate:.1f} Hz', watched)
+    print(
+        f'idle overlay: {idle_percent:.2f} % of a core (aim {AIM_PERCENT:g} %); '
+        f'watched: {watched_percent:.1f} %'
+    )
+    if rate == 0.0:
+        faults.append('no picture came while watched')
+    if idle_percent > NEVER_PERCENT:
+        faults.append('the idle overlay burns CPU')
+    return report(
+        'footprint',
+        faults,
+        idle=idle,
+        watched=watched,
+        idle_overlay_percent=idle_percent,
+        watched_overlay_percent=watched_percent,
+        watched_hz=round(rate, 2),
+        aim_idle_overlay_percent=AIM_PERCENT,
+    )
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""From scripts/run_demo.sh to the prompt, everything up, beside ``python -c 'import rosa'``.
+
+Interleaved runs; the check that nothing needs to be set up is counted in. The script runs in a
+terminal, the prompt is what a person can type at. Aim: within 1.5 of the import.
+
+Must never happen: a start or an end that fails, a process that is left behind, a prompt with a
+node missing.
+
+Run: python bench/startup.py [runs, default 5]
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from statistics import median
+
+from _bench import ROOT, Demo, Sandbox, report, table
+
+AIM = 1.5
+BANNER, PROMPT = 'Type :help', 'rover>'
+NODES = {'agent_node', 'adapter_node', 'simulator_node', 'visualizer_node', 'stand_in_node'}
+
+
+def timed(command: list[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - began
+
+
+def started(faults: list[str]) -> tuple[float, float]:
+    """Seconds to the banner and to the prompt of one start."""
+    with Sandbox() as box:
+        demo = Demo(box.env)
+        try:
+            banner, prompt = demo.wait_for(BANNER), demo.wait_for(PROMPT)
+            missing = NODES - set(demo.nodes())
+            if missing:
+                faults.append(f'the prompt came without {", ".join(sorted(missing))}')
+            if 'did not appear' in demo.text:
+                faults.append('the console gave up waiting for the other nodes')
+            faults += demo.leave()
+        finally:
+            demo.end()
+    return banner, prompt
+
+
+def main() -> int:
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    faults: list[str] = []
+    times: dict[str, list[float]] = {
+        name: [] for name in ('prompt', 'banner', 'import rosa', 'setup check')
+    }
+    timed([str(ROOT / 'scripts/setup.sh')])  # whatever has to be built is built here
+    for _ in range(runs):
+        times['import rosa'].append(timed([sys.executable, '-c', 'import rosa']))
+        banner, prompt = started(faults)
+        times['banner'].append(banner)
+        times['prompt'].append(prompt)
+        times['setup check'].append(timed([str(ROOT / 'scripts/setup.sh')]))
+    figures = {name: round(median(values), 3) for name, values in times.items()}
+    table(
+        ('seconds', 'median', 'best', 'worst'),
+        [(name, median(each), min(each), max(each)) for name, each in times.items()],
+    )
+    ratio = figures['prompt'] / figures['import rosa']
+    print(f'the prompt takes {ratio:.2f} of the import of rosa (aim {AIM})')
+    return report(
+        'startup',
+        faults,
+        seconds={name.replace(' ', '_'): value for name, value in figures.items()},
+        of_import=round(ratio, 3),
+        aim_of_import=AIM,
+    )
+
+
+if __name__ == '__main__':
+    sys.exit(main())

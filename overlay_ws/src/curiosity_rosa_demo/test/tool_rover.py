@@ -1,0 +1,146 @@
+"""The rover behind the agent's tools without ROS: a simulated twin of RoverClient, and its time.
+
+Time is owned: it passes while the tools wait, and faults are set by name.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import (
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    RoverPose,
+)
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+
+SPEED_MPS = 0.5
+RADIUS_M = 2.5
+TURNS = {'move_forward': 0.0, 'turn_left': 1.0, 'turn_right': -1.0}
+
+
+@dataclass
+class OwnedClock:
+    """A ROS clock in simulated time that only moves when told."""
+
+    seconds: float = 100.0
+    ros_time_is_active: bool = True
+
+    def now(self) -> SimpleNamespace:
+        return SimpleNamespace(nanoseconds=round(self.seconds * 1e9))
+
+
+class Hurry(Cancellation):
+    """A stop button whose waits take no time, but make the owned clock pass."""
+
+    def __init__(self, clock: OwnedClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+        self._clock.seconds += max(seconds, 1e-3)  # past every rounding
+
+
+@dataclass
+class TwinRover:
+    """``calls`` are the services called, in order. A fault raises what it returns, if anything."""
+
+    clock: OwnedClock = field(default_factory=OwnedClock)
+    mast_is_open: bool | None = False
+    light: float = 0.9
+    tells_pose: bool = True
+    calls: list[str] = field(default_factory=list)
+    faults: dict[str, Callable[[], Exception | None]] = field(default_factory=dict)
+    extra_status: dict[str, Any] = field(default_factory=dict)
+    motion: str = ''
+    starts: list[str] = field(default_factory=list)
+    overlapped: bool = False
+
+    def __post_init__(self) -> None:
+        self._x = self._y = self._yaw = 0.0
+        self._at = self.clock.seconds
+        self._one_at_a_time = threading.Lock()
+        self.last_error = ''
+
+    # --- the port ---------------------------------------------------------------------------
+
+    def trigger(self, name: str) -> str:
+        with self._called(name):
+            if name in TURNS:
+                if self.mast_is_open is not False:
+                    raise ServiceFailed(NEED_TO_CLOSE_MAST)
+                if self.motion:
+                    raise ServiceFailed(MOVE_IN_PROGRESS)
+                self._move()
+                self.motion = name
+                self.starts.append(name)
+            elif name == 'move_stop':
+                self.halt()
+            elif self.motion:
+                raise ServiceFailed(MOVE_IN_PROGRESS)
+            elif name == 'mast_rotate' and self.mast_is_open is False:
+                raise ServiceFailed(NEED_TO_OPEN_MAST)
+            elif name.startswith('mast_'):
+                self.mast_is_open = name != 'mast_close'
+        return ''
+
+    def status(self) -> dict[str, Any]:
+        with self._called('get_status'):
+            return {
+                'mast_is_open': self.mast_is_open,
+                'moving': bool(self.motion),
+                'last_error_reason': self.last_error,
+                **self.extra_status,
+            }
+
+    def capture(self) -> SimpleNamespace:
+        with self._called('capture_and_score'):
+            topic = '/capture/image_raw/compressed'
+            return SimpleNamespace(score=self.light, is_good=self.light >= 0.8, image_topic=topic)
+
+    def pose(self) -> RoverPose | None:
+        self._move()
+        if not self.tells_pose:
+            return None
+        return RoverPose(x=self._x, y=self._y, yaw_rad=self._yaw, frame_id='odom')
+
+    # --- what the tests do to it ------------------------------------------------------------
+
+    def halt(self, why: str = '') -> None:
+        self._move()
+        self.motion, self.last_error = '', why
+
+    @contextmanager
+    def _called(self, name: str) -> Iterator[None]:
+        if not self._one_at_a_time.acquire(blocking=False):
+            self.overlapped = True
+            raise AssertionError(f'{name} while another tool runs')
+        try:
+            self.calls.append(name)
+            error = self.faults.get(name, lambda: None)()
+            if error is not None:
+                raise error
+            yield
+        finally:
+            self._one_at_a_time.release()
+
+    def _move(self) -> None:
+        seconds, self._at = self.clock.seconds - self._at, self.clock.seconds
+        if not self.motion:
+            return
+        metres = SPEED_MPS * seconds
+        turned = TURNS[self.motion] * metres / RADIUS_M
+        half = turned / 2
+        chord = metres * (math.sin(half) / half if half else 1.0)
+        self._x += chord * math.cos(self._yaw + half)
+        self._y += chord * math.sin(self._yaw + half)
+        self._yaw = math.remainder(self._yaw + turned, math.tau)

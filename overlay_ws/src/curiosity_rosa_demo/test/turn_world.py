@@ -1,0 +1,159 @@
+"""Turns through the real CuriosityRosa and the real ChatOpenAI, with a scripted server behind them
+and a simulated rover before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from chat_server import ChatServer, Reply
+from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, make_chat_model
+from curiosity_rosa_demo.agent.turn import ONE_AT_A_TIME, TurnResult
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.tools.rover_tools import RoverTools
+from curiosity_rosa_demo.tools.tool_impl import make_tools
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from tool_rover import Hurry, TwinRover
+
+KEY = 'sk-Zq7Xv0PpW3Kj9Lm2Nb5Tg8Rf4Hd6Yc1'
+LLM = {
+    'provider': 'openai',
+    'model': 'scripted',
+    'temperature': 0.25,
+    'timeout_s': 5.0,
+    'max_retries': 0,
+}
+SHIPPED = load_config()
+NINE = [
+    'capture_and_score',
+    'mast_open',
+    'mast_close',
+    'mast_rotate',
+    'move_forward',
+    'turn_left',
+    'turn_right',
+    'move_stop',
+    'get_status',
+]
+
+
+def config_of(*, llm: dict[str, Any], turn: dict[str, Any] | None = None) -> Config:
+    """The shipped contracts with another model."""
+    config = SHIPPED
+    agent = config.agent
+    changed = agent.model_copy(
+        update={
+            'llm': type(agent.llm).model_validate({**agent.llm.model_dump(), **llm}),
+            'turn': agent.turn.model_copy(update=turn or {}),
+        }
+    )
+    return config.model_copy(update={'agent': changed})
+
+
+class World:
+    """One ROSA on one server. The key must be in the environment. A context manager."""
+
+    def __init__(
+        self, *script: Reply, turn: dict[str, Any] | None = None, memory: bool = False, **llm: Any
+    ) -> None:
+        self.server = ChatServer(*script)
+        self.config = config_of(llm={**LLM, 'base_url': self.server.url, **llm}, turn=turn)
+        self.rover = TwinRover()
+        self.events: list[TraceEvent] = []
+        self.tools = RoverTools(self.rover, self.config, self.rover.clock)  # type: ignore[arg-type]
+        self.rosa = CuriosityRosa(
+            make_chat_model(self.config.agent.llm),
+            make_tools(self.tools, self.config),
+            self.config,
+            trace=self.trace,
+            memory=(lambda: recall(self.events, 10)) if memory else (lambda: ''),
+        )
+        self.renew_button()
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.close()
+
+    def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
+        self.events.append(new_event(kind, message, **fields))
+
+    def renew_button(self) -> None:
+        self.button = Hurry(self.rover.clock)
+        self.tools.cancellation = self.rosa.executor.cancellation = self.button
+
+    def turn(self, text: str = 'Go on.') -> TurnResult:
+        """One turn; its result, checked against what ROSA's invoke hands back."""
+        self.rosa.executor.last = None
+        answer = self.rosa.invoke(text)
+        last = self.rosa.executor.last
+        assert last is not None, answer
+        assert last.answer == answer
+        return last
+
+    # --- reading ----------------------------------------------------------------------------
+
+    @property
+    def requests(self) -> list[Any]:
+        return self.server.requests
+
+    def kinds(self) -> list[str]:
+        return [event.kind.value for event in self.events]
+
+    def errors(self) -> list[str]:
+        return [event.error_reason or '' for event in self.events if event.kind == 'ERROR']
+
+    def texts(self) -> Iterable[str]:
+        """All that a user, a log or a trace may get to see."""
+        yield from (event.model_dump_json() for event in self.events)
+        yield from (str(message.content) for message in self.rosa.chat_history)
+
+
+def parts_of_the_key(text: str) -> list[str]:
+    """Every run of five characters of the key that ``text`` holds."""
+    parts = (KEY[i : i + 5] for i in range(len(KEY) - 4))
+    return [part for part in parts if part in text]
+
+
+def check_story(events: list[TraceEvent]) -> int:
+    """Assert the causal order of one turn's events; how many tools were carried out.
+
+    A call is DECIDE, then ACT and its RESULT or ERROR, or an ERROR alone when it was refused; free
+    text stands before a DECIDE or the end; the last event ends the turn.
+    """
+    assert events[-1].kind in (TraceKind.RESULT, TraceKind.ERROR)
+    assert events[-1].tool_name is None
+    assert events[-1].ok is (events[-1].kind is TraceKind.RESULT)
+    rest, carried_out = list(events[:-1]), 0
+    while rest:
+        event = rest.pop(0)
+        if event.kind in (TraceKind.HYPOTHESIZE, TraceKind.OBSERVE):
+            expected = TraceKind.OBSERVE if event_seen(events, event) else TraceKind.HYPOTHESIZE
+            assert event.kind is expected
+            assert not rest or rest[0].kind is TraceKind.DECIDE
+        elif event.kind is TraceKind.DECIDE:
+            end = rest.pop(0)
+            if end.kind is TraceKind.ACT:
+                assert end.tool_name == event.tool_name
+                end = rest.pop(0)
+                carried_out += 1
+                assert end.kind in (TraceKind.RESULT, TraceKind.ERROR)
+            else:
+                assert end.kind is TraceKind.ERROR
+            assert end.tool_name == event.tool_name
+            assert end.ok is (end.kind is TraceKind.RESULT)
+            assert bool(end.error_reason) is (end.kind is TraceKind.ERROR)
+        else:
+            assert event.kind is TraceKind.ERROR
+            assert event.error_reason == ONE_AT_A_TIME
+    return carried_out
+
+
+def event_seen(events: list[TraceEvent], thought: TraceEvent) -> bool:
+    """Whether a call was answered before ``thought``."""
+    before = events[: events.index(thought)]
+    return any(event.kind is TraceKind.DECIDE for event in before)

@@ -1,0 +1,150 @@
+"""What a typed line means."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.commands import (
+    COMMANDS,
+    DEFAULT_DRIVE_S,
+    BadCommand,
+    Command,
+    help_text,
+    parse,
+)
+
+LONGEST_S = 20.0
+
+
+def read(line: str) -> Command | None:
+    return parse(line, longest_drive_s=LONGEST_S)
+
+
+def refusal(line: str) -> str:
+    with pytest.raises(BadCommand) as refused:
+        read(line)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize('name', COMMANDS)
+def test_every_command_is_understood_and_helped(name: str) -> None:
+    command = read(f':{name}')
+    assert command is not None
+    assert command.name == name
+    assert f':{name}' in help_text()
+
+
+def test_a_stop_and_questions_overtake_what_moves() -> None:
+    at_once = {name for name in COMMANDS if Command(name).at_once}
+    assert at_once == {'help', 'status', 'stop', 'trace'}
+    assert not Command('text', text=':stop').at_once
+
+
+@pytest.mark.parametrize('line', ['', '   ', '\t\n', '　'])
+def test_an_empty_line_means_nothing(line: str) -> None:
+    assert read(line) is None
+
+
+@pytest.mark.parametrize(
+    'line', ['地面のテクスチャを調査して', 'go to the light', '8 forward', '\\:stop']
+)
+def test_anything_without_a_colon_is_for_the_model(line: str) -> None:
+    assert read(f'  {line} \n') == Command('text', text=line)
+
+
+@pytest.mark.parametrize('line', ['：stop', '：ＳＴＯＰ', ' :STOP ', '： stop', ': stop'])
+def test_full_width_and_upper_case_commands(line: str) -> None:
+    assert read(line) == Command('stop')
+
+
+def test_full_width_arguments() -> None:
+    assert read('：ｆｏｒｗａｒｄ　２．５') == Command('forward', number=2.5)
+
+
+@pytest.mark.parametrize(
+    ('typed', 'meant'),
+    [
+        ('hlep', 'help'),
+        ('foward', 'forward'),
+        ('fwd', 'forward'),
+        ('mast-open', 'mast_open'),
+        ('mast', 'mast_open'),
+        ('capture', 'cap'),
+        ('q', 'quit'),
+        ('sto', 'stop'),
+        ('demo!', 'demo'),
+    ],
+)
+def test_an_unknown_command_is_answered_with_the_nearest(typed: str, meant: str) -> None:
+    text = refusal(f':{typed}')
+    assert f'no command :{typed}; did you mean :{meant}?' in text
+    assert all(f':{name}' in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize('line', [':', ':::', ':!', ':調査'])
+def test_what_is_near_nothing_gets_the_list(line: str) -> None:
+    text = refusal(line)
+    assert 'did you mean' not in text
+    assert ':help' in text
+
+
+@pytest.mark.parametrize('name', ['forward', 'left', 'right'])
+def test_drives_take_seconds(name: str) -> None:
+    assert read(f':{name}') == Command(name, number=DEFAULT_DRIVE_S)
+    assert read(f':{name} 0.5') == Command(name, number=0.5)
+    assert read(f':{name} {LONGEST_S:g}') == Command(name, number=LONGEST_S)
+    for bad in ('0', '-1', '20.01', 'nan', 'inf', '1e999', 'ten', '１x'):
+        assert f':{name} [s]' in refusal(f':{name} {bad}')
+    assert refusal(f':{name} 1 2') == f'usage: :{name} [s]'
+
+
+def test_the_default_drive_respects_a_short_limit() -> None:
+    assert parse(':forward', longest_drive_s=1.5) == Command('forward', number=1.5)
+
+
+def test_trace_takes_a_count() -> None:
+    assert read(':trace 3') == Command('trace', number=3.0)
+    for bad in ('0', '-2', '1.5', '1001', 'all'):
+        assert 'a count from 1 to 1000' in refusal(f':trace {bad}')
+
+
+def test_commands_without_arguments_take_none() -> None:
+    assert refusal(':stop now') == 'usage: :stop'
+
+
+LINES = st.one_of(
+    st.text(),
+    st.text().map(':{}'.format),
+    st.builds(':{} {}'.format, st.sampled_from(sorted(COMMANDS)), st.text()),
+    st.builds('：{} {}'.format, st.sampled_from(sorted(COMMANDS)), st.floats().map(repr)),
+)
+
+
+@given(LINES, st.floats(min_value=0.01, max_value=3600.0))
+def test_any_line_is_a_command_a_text_or_a_refusal(line: str, longest: float) -> None:
+    command = None
+    try:
+        command = parse(line, longest_drive_s=longest)
+    except BadCommand as refused:
+        said = str(refused)
+    else:
+        said = ''
+    if said:
+        assert len(said) < 700  # however long the line
+        return
+    if command is None:
+        assert not line.strip()
+    elif command.name == 'text':
+        assert command.text == line.strip()
+        assert not command.text.startswith((':', '：'))
+    else:
+        assert command.name in COMMANDS
+        if command.name in ('forward', 'left', 'right'):
+            assert 0.0 < command.number <= longest
+
+
+@given(st.text(min_size=1).filter(lambda text: text.strip()[:1] not in ('', ':', '：')))
+def test_text_reaches_the_model_unchanged(text: str) -> None:
+    assert read(text) == Command('text', text=text.strip())

@@ -1,0 +1,89 @@
+"""What the model is told of the recent past."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.memory import LINE_LENGTH, line, recall
+from curiosity_rosa_demo.agent.reporting import number, summary, trace_result
+from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from strategies import events, json_objects, names
+
+
+def traced(tool: str, result: ToolResult) -> TraceEvent:
+    """The one event of a result."""
+    told: list[TraceEvent] = []
+
+    def trace(kind: TraceKind, message: str, **fields: object) -> None:
+        told.append(new_event(kind, message, **fields))
+
+    trace_result(trace, tool, result)
+    (event,) = told
+    return event
+
+
+def test_the_last_events_are_told_oldest_first() -> None:
+    past = [new_event(TraceKind.OBSERVE, f'number {i}') for i in range(5)]
+    assert recall(past, 2).splitlines() == [
+        'What happened lately, oldest first:',
+        '[OBSERVE] number 3',
+        '[OBSERVE] number 4',
+    ]
+
+
+@pytest.mark.parametrize('count', [0, 10])
+def test_nothing_is_said_of_nothing(count: int) -> None:
+    assert recall([], count) == ''
+
+
+def test_none_may_be_asked_for() -> None:
+    assert recall([new_event(TraceKind.OBSERVE, 'x')], 0) == ''
+
+
+def test_a_reason_stands_behind_a_message_that_does_not_hold_it() -> None:
+    told = new_event(TraceKind.ERROR, 'move_forward', error_reason='Need to close mast')
+    assert line(told) == '[ERROR] move_forward (Need to close mast)'
+    told = new_event(TraceKind.ERROR, 'x: Need to close mast', error_reason='Need to close mast')
+    assert line(told) == '[ERROR] x: Need to close mast'
+
+
+@given(past=st.lists(events, max_size=6), count=st.integers(0, 8))
+def test_each_event_is_one_short_line(past: list[TraceEvent], count: int) -> None:
+    told = recall(past, count).splitlines()
+    assert len(told) == (min(count, len(past)) + 1 if count and past else 0)
+    for text, event in zip(told[1:], past[-count:] if count else [], strict=True):
+        assert text.startswith(f'[{event.kind.value}]')
+        assert len(text) <= LINE_LENGTH
+
+
+@given(tool=names, data=json_objects)
+def test_every_result_can_be_told(tool: str, data: dict[str, object]) -> None:
+    good, bad = ToolResult.success(**data), ToolResult.failure('Mast is closed', **data)
+    assert summary(good)
+    assert summary(bad) == 'Mast is closed'
+    told = traced(tool, good)
+    assert (told.kind, told.ok, told.error_reason) == (TraceKind.RESULT, True, None)
+    assert told.data == good.data
+    told = traced(tool, bad)
+    assert (told.kind, told.ok, told.error_reason) == (TraceKind.ERROR, False, 'Mast is closed')
+    assert told.message == f'{tool}: Mast is closed'
+
+
+def test_a_result_is_told_in_few_words() -> None:
+    result = ToolResult.success(score=0.123456, is_good=False, image_topic='/a', cost=1.0, x=None)
+    assert summary(result) == 'score 0.123, is_good false'
+    assert summary(ToolResult.success(cost=2.0)) == 'done'
+    assert traced('capture_and_score', result).score == 0.123456
+
+
+@given(st.integers() | st.floats() | st.booleans() | st.none() | st.text() | st.just(10**400))
+def test_a_score_is_a_finite_number_or_nothing(value: object) -> None:
+    found = number(value)
+    assert found is None or (type(found) is float and abs(found) < float('inf'))
+    if type(value) is int and abs(value) < 2**1000:
+        assert found == float(value)
+    if isinstance(value, bool):
+        assert found is None

@@ -1,0 +1,263 @@
+"""ROSA confined to our tools and prompts, and the chat model that agent.yaml names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import rosa.rosa
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_openai import ChatOpenAI
+
+from chat_server import Hang, Say
+from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.rosa_agent_factory import (
+    KEY_NAMES,
+    CuriosityRosa,
+    ModelSetupError,
+    make_chat_model,
+    robot_prompts,
+)
+from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+from curiosity_rosa_demo.infra.config_models import Config, Prompts
+from curiosity_rosa_demo.tools.rover_tools import RoverTools
+from curiosity_rosa_demo.tools.tool_impl import make_tools
+from tool_rover import TwinRover
+from turn_world import KEY, LLM, NINE, SHIPPED, World, config_of, parts_of_the_key
+
+FIELDS = {
+    'embodiment_and_persona': 'Embodiment',
+    'critical_instructions': 'Critical Instructions',
+    'relevant_context': 'About Your Environment',
+    'nuance_and_assumptions': 'Nuance And Assumptions',
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEY_NAMES.values():
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    return KEY
+
+
+def refused(**llm: Any) -> str:
+    """Why the model cannot be made."""
+    with pytest.raises(ModelSetupError) as caught:
+        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert not parts_of_the_key(str(caught.value))
+    return str(caught.value)
+
+
+def prompts_with(**changes: Any) -> Prompts:
+    data = SHIPPED.prompts.model_dump()
+    for name, value in changes.items():
+        data[name] = {**data[name], **value}
+    return Prompts.model_validate(data)
+
+
+def with_context(text: str) -> Prompts:
+    return prompts_with(robot_system_prompts={'relevant_context': text})
+
+
+def rosa_with(prompts: Prompts) -> CuriosityRosa:
+    config: Config = SHIPPED.model_copy(update={'prompts': prompts})
+    tools = make_tools(RoverTools(TwinRover(), config, None), config)  # type: ignore[arg-type]
+    return CuriosityRosa(
+        RoutineChatModel(), tools, config, trace=lambda *_, **__: None, memory=lambda: ''
+    )
+
+
+def system_messages(world: World) -> list[str]:
+    world.turn()
+    return world.requests[-1].texts('system')
+
+
+# --- the model ------------------------------------------------------------------------------
+
+
+def test_the_routine_needs_nothing() -> None:
+    assert isinstance(make_chat_model(SHIPPED.agent.llm), RoutineChatModel)
+
+
+@pytest.mark.parametrize(('provider', 'name'), KEY_NAMES.items())
+def test_a_missing_key_is_asked_for_by_its_name(provider: str, name: str) -> None:
+    assert refused(provider=provider) == f'No key for {provider}: set {name} in the environment.'
+
+
+@pytest.mark.parametrize('blank', ['', ' ', '\n'])
+def test_a_blank_key_is_a_missing_one(monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', blank)
+    assert refused(base_url='http://127.0.0.1:9/v1') == (
+        'No key for openai: set OPENAI_API_KEY in the environment '
+        '(any text, if your server needs none).'
+    )
+
+
+@pytest.mark.parametrize('spoiled', [f'{KEY}\n', f' {KEY}', f'{KEY}\r', f'{KEY[:9]}\n{KEY}', 'ké'])
+def test_a_key_that_no_header_can_carry_is_told_apart(
+    monkeypatch: pytest.MonkeyPatch, spoiled: str
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', spoiled)
+    assert refused().startswith('OPENAI_API_KEY in the environment is no key: it holds')
+
+
+@pytest.mark.parametrize('name', ['quatsch', 'Open AI', 'openai '])
+def test_an_unknown_provider_is_told_with_what_exists(key: str, name: str) -> None:
+    assert refused(provider=name) == (
+        f"llm.provider '{name}' is unknown; use routine, openai or another provider of "
+        "LangChain's init_chat_model"
+    )
+
+
+@pytest.mark.parametrize(
+    ('provider', 'package'),
+    [
+        ('mistralai', 'langchain-mistralai'),
+        ('anthropic', 'langchain-anthropic'),
+        ('google_genai', 'langchain-google-genai'),
+        ('bedrock', 'langchain-aws'),
+    ],
+)
+def test_a_missing_package_is_named(
+    monkeypatch: pytest.MonkeyPatch, provider: str, package: str
+) -> None:
+    monkeypatch.setenv(KEY_NAMES.get(provider, 'UNUSED'), KEY)
+    assert refused(provider=provider) == (
+        f"llm.provider '{provider}' needs a package: pip install {package} "
+        '(a release for langchain 0.3)'
+    )
+
+
+def test_a_model_that_its_package_refuses_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('AZURE_OPENAI_API_KEY', KEY)
+    text = refused(provider='azure_openai')
+    assert text.startswith("The model 'scripted' ")
+    assert '\n' not in text
+
+
+def test_the_settings_reach_the_model(key: str) -> None:
+    llm = config_of(llm={**LLM, 'base_url': 'http://127.0.0.1:9/v1', 'streaming': False}).agent.llm
+    model = make_chat_model(llm)
+    assert isinstance(model, ChatOpenAI)
+    assert model.model_name == 'scripted'
+    assert model.openai_api_base == 'http://127.0.0.1:9/v1'
+    assert model.temperature == 0.25
+    assert model.request_timeout == 5.0
+    assert model.max_retries == 0
+    assert model.streaming is False
+    assert not parts_of_the_key(repr(model))
+
+
+# --- ROSA -----------------------------------------------------------------------------------
+
+
+def test_a_second_instance_starts_with_clean_prompts(key: str) -> None:
+    before = list(rosa.rosa.system_prompts)
+    with World(Say('One.')) as first, World(Say('Two.')) as second:
+        assert system_messages(first) == system_messages(second)
+        assert len(system_messages(second)) == len(before) + 1
+    assert rosa.rosa.system_prompts == before
+
+
+def test_only_the_nine_tools_reach_the_model(key: str) -> None:
+    with World(Say('One.')) as world:
+        world.turn()
+        assert world.requests[0].tools == NINE
+        assert 'functions' not in world.requests[0].body
+
+
+def test_the_prompts_of_the_yaml_take_rosas_places(key: str) -> None:
+    with World(Say('One.')) as world:
+        ours = system_messages(world)[-1]
+    assert 'Begin Robot-specific System Prompts' in ours
+    for field, title in FIELDS.items():
+        assert f'{title}: {getattr(SHIPPED.prompts.robot_system_prompts, field)}' in ours
+    assert f'About Your Capabilities: {SHIPPED.prompts.bootstrap.text}' in ours
+
+
+def test_the_bootstrap_can_be_left_out() -> None:
+    told, untold = (
+        robot_prompts(prompts_with(bootstrap={'enabled': on})).as_message() for on in (True, False)
+    )
+    assert SHIPPED.prompts.bootstrap.text in told[1]
+    assert SHIPPED.prompts.bootstrap.text not in untold[1]
+
+
+def test_braces_stay_braces() -> None:
+    text = 'Answer {"a": {x}} and {{twice}}, {input}, {chat_history}, { and }.'
+    prompts = with_context(text)
+    message = (
+        rosa_with(prompts)
+        ._get_prompts(robot_prompts(prompts))
+        .invoke({'input': '{no} template', 'chat_history': [], 'agent_scratchpad': []})
+    )
+    assert text in message.to_string()
+    assert '{no} template' in message.to_string()
+
+
+@given(text=st.text(st.characters(exclude_categories=['Cs'])) | st.text(st.sampled_from('{}a')))
+def test_any_prompt_reaches_the_model_as_it_is_written(text: str) -> None:
+    prompts = robot_prompts(with_context(text))
+    shown = ChatPromptTemplate.from_messages([prompts.as_message()]).invoke({}).to_string()
+    if text.strip():
+        assert f'About Your Environment: {text}' in shown
+
+
+# --- made in the background -----------------------------------------------------------------
+
+
+def brain_of(config: Config) -> Brain:
+    rover = TwinRover()
+    tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
+    return Brain(tools, config, lambda *_, **__: None, lambda: '')
+
+
+@pytest.fixture
+def slow_world(key: str) -> Iterator[World]:
+    with World(Hang()) as world:
+        yield world
+
+
+def test_a_brain_without_a_key_says_so_at_every_turn() -> None:
+    brain = brain_of(config_of(llm=LLM))
+    for _ in range(2):
+        with pytest.raises(BrainUnavailable, match=r'^No key for openai: set OPENAI_API_KEY'):
+            brain.turn('Hello', Cancellation())
+
+
+def test_a_provider_that_cannot_call_tools_says_so(key: str) -> None:
+    # Without its own package, ollama falls back on a class of langchain-community without tools.
+    brain = brain_of(config_of(llm={**LLM, 'provider': 'ollama', 'model': 'x'}))
+    with pytest.raises(BrainUnavailable, match='ollama'):
+        brain.turn('Hello', Cancellation())
+
+
+def test_a_turn_can_be_stopped_while_rosa_is_still_being_made(key: str) -> None:
+    button = Cancellation()
+    button.cancel('Stopped by a test')
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        brain_of(config_of(llm=LLM)).turn('Hello', button)
+
+
+def test_a_turn_of_the_brain_is_a_turn_of_rosa() -> None:
+    result = brain_of(SHIPPED).turn('現在のローバーの状態を教えて', Cancellation())
+    assert result.ok
+    assert result.steps == 1
+
+
+def test_half_a_character_from_a_keyboard_hurts_nobody(slow_world: World) -> None:
+    slow_world.server.says(Say('One.'))
+    brain = brain_of(slow_world.config)
+    for _ in range(2):
+        assert brain.turn('Look \ud83d', Cancellation()).ok
+    assert slow_world.requests[-1].texts('user') == ['Look \ufffd'] * 2

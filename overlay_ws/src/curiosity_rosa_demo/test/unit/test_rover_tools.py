@@ -1,0 +1,388 @@
+"""What the nine tools do with the rover: the order of calls, distances, stops and failures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.models import (
+    MAST_IS_CLOSED,
+    NEED_TO_CLOSE_MAST,
+    NEED_TO_OPEN_MAST,
+    RoverPose,
+    ToolResult,
+    service_timeout,
+    service_unavailable,
+)
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.rover_tools import MOTIONS, Path, RoverTools
+from curiosity_rosa_demo.tools.tool_impl import DESCRIPTIONS, arguments_of, describe, make_tools
+from tool_rover import RADIUS_M, SPEED_MPS, Hurry, OwnedClock, TwinRover
+from turn_world import NINE, SHIPPED
+
+COSTS = SHIPPED.tool_costs.tools.model_dump()
+UNAVAILABLE = service_unavailable('/adapter/get_status')
+
+
+def tools_of(rover: TwinRover, config: Config = SHIPPED) -> RoverTools:
+    tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
+    tools.cancellation = Hurry(rover.clock)
+    return tools
+
+
+def without_mast_rule() -> Config:
+    thresholds = SHIPPED.thresholds
+    capture = thresholds.capture.model_copy(update={'require_open_mast': False})
+    return SHIPPED.model_copy(
+        update={'thresholds': thresholds.model_copy(update={'capture': capture})}
+    )
+
+
+def in_turn(*steps: Callable[[], Any]) -> Callable[[], Exception | None]:
+    """A fault that does one thing at the first call, another at the second; then nothing."""
+    left = list(steps)
+
+    def fault() -> Exception | None:
+        found = left.pop(0)() if left else None
+        return found if isinstance(found, Exception) else None
+
+    return fault
+
+
+def fine() -> None: ...
+
+
+# --- motions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('name', MOTIONS)
+def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(name: str) -> None:
+    rover = TwinRover()
+    began = rover.clock.seconds
+    result = tools_of(rover).run(name, duration_s=4.0)
+    assert result.ok, result.error_reason
+    assert rover.calls == [name, 'move_stop', 'get_status']
+    assert rover.clock.seconds - began == pytest.approx(4.0, abs=0.1)
+    assert result.data['duration_s'] == 4.0
+    assert result.data['distance_m'] == pytest.approx(4.0 * SPEED_MPS, rel=0.03)
+    assert result.data['cost'] == COSTS[name]
+
+
+def test_the_way_is_measured_along_the_arc() -> None:
+    rover = TwinRover()
+    result = tools_of(rover).run('turn_left', duration_s=10.0)
+    angle = 10.0 * SPEED_MPS / RADIUS_M
+    chord = math.hypot(result.data['x'], result.data['y'])  # type: ignore[arg-type]
+    assert chord == pytest.approx(2 * RADIUS_M * math.sin(angle / 2), rel=0.03)
+    assert result.data['distance_m'] == pytest.approx(5.0, rel=0.03)
+    assert result.data['yaw_rad'] == pytest.approx(angle, rel=0.03)
+
+
+def test_a_rover_that_rolls_on_is_waited_for() -> None:
+    rover = TwinRover()
+    rover.faults['move_stop'] = in_turn(lambda: ServiceFailed('still rolling'), fine)
+    moving = [True, True, False]
+    rover.faults['get_status'] = lambda: rover.extra_status.update(moving=moving.pop(0))
+    result = tools_of(rover).run('move_forward', duration_s=1.0)
+    assert result.ok
+    assert rover.calls == ['move_forward', 'move_stop', 'move_stop', *['get_status'] * 3]
+    assert moving == []
+
+
+def test_a_rover_that_never_stands_still_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr('curiosity_rosa_demo.tools.rover_tools.STILL_WAIT_S', 0.1)
+    rover = TwinRover(extra_status={'moving': True})
+    result = tools_of(rover).run('move_forward', duration_s=1.0)
+    assert result.error_reason == 'The rover is not still 0.1 s after its stop'
+
+
+@pytest.mark.parametrize('mast', [True, None])
+def test_a_refused_motion_is_neither_stopped_nor_measured(mast: bool | None) -> None:
+    rover = TwinRover(mast_is_open=mast)
+    result = tools_of(rover).run('move_forward', duration_s=1.0)
+    assert result == ToolResult.failure(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
+    assert rover.calls == ['move_forward']
+
+
+def test_a_start_without_an_answer_is_stopped_for_it_may_have_begun() -> None:
+    rover = TwinRover()
+    timeout = service_timeout('/adapter/move_forward')
+
+    def begins_late() -> Exception:
+        rover.motion = 'move_forward'
+        return ServiceFailed(timeout)
+
+    rover.faults['move_forward'] = begins_late
+    result = tools_of(rover).run('move_forward', duration_s=1.0)
+    assert result == ToolResult.failure(timeout, cost=COSTS['move_forward'])
+    assert rover.calls == ['move_forward', 'move_stop']
+    assert not rover.motion
+
+
+def test_an_absent_adapter_is_asked_once() -> None:
+    rover = TwinRover()
+    absent = service_unavailable('/adapter/move_forward')
+    rover.faults['move_forward'] = lambda: ServiceFailed(absent)
+    assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == absent
+    assert rover.calls == ['move_forward']
+
+
+def test_a_rover_without_a_pose_drives_and_says_that_nothing_was_measured() -> None:
+    result = tools_of(TwinRover(tells_pose=False)).run('move_forward', duration_s=1.0)
+    assert result.ok
+    assert [result.data[key] for key in ('distance_m', 'x', 'y', 'yaw_rad')] == [None] * 4
+
+
+def real_tools(rover: TwinRover) -> RoverTools:
+    """Tools whose waits take real time, at 20 times the pace of the rover's clock."""
+
+    class Paced(Hurry):
+        def sleep(self, seconds: float) -> None:
+            Cancellation.sleep(self, seconds / 5)
+            super().sleep(seconds / 50)
+
+    tools = tools_of(rover)
+    tools.cancellation = Paced(rover.clock)
+    return tools
+
+
+def test_a_motion_that_something_ended_says_so_and_how_far_it_came() -> None:
+    rover = TwinRover()
+    rover.faults['get_status'] = in_turn(lambda: rover.halt('Leash: stopped after 30 s'))
+    result = real_tools(rover).run('move_forward', duration_s=20.0)
+    assert result.error_reason == 'Motion ended early: Leash: stopped after 30 s'
+    assert rover.calls == ['move_forward', 'get_status', 'move_stop', 'get_status']
+    seconds = result.data['duration_s']
+    assert isinstance(seconds, float)
+    assert 0.0 < seconds < 1.0
+    assert result.data['distance_m'] == pytest.approx(seconds * SPEED_MPS, rel=0.1)
+
+
+def test_an_end_without_a_reason_is_told_as_a_stop() -> None:
+    rover = TwinRover()
+    rover.faults['get_status'] = in_turn(rover.halt)
+    result = real_tools(rover).run('turn_right', duration_s=20.0)
+    assert result.error_reason == 'Motion ended early: the rover was stopped'
+
+
+def test_time_that_stands_still_does_not_keep_the_rover_driving() -> None:
+    class Frozen(Hurry):
+        def sleep(self, seconds: float) -> None:
+            Cancellation.sleep(self, seconds / 5)
+
+    rover = TwinRover()
+    rover.faults['get_status'] = in_turn(fine, lambda: rover.halt('Leash'))
+    tools = tools_of(rover)
+    tools.cancellation = Frozen(rover.clock)
+    result = tools.run('move_forward', duration_s=1.0)
+    assert result.error_reason == 'Motion ended early: Leash'
+    assert rover.calls.count('get_status') >= 2
+
+
+def test_an_adapter_that_vanishes_in_a_motion_is_asked_to_stop_all_the_same() -> None:
+    rover = TwinRover()
+    gone = ServiceFailed(UNAVAILABLE)
+    rover.faults['get_status'] = in_turn(lambda: gone)
+    rover.faults['move_stop'] = in_turn(lambda: gone, fine)
+    result = real_tools(rover).run('move_forward', duration_s=20.0)
+    assert result == ToolResult.failure(UNAVAILABLE, cost=COSTS['move_forward'])
+    assert rover.calls == ['move_forward', 'get_status', 'move_stop', 'move_stop']
+    assert not rover.motion
+
+
+def test_an_adapter_that_stays_away_is_a_result_too() -> None:
+    rover = TwinRover()
+    away = service_unavailable('/adapter/move_stop')
+    rover.faults['move_stop'] = lambda: ServiceFailed(away)
+    assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == away
+    assert rover.calls == ['move_forward', 'move_stop', 'move_stop']
+    assert tools_of(rover).stop_rover() == ToolResult.failure(away, cost=COSTS['move_stop'])
+
+
+# --- stop -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('stops', ['work', 'fail'])
+def test_a_cancelled_motion_stops_the_rover_before_it_ends(stops: str) -> None:
+    rover = TwinRover()
+    tools = tools_of(rover)
+    rover.faults['move_forward'] = in_turn(lambda: tools.cancellation.cancel('Stopped by a test'))
+    if stops == 'fail':
+        rover.faults['move_stop'] = lambda: ServiceFailed('no')
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        tools.run('move_forward', duration_s=5.0)
+    assert rover.calls[:2] == ['move_forward', 'move_stop']
+    assert 'get_status' not in rover.calls
+
+
+@pytest.mark.parametrize('name', NINE)
+def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
+    rover = TwinRover()
+    tools = tools_of(rover)
+    tools.cancellation.cancel('Stopped by a test')
+    arguments = {'duration_s': 1.0} if name in MOTIONS else {}
+    with pytest.raises(TurnCancelled):
+        tools.run(name, **arguments)
+    assert rover.calls == []
+    assert tools.stop_rover() == ToolResult.success(cost=1.0)
+    assert rover.calls == ['move_stop']
+
+
+def test_a_failure_that_a_stop_caused_is_the_stop() -> None:
+    rover = TwinRover()
+    tools = tools_of(rover)
+
+    def interrupted() -> Exception:
+        tools.cancellation.cancel('Stopped by a test')
+        return ServiceFailed('mast_rotate was interrupted')
+
+    rover.faults['mast_rotate'] = interrupted
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        tools.run('mast_rotate')
+
+
+# --- the others -----------------------------------------------------------------------------
+
+
+def test_a_capture_needs_a_raised_mast() -> None:
+    rover = TwinRover(mast_is_open=False)
+    result = tools_of(rover).run('capture_and_score')
+    assert result == ToolResult.failure(MAST_IS_CLOSED, cost=COSTS['capture_and_score'])
+    assert rover.calls == ['get_status']
+
+
+@pytest.mark.parametrize('mast', [True, None])
+def test_a_capture_is_taken_unless_the_mast_is_known_closed(mast: bool | None) -> None:
+    rover = TwinRover(mast_is_open=mast, light=0.5)
+    assert tools_of(rover).run('capture_and_score').data == {
+        'score': 0.5,
+        'is_good': False,
+        'image_topic': '/capture/image_raw/compressed',
+        'cost': COSTS['capture_and_score'],
+    }
+
+
+def test_the_rule_of_the_mast_can_be_switched_off() -> None:
+    rover = TwinRover(mast_is_open=False)
+    assert tools_of(rover, without_mast_rule()).run('capture_and_score').ok
+    assert rover.calls == ['capture_and_score']
+
+
+def test_the_mast_tools_and_the_stop_are_one_call_each() -> None:
+    rover = TwinRover()
+    tools = tools_of(rover)
+    assert tools.run('mast_rotate').error_reason == NEED_TO_OPEN_MAST
+    for name in ('mast_open', 'mast_rotate', 'mast_close', 'move_stop'):
+        assert tools.run(name) == ToolResult.success(cost=COSTS[name])
+    assert rover.calls == ['mast_rotate', 'mast_open', 'mast_rotate', 'mast_close', 'move_stop']
+
+
+def test_the_status_is_the_adapters_and_its_cost_ours() -> None:
+    rover = TwinRover(extra_status={'cost': 'high'})
+    result = tools_of(rover).run('get_status')
+    assert result.data['mast_is_open'] is False
+    assert result.data['cost'] == COSTS['get_status']
+
+
+@pytest.mark.parametrize('value', [math.nan, math.inf, object(), '\ud83d'])
+def test_what_json_cannot_carry_is_a_failed_result(value: object) -> None:
+    rover = TwinRover(extra_status={'rover_x': value})
+    result = tools_of(rover).run('get_status')
+    assert not result.ok
+    assert result.error_reason.startswith('Internal error in get_status: ')
+
+
+@given(
+    name=st.sampled_from(NINE),
+    fault=st.sampled_from(NINE),
+    error=st.sampled_from(
+        [ServiceFailed('no'), ServiceFailed(''), ServiceFailed(' '), KeyError('x'), RuntimeError()]
+    ),
+    mast=st.sampled_from([True, False, None]),
+)
+def test_every_tool_answers_a_result_and_leaves_the_rover_still(
+    name: str, fault: str, error: Exception, mast: bool | None
+) -> None:
+    rover = TwinRover(mast_is_open=mast)
+    rover.faults[fault] = in_turn(lambda: error)
+    result = tools_of(rover).run(name, **({'duration_s': 1.0} if name in MOTIONS else {}))
+    assert isinstance(result, ToolResult)
+    assert result.data['cost'] == COSTS[name]
+    assert not rover.motion
+    assert not rover.starts or rover.calls.index('move_stop') > rover.calls.index(name)
+
+
+# --- distances, arguments, descriptions -----------------------------------------------------
+
+metres = st.floats(-1e3, 1e3)
+poses = st.none() | st.builds(RoverPose, x=metres, y=metres, frame_id=st.just('odom'))
+
+
+@given(st.lists(poses, max_size=10))
+def test_a_path_is_never_shorter_than_the_straight_line(seen: list[RoverPose | None]) -> None:
+    path = Path(seen[:1])
+    for pose in seen[1:]:
+        path.add(pose)
+    known = [pose for pose in seen if pose is not None]
+    assert path.last == (known[-1] if known else None)
+    if len(known) < 2:
+        assert path.length is None
+        return
+    first, last = known[0], known[-1]
+    assert path.length is not None
+    assert path.length >= math.hypot(last.x - first.x, last.y - first.y) - 1e-6
+    back = Path(list(reversed(known)))
+    assert back.length == pytest.approx(path.length)
+
+
+@given(duration=st.floats(0.05, 20.0), name=st.sampled_from(MOTIONS))
+def test_the_distance_is_speed_times_duration(duration: float, name: str) -> None:
+    result = tools_of(TwinRover()).run(name, duration_s=duration)
+    assert result.data['duration_s'] == duration
+    assert result.data['distance_m'] == pytest.approx(duration * SPEED_MPS, rel=0.05, abs=0.03)
+
+
+@given(
+    duration=st.floats() | st.integers() | st.text(max_size=4) | st.booleans() | st.none(),
+    name=st.sampled_from(MOTIONS),
+)
+def test_a_duration_is_a_number_of_seconds_within_the_limit_or_nothing(
+    duration: Any, name: str
+) -> None:
+    try:
+        checked = arguments_of(name, SHIPPED).model_validate({'duration_s': duration})
+    except ValidationError:
+        if isinstance(duration, (int, float)) and not isinstance(duration, bool):
+            assert not 0.0 < duration <= 20.0
+        return
+    value = checked.model_dump()['duration_s']
+    assert type(value) is float
+    assert 0.0 < value <= 20.0
+    assert value == float(duration)
+
+
+def test_the_nine_tools_are_described_with_their_costs() -> None:
+    made = make_tools(tools_of(TwinRover()), SHIPPED)
+    assert [tool.name for tool in made] == NINE == list(DESCRIPTIONS)
+    assert set(NINE) == set(COSTS)
+    for tool in made:
+        assert tool.description == describe(tool.name, SHIPPED)
+        assert tool.description.endswith(f'Cost: {COSTS[tool.name]:g}.')
+        assert ('duration_s is at most 20 s.' in tool.description) is (tool.name in MOTIONS)
+        assert set(tool.args) == ({'duration_s'} if tool.name in MOTIONS else set())
+
+
+def test_where_no_time_is_simulated_the_steady_clock_counts() -> None:
+    rover = TwinRover(clock=OwnedClock(ros_time_is_active=False))
+    tools = RoverTools(rover, SHIPPED, rover.clock)  # type: ignore[arg-type]
+    result = tools.run('move_forward', duration_s=0.2)
+    assert result.ok
+    assert result.data['duration_s'] == 0.2

@@ -1,0 +1,80 @@
+"""The command line of scripts/run_demo.sh, checked before anything starts."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any, NoReturn
+
+import yaml
+
+from curiosity_stand_in.settings import PARAMETERS, checked
+from runner.plan import Options
+
+OURS = ('time_scale', 'publish_clock')  # set by --speed
+
+
+class OneLineParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f'{self.prog}: {message} (--help lists the options)\n')
+
+
+def parse(arguments: list[str]) -> Options:
+    """The options. Ends the process with status 2 and one line when they are wrong."""
+    parser = OneLineParser(
+        prog='run_demo.sh',
+        description='Start the rover and its nodes and open the console of the agent.',
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        '-c', metavar='COMMAND', action='append', default=[],
+        help='run this console command and leave; the last line printed is one JSON object',
+    )  # fmt: skip
+    parser.add_argument('--speed', type=float, default=1.0, help='simulated time, 0.1 to 20')
+    parser.add_argument('--artifacts', metavar='DIR', default='', help='capture.jpg, trace.jsonl')
+    parser.add_argument('--config-dir', metavar='DIR', default='', help='your YAML contracts')
+    parser.add_argument(
+        '--no-stand-in', action='store_true', help='a rover is here already (the Gazebo demo)'
+    )
+    parser.add_argument(
+        '--stand-in', metavar='NAME=VALUE', action='append', default=[],
+        help=f'a parameter of the stand-in rover: {", ".join(_settable())}',
+    )  # fmt: skip
+    given = parser.parse_args(arguments)
+    if not 0.1 <= given.speed <= 20.0:
+        parser.error(f'--speed {given.speed:g}: must be from 0.1 to 20')
+    for each in given.stand_in:
+        problem = _problem(each)
+        if problem:
+            parser.error(f'--stand-in {each}: {problem}')
+    if given.no_stand_in and (given.speed != 1.0 or given.stand_in):
+        parser.error('--speed and --stand-in are for the stand-in rover')
+    return Options(
+        commands=tuple(given.c),
+        speed=given.speed,
+        artifacts=os.path.abspath(given.artifacts) if given.artifacts else '',
+        stand_in=not given.no_stand_in,
+        config_dir=os.path.abspath(given.config_dir) if given.config_dir else '',
+        stand_in_parameters=tuple(given.stand_in),
+    )
+
+
+def _settable() -> list[str]:
+    return [name for name in PARAMETERS if name not in OURS]
+
+
+def _problem(assignment: str) -> str:
+    """Why NAME=VALUE is no parameter of the stand-in, or nothing."""
+    name, equals, text = assignment.partition('=')
+    if not equals:
+        return 'must be NAME=VALUE'
+    if name not in _settable():
+        return f'there is no {name}; there are {", ".join(_settable())}'
+    try:
+        value: Any = yaml.safe_load(text)
+        checked({name: value})
+    except yaml.YAMLError:
+        return 'the value is not YAML'
+    except ValueError as error:
+        return str(error)
+    return ''

@@ -1,0 +1,131 @@
+"""Which processes the demo consists of, and the options that shape them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from curiosity_rosa_demo.infra.config_models import NodeSpec
+from runner.options import parse
+from runner.plan import Options, agent, background
+
+ROOT = Path(__file__).resolve().parents[2]
+NODES = load_config().nodes.nodes
+
+
+def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line that bad options are answered with."""
+    with pytest.raises(SystemExit) as ended:
+        parse(list(arguments))
+    assert ended.value.code == 2
+    output = capsys.readouterr()
+    assert output.out == ''
+    assert output.err.count('\n') == 1
+    return output.err
+
+
+def test_the_nodes_of_nodes_yaml_run_behind_the_rover() -> None:
+    planned = background(Options(), NODES, ROOT)
+    assert [process.name for process in planned] == [
+        'stand_in', 'simulator', 'adapter', 'visualizer',
+    ]  # fmt: skip
+    assert [process.name for process in planned if process.stops_last] == ['stand_in']
+    assert all(Path(process.command[0]).exists() for process in planned)
+
+
+def test_without_the_stand_in_only_our_own_nodes_run() -> None:
+    planned = background(Options(stand_in=False), NODES, ROOT)
+    assert 'stand_in' not in [process.name for process in planned]
+    assert not any(process.stops_last for process in planned)
+
+
+@pytest.mark.parametrize(('speed', 'sim'), [(1.0, 'false'), (10.0, 'true'), (0.5, 'true')])
+def test_another_speed_means_simulated_time_everywhere(speed: float, sim: str) -> None:
+    options = Options(speed=speed)
+    rover, *nodes = background(options, NODES, ROOT)
+    assert f'time_scale:={speed}' in rover.command
+    assert f'publish_clock:={sim}' in rover.command
+    for command in (*(node.command for node in nodes), agent(options, NODES, ROOT, news_fd=9)):
+        assert f'use_sim_time:={sim}' in command
+
+
+def test_the_agent_gets_its_commands_as_they_are() -> None:
+    options = Options(commands=(':forward 2', '地面を "調査" して'), artifacts='/a b')
+    command = agent(options, NODES, ROOT, crash='signal 9', news_fd=7)
+    assert command[0].endswith('agent_node')
+    assert [b for a, b in pairwise(command) if a == '-c'] == [
+        ':forward 2', '地面を "調査" して',
+    ]  # fmt: skip
+    for flag, value in (
+        ('--artifacts', '/a b'),
+        ('--after-crash', 'signal 9'),
+        ('--news-fd', '7'),
+    ):
+        assert command[command.index(flag) + 1] == value
+    assert command.index('--ros-args') > command.index('--news-fd')
+
+
+def test_the_parameters_of_the_stand_in_are_handed_on() -> None:
+    options = parse(['--stand-in', 'initial_x=-3.0', '--stand-in', 'initial_mast=closed'])
+    rover = background(options, NODES, ROOT)[0]
+    assert 'initial_x:=-3.0' in rover.command
+    assert 'initial_mast:=closed' in rover.command
+
+
+def test_a_config_dir_reaches_every_node() -> None:
+    options = parse(['--config-dir', '.'])
+    for process in background(options, NODES, ROOT)[1:]:
+        assert f'config_dir:={Path.cwd()}' in process.command
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'words'),
+    [
+        (['--speed', '0'], ['--speed 0', '0.1 to 20']),
+        (['--speed', 'nan'], ['--speed nan']),
+        (['--speed', 'fast'], ["'fast'"]),
+        (['--stand-in', 'initial_x'], ['initial_x', 'NAME=VALUE']),
+        (['--stand-in', 'initial_z=1'], ['initial_z', 'initial_yaw']),
+        (['--stand-in', 'initial_mast=up'], ["'up'", 'closed']),
+        (['--stand-in', 'initial_x={'], ['not YAML']),
+        (['--stand-in', 'time_scale=3'], ['time_scale']),
+        (['--no-stand-in', '--speed', '2'], ['stand-in rover']),
+        (['--sped', '2'], ['--sped']),
+        (['-c'], ['-c']),
+        (['stray'], ['stray']),
+    ],
+)
+def test_bad_options_are_answered_in_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: list[str]
+) -> None:
+    line = refusal(capsys, *arguments)
+    assert line.startswith('run_demo.sh: ')
+    assert all(word in line for word in words)
+
+
+def test_nodes_that_cannot_be_run_are_named() -> None:
+    stranger = NodeSpec(name='stranger', package='nowhere', executable='nothing', when='')
+    with pytest.raises(FileNotFoundError, match='nowhere/nothing is not built'):
+        background(Options(), [stranger], ROOT)
+    with pytest.raises(ConfigError, match="'simulator' is taken twice"):
+        background(Options(), [*NODES, *NODES], ROOT)
+    with pytest.raises(ConfigError, match='0 nodes have when: agent'):
+        agent(Options(), [node for node in NODES if node.when != 'agent'], ROOT, news_fd=9)
+
+
+WORDS = st.text(st.characters(exclude_categories=['Cs'], exclude_characters='\0'))
+
+
+@given(st.lists(WORDS.filter(lambda text: not text.startswith('-'))), st.floats(0.1, 20.0))
+def test_any_command_survives_the_command_line(commands: list[str], speed: float) -> None:
+    arguments = [part for text in commands for part in ('-c', text)]
+    options = parse([*arguments, '--speed', repr(speed)])
+    assert list(options.commands) == commands
+    assert options.speed == speed
+    words = agent(options, NODES, ROOT, news_fd=9)
+    assert words[3 : 3 + len(arguments)] == arguments
