@@ -36,6 +36,7 @@ class CannotStart(Exception):
 def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the agent's
     options = parse(sys.argv[1:])
+    _open_the_standard_streams()
     try:
         nodes = load_config(options.config_dir).nodes.nodes
         planned = background(options, nodes, ROOT)
@@ -61,6 +62,16 @@ def main() -> int:
     except (ConfigError, CannotStart, OSError) as error:
         print(f'run_demo: {error}', file=sys.stderr)
         return 2
+
+
+def _open_the_standard_streams() -> None:
+    """One that was closed before we began would give its number to a pipe or a lock of ours."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+            os.set_inheritable(descriptor, True)
 
 
 def domain() -> str:
@@ -96,9 +107,9 @@ def foreground(options: Options, command: Any, news: int) -> int:
     crashes: list[float] = []
     while True:
         process = subprocess.Popen(command(crash), pass_fds=(news,))
-        status = _wait(process)
-        if status in FINAL and not (status == 1 and not options.commands):
-            return status
+        status, told_to_end = _wait(process)
+        if told_to_end or (status in FINAL and not (status == 1 and not options.commands)):
+            return status if status >= 0 else 128 - status
         _restore(terminal)
         crash = f'signal {-status}' if status < 0 else f'exit status {status}'
         if options.commands:
@@ -113,15 +124,18 @@ def foreground(options: Options, command: Any, news: int) -> int:
             return 1
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    """The agent's exit status. TERM and HUP are handed on to it."""
+def _wait(process: subprocess.Popen[bytes]) -> tuple[int, bool]:
+    """The agent's exit status, and whether we were told to end: TERM and HUP are handed on."""
+    told_to_end = False
 
-    def hand_on(signum: int, _: Any) -> None:
+    def hand_on(*_: Any) -> None:
+        nonlocal told_to_end
+        told_to_end = True
         process.send_signal(signal.SIGTERM)
 
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, hand_on)
-    return process.wait()
+    return process.wait(), told_to_end
 
 
 def _terminal_state() -> list[Any] | None:

@@ -96,7 +96,7 @@ class CuriosityRosa(ROSA):
     def _get_agent(self) -> Any:
         # The parser at its end takes what can be read and drops the rest: look before it does.
         *asking, parser = super()._get_agent().steps
-        self._agent = RunnableSequence(*asking, RunnableLambda(readable), parser)
+        self._agent: Any = RunnableSequence(*asking, RunnableLambda(readable), parser)
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:

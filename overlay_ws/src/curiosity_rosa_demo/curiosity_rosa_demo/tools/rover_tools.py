@@ -54,7 +54,7 @@ class RoverTools:
                 ok=not reason, error_reason=reason, data={**data, 'cost': self._cost(name)}
             )
         except ServiceFailed as failure:
-            reason = str(failure)
+            reason = str(failure).strip() or f'{name} failed without a reason'
         except Exception as error:  # a bug of ours, or a number that JSON cannot carry
             reason = f'Internal error in {name}: {error!r}'
         self.cancellation.check()  # a stop is the reason, not what it broke
@@ -128,7 +128,7 @@ class RoverTools:
     def _stop(self) -> None:
         try:
             self._client.trigger('move_stop')
-        except ServiceFailed:
+        except Exception:
             # The adapter died or lost the rover: its restart, or its leash, stops the rover.
             # One more try, since a restart takes about a second.
             self._client.trigger('move_stop')

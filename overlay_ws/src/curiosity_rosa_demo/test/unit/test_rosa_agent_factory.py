@@ -79,7 +79,7 @@ def rosa_with(prompts: Prompts) -> CuriosityRosa:
 
 def system_messages(world: World) -> list[str]:
     world.turn()
-    return world.requests[-1].texts('system')
+    return list(world.requests[-1].texts('system'))
 
 
 # --- the model ------------------------------------------------------------------------------

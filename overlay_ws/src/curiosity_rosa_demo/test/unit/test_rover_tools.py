@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +24,10 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS, Path, RoverTools
 from curiosity_rosa_demo.tools.tool_impl import DESCRIPTIONS, arguments_of, describe, make_tools
+from strategies import json_objects
 from tool_rover import RADIUS_M, SPEED_MPS, Hurry, OwnedClock, TwinRover
 from turn_world import NINE, SHIPPED
 
@@ -386,3 +389,20 @@ def test_where_no_time_is_simulated_the_steady_clock_counts() -> None:
     result = tools.run('move_forward', duration_s=0.2)
     assert result.ok
     assert result.data['duration_s'] == 0.2
+
+
+# --- what the adapter's status may look like ------------------------------------------------
+
+
+@given(json_objects)
+def test_a_status_is_taken_as_it_is(status: dict[str, Any]) -> None:
+    assert _json_object(json.dumps(status)) == status
+
+
+@given(
+    st.text()
+    | st.sampled_from(['[]', 'null', '3', '"x"', '{"x": NaN}', '{"x": -Infinity}', '[' * 10_000])
+)
+def test_a_status_that_is_no_json_object_is_a_failed_service(text: str) -> None:
+    with pytest.raises(ServiceFailed, match='get_status answered no JSON object'):
+        _json_object(text)

@@ -398,7 +398,7 @@ def test_a_stop_before_the_turn_asks_nobody(make: Make) -> None:
 # --- the rules, for any model ---------------------------------------------------------------
 
 numbers = st.integers() | st.floats() | st.text(max_size=5) | st.booleans() | st.none()
-arguments = (
+arguments: st.SearchStrategy[dict[str, Any]] = (
     st.fixed_dictionaries({})
     | st.fixed_dictionaries({'duration_s': st.floats(0.1, 20.0) | numbers})
     | st.dictionaries(st.text(max_size=3), numbers, max_size=2)
@@ -427,7 +427,8 @@ def test_whatever_a_model_writes_the_story_is_told_in_order(
     world.server.says(*script)
     world.events.clear()
     world.rosa.clear_chat()
-    world.rover = world.tools._client = TwinRover(world.rover.clock)
+    world.rover = TwinRover(world.rover.clock)
+    world.tools._client = world.rover  # type: ignore[assignment]
     last = world.turn()
     check_story(world.events)
     assert last.steps <= 8
@@ -436,5 +437,6 @@ def test_whatever_a_model_writes_the_story_is_told_in_order(
     assert not world.rover.motion
     for event in world.events:
         if event.kind is TraceKind.ACT and event.tool_name in MOTIONS:
-            assert 0.0 < (event.data or {})['arguments']['duration_s'] <= 20.0
+            data: Any = event.data
+            assert 0.0 < data['arguments']['duration_s'] <= 20.0
     assert world.rover.calls.count('move_stop') >= len(world.rover.starts)

@@ -1,0 +1,152 @@
+"""The agent's tools over DDS, with the real adapter, simulator and stand-in rover behind them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, ToolResult
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.sim.light_model import LightModel
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.rover_tools import RoverTools
+from harness import Process, Sandbox, wait_until
+
+pytestmark = pytest.mark.ros
+
+CONFIG = load_config()
+FORWARD_MPS, ARC_MPS = 0.5, 0.25  # 2.0 and 1.0 units of linear.x on the stand-in
+
+
+@dataclass
+class World:
+    box: Sandbox
+    client: RoverClient
+    tools: RoverTools
+    adapter: Process
+
+    def x(self) -> float:
+        pose = wait_until(self.client.pose, 'a pose from TF')
+        return float(pose.x)
+
+    def stands_still(self) -> bool:
+        before = self.x()
+        threading.Event().wait(0.3)  # three odometry messages
+        return abs(self.x() - before) < 1e-3
+
+    def run(self, name: str, **arguments: float) -> ToolResult:
+        """The tool's result; it must be a success."""
+        result = self.tools.run(name, **arguments)
+        assert result.ok, result.error_reason
+        return result
+
+    def cancel_while_moving(self) -> float:
+        """Press the button a second into a motion; when."""
+        wait_until(lambda: self.client.status()['moving'], 'the rover to move')
+        wait_until(lambda: self.x() > 0.1, 'the rover to be on its way')
+        self.tools.cancellation.cancel('Stopped by a test')
+        return time.monotonic()
+
+
+def start(box: Sandbox, **stand_in: object) -> World:
+    box.stand_in(**stand_in)
+    adapter = box.overlay('adapter_node')
+    box.overlay('simulator_node')
+    client = RoverClient(box.node, CONFIG)
+    world = World(box, client, RoverTools(client, CONFIG, box.node.get_clock()), adapter)
+    wait_until(client.ready, 'all services of the overlay', 30.0)
+    world.x()
+    return world
+
+
+def test_a_drive_covers_its_distance_and_a_picture_needs_the_mast(sandbox: Sandbox) -> None:
+    world = start(sandbox, initial_x=1.0)
+
+    refused = world.tools.run('move_forward', duration_s=1.0)
+    assert refused.error_reason == NEED_TO_CLOSE_MAST
+    assert world.x() == pytest.approx(1.0, abs=0.01)
+
+    world.run('mast_close')
+    drive = world.run('move_forward', duration_s=2.0)
+    assert drive.data['distance_m'] == pytest.approx(2.0 * FORWARD_MPS, rel=0.2)
+    assert drive.data['x'] == pytest.approx(1.0 + 2.0 * FORWARD_MPS, rel=0.2)
+    assert world.stands_still()
+    assert world.x() == pytest.approx(drive.data['x'], abs=0.01)
+
+    assert world.tools.run('capture_and_score').error_reason == MAST_IS_CLOSED
+    world.run('mast_open')
+    picture = wait_until(
+        lambda: result if (result := world.tools.run('capture_and_score')).ok else None,
+        'a picture',
+    )
+    light = LightModel.of(CONFIG.thresholds).score(world.x())
+    assert picture.data['score'] == pytest.approx(light.score, abs=0.01)
+    assert picture.data['is_good'] is light.is_good is False
+    assert picture.data['image_topic'] == CONFIG.topics.images.output_capture_compressed
+
+
+def test_an_arc_is_measured_along_its_way(sandbox: Sandbox) -> None:
+    world = start(sandbox, initial_mast='closed')
+    world.run('mast_close')  # unknown at the start, whatever it is
+    arc = world.run('turn_left', duration_s=3.0)
+    assert arc.data['distance_m'] == pytest.approx(3.0 * ARC_MPS, rel=0.2)
+    assert arc.data['yaw_rad'] == pytest.approx(3.0 * ARC_MPS / 2.5, rel=0.2)
+    status = world.run('get_status').data
+    assert status['moving'] is False
+    assert status['mast_is_open'] is False
+    assert status['rover_x'] == pytest.approx(arc.data['x'], abs=0.01)
+
+
+def test_a_cancelled_drive_leaves_a_still_rover(sandbox: Sandbox) -> None:
+    world = start(sandbox, initial_mast='closed')
+    world.run('mast_close')
+    pressed: list[float] = []
+    presser = threading.Thread(target=lambda: pressed.append(world.cancel_while_moving()))
+    presser.start()
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        world.tools.run('move_forward', duration_s=20.0)
+    ended = time.monotonic()
+    presser.join(timeout=10)
+    assert ended - pressed[0] < 3.0
+    wait_until(lambda: not world.client.status()['moving'], 'the adapter to see it still', 5.0)
+    assert world.stands_still()
+    world.tools.cancellation = Cancellation()
+    assert world.run('move_forward', duration_s=0.5).data['distance_m'] is not None
+
+
+def test_an_adapter_that_dies_in_a_drive_is_told_and_its_successor_stops_the_rover(
+    sandbox: Sandbox,
+) -> None:
+    world = start(sandbox, initial_mast='closed')
+    world.run('mast_close')
+
+    def replace() -> None:
+        wait_until(lambda: world.client.status()['moving'], 'the rover to move')
+        world.adapter.kill()
+        sandbox.overlay('adapter_node')
+
+    replacer = threading.Thread(target=replace)
+    replacer.start()
+    result = world.tools.run('move_forward', duration_s=15.0)
+    replacer.join(timeout=20)
+    assert not result.ok
+    assert result.error_reason.startswith(
+        ('Service timeout: /adapter/', 'Service unavailable: /adapter/', 'Motion ended early: ')
+    )
+    wait_until(world.stands_still, 'the rover to stand still', 10.0)
+
+
+def test_without_an_overlay_each_tool_says_what_is_missing(sandbox: Sandbox) -> None:
+    client = RoverClient(sandbox.node, CONFIG)
+    tools = RoverTools(client, CONFIG, sandbox.node.get_clock())
+    assert not client.ready()
+    assert client.pose() is None
+    began = time.monotonic()
+    assert tools.run('get_status').error_reason == 'Service unavailable: /adapter/get_status'
+    assert tools.run('capture_and_score').error_reason.startswith('Service unavailable: /adapter')
+    assert not tools.stop_rover().ok
+    assert time.monotonic() - began < 15.0

@@ -1,0 +1,215 @@
+"""scripts/run_demo.sh as a test sees it: in a domain of its own, read, and looked after."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import psutil
+from nav_msgs.msg import Odometry
+
+from harness import ROOT, Sandbox, wait_until
+
+SCRIPT = str(ROOT / 'scripts/run_demo.sh')
+READY_S, END_S = 60.0, 30.0  # with the machine's cores busy elsewhere
+ODOMETRY = '/model/curiosity_mars_rover/odometry'
+CURSOR_QUESTION = re.escape('\x1b[6n')
+
+
+class Run:
+    """One run without a terminal: lines go in through a pipe, output is collected in a file."""
+
+    def __init__(self, bench: Bench, *arguments: str, **streams: Any) -> None:
+        self.log = bench.box.folder / f'run-{time.monotonic_ns()}.log'
+        streams = {'stdin': subprocess.PIPE, **streams}
+        with self.log.open('wb') as out:
+            self.popen = subprocess.Popen(
+                [SCRIPT, *arguments],
+                env=bench.env,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                **streams,
+            )
+
+    def send(self, *lines: str) -> None:
+        assert self.popen.stdin is not None
+        self.popen.stdin.write(''.join(f'{line}\n' for line in lines).encode())
+        self.popen.stdin.flush()
+
+    def output(self) -> str:
+        return self.log.read_text(encoding='utf-8')
+
+    def expect(self, text: str, timeout_s: float = READY_S, times: int = 1) -> None:
+        try:
+            wait_until(lambda: self.output().count(text) >= times, f'{text!r}', timeout_s)
+        except AssertionError as error:
+            raise AssertionError(f'{error}; the output was:\n{self.output()}') from None
+
+    def end(self, timeout_s: float = READY_S) -> int:
+        """Close its input and wait; the exit status."""
+        if self.popen.stdin is not None:
+            self.popen.stdin.close()
+        return self.popen.wait(timeout=timeout_s)
+
+
+class Terminal:
+    """One run in a pseudo-terminal that answers as terminals do."""
+
+    def __init__(self, bench: Bench, *arguments: str) -> None:
+        self.child = pexpect.spawn(
+            SCRIPT, list(arguments), env=bench.env, encoding='utf-8', dimensions=(40, 200)
+        )
+        self.text = ''  # all that was printed up to the last match
+
+    def expect(self, pattern: str, timeout_s: float = READY_S) -> str:
+        """Wait for the pattern; what was printed before it."""
+        before = ''
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                found = self.child.expect(
+                    [pattern, CURSOR_QUESTION], timeout=max(0.1, deadline - time.monotonic())
+                )
+            except (pexpect.TIMEOUT, pexpect.EOF) as error:
+                raise AssertionError(
+                    f'waited {timeout_s} s for {pattern!r} ({type(error).__name__}); '
+                    f'on the screen:\n{(before + str(self.child.before))[-3000:]}'
+                ) from None
+            before += self.child.before
+            self.text += self.child.before + str(self.child.after)
+            if found == 0:
+                return before
+            self.child.send('\x1b[1;1R')
+
+    def prompt(self) -> None:
+        self.expect('rover>')
+
+    def enter(self, line: str) -> None:
+        self.child.send(line + '\r')
+
+    def end(self, timeout_s: float = END_S) -> int:
+        """Wait for the end; the exit status as a shell has it."""
+        self.child.expect(pexpect.EOF, timeout=timeout_s)
+        self.text += self.child.before
+        self.child.close()
+        if self.child.signalstatus is not None:
+            return 128 + int(self.child.signalstatus)
+        return int(self.child.exitstatus)
+
+
+class Bench:
+    """A domain of its own, and what goes on in it."""
+
+    def __init__(self, box: Sandbox) -> None:
+        self.box = box
+        self.env = {**box.env, 'XDG_STATE_HOME': str(box.folder / 'state')}
+        self.runs: list[Run] = []
+        self.terminals: list[Terminal] = []
+        self._odometry = box.collect(Odometry, ODOMETRY)
+
+    def run(self, *arguments: str, **streams: Any) -> Run:
+        self.runs.append(Run(self, *arguments, **streams))
+        return self.runs[-1]
+
+    def terminal(self, *arguments: str) -> Terminal:
+        self.terminals.append(Terminal(self, *arguments))
+        return self.terminals[-1]
+
+    def commands(self, *commands: str, options: tuple[str, ...] = ()) -> tuple[int, Any, str]:
+        """Run commands to the end: exit status, the JSON of the last line, the output."""
+        flags = [part for command in commands for part in ('-c', command)]
+        run = self.run(*options, *flags)
+        status = run.end(100.0)
+        output = run.output()
+        return status, json.loads(output.splitlines()[-1]), output
+
+    # --- the rover and the processes --------------------------------------------------------
+
+    @property
+    def speed(self) -> float:
+        """The last speed that the rover reported, m/s."""
+        return abs(self._odometry[-1].twist.twist.linear.x) if self._odometry else 0.0
+
+    @property
+    def moving(self) -> bool:
+        return self.speed > 0.02
+
+    def processes(self) -> list[psutil.Process]:
+        """Every living process that has this domain in its environment."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                domain = process.environ().get('ROS_DOMAIN_ID')
+                if domain == str(self.box.domain) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue
+        return found
+
+    def find(self, name: str) -> psutil.Process | None:
+        """The process whose command line has ``name`` in it."""
+        for process in self.processes():
+            try:
+                if any(part.endswith(name) for part in process.cmdline()[:3]):
+                    return process
+            except psutil.NoSuchProcess:
+                continue
+        return None
+
+    def kill(self, name: str) -> int:
+        """kill -9; the pid."""
+        process = wait_until(lambda: self.find(name), f'a process {name}')
+        pid = int(process.pid)
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def back(self, name: str, old: int) -> None:
+        def is_back() -> bool:
+            process = self.find(name)
+            return process is not None and process.pid != old
+
+        wait_until(is_back, f'{name} to be started again', READY_S)
+
+    def nothing_left(self, timeout_s: float = 15.0) -> None:
+        def names() -> list[str]:
+            return [' '.join(process.cmdline()[:3]) for process in self.processes()]
+
+        try:
+            wait_until(lambda: not self.processes(), 'all processes to be gone', timeout_s)
+        except AssertionError as error:
+            raise AssertionError(f'{error}; still there: {names()}') from None
+
+    def close(self) -> None:
+        """Whatever a failed test left running."""
+        for process in self.processes():
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+        for run in self.runs:
+            run.popen.wait(timeout=10)
+            if run.popen.stdin is not None and not run.popen.stdin.closed:
+                run.popen.stdin.close()
+        for terminal in self.terminals:
+            terminal.child.close(force=True)
+
+
+def mapped(processes: Iterable[psutil.Process]) -> set[Path]:
+    """Fast DDS files in shared memory that these processes have open."""
+    files = set()
+    for process in processes:
+        try:
+            paths = [each.path for each in process.memory_maps()]
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+        files |= {Path(path) for path in paths if path.startswith('/dev/shm/fastrtps_')}
+    return files

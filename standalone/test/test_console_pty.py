@@ -1,0 +1,117 @@
+"""The console in a terminal, keystroke by keystroke."""
+
+from __future__ import annotations
+
+import os
+import signal
+import termios
+
+import psutil
+import pytest
+from demo_bench import Bench, mapped, wait_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+UP = '\x1b[A'
+FAST = ('--speed', '5')
+
+
+def cooked(descriptor: int) -> bool:
+    """Whether the terminal echoes and edits lines by itself."""
+    local = termios.tcgetattr(descriptor)[3]
+    return bool(local & termios.ECHO and local & termios.ICANON and local & termios.ISIG)
+
+
+def test_a_conversation(bench: Bench) -> None:
+    terminal = bench.terminal(*FAST)
+    terminal.prompt()
+    assert 'not a language model' in terminal.text
+    terminal.enter(':help')
+    terminal.expect(r':mast_rotate')
+    terminal.expect('anything else goes to the agent')
+
+    terminal.enter(':cap')
+    terminal.expect(r'\[ACT\] capture_and_score')
+    terminal.expect(r'score 0\.\d+, is_good false')
+    terminal.enter(':foward')
+    terminal.expect('! no command :foward; did you mean :forward')
+    terminal.enter(':forward 1')
+    terminal.expect('! Need to close mast')
+
+    terminal.enter('ローバーの状態を教えて')
+    terminal.expect(r'\[RESULT\] get_status')
+    terminal.expect(r'\n[^\[]*[ぁ-ん一-龥]', 30.0)  # an answer in Japanese
+    terminal.enter('What is the status of the rover?')
+    terminal.expect(r'\[RESULT\] get_status')
+    terminal.expect(r'\n[^\[]*(rover|mast)[^\n]*\n', 30.0)
+
+    terminal.child.send(UP + UP + UP + '\r')  # over the two sentences to :forward 1
+    terminal.expect('! Need to close mast')
+    terminal.enter('：ｓｔａｔｕｓ')
+    terminal.expect('mast "open"')
+
+    files = mapped(bench.processes())
+    assert files, 'the nodes have shared memory'
+    terminal.enter(':quit')
+    assert terminal.end() == 0
+    bench.nothing_left(1.0)
+    # What is left belongs to somebody who lives: this test's own node, for one.
+    assert {file for file in files if file.exists()} <= mapped(psutil.process_iter())
+
+
+def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
+    terminal = bench.terminal('--speed', '2')
+    terminal.prompt()
+    terminal.enter(':demo')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.expect(r'move_forward\([^)]*\)  \d+ s')  # the status line
+    wait_until(lambda: bench.moving, 'the rover to drive')
+    terminal.child.send('\x03')
+    terminal.expect(r'\(Ctrl-C: the rover is stopped; again to leave\)')
+    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    terminal.expect('! Stopped by Ctrl-C')
+    terminal.enter(':status')
+    terminal.expect('moving false')
+
+    terminal.child.send('half a line\x03')  # again: within an edited line
+    terminal.expect('again to leave')
+    terminal.child.send('\x03')
+    assert terminal.end() == 0
+    bench.nothing_left(1.0)
+
+
+def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
+    terminal = bench.terminal()
+    terminal.prompt()
+    terminal.enter(':mast_close')
+    terminal.expect(r'\[RESULT\] mast_close: done')
+    terminal.enter(':forward 15')
+    wait_until(lambda: bench.moving, 'the rover to drive')
+    assert not cooked(terminal.child.child_fd)
+    bench.kill('agent_node')
+    terminal.expect(r'\x1b\[\?2004l')  # written by the runner when the terminal is itself again
+    assert cooked(terminal.child.child_fd)
+    terminal.expect('The agent was restarted after signal 9')
+    terminal.expect('the rover was stopped')
+    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    terminal.enter(':forward 1')
+    terminal.expect(r'\[RESULT\] move_forward: .*distance_m 0\.\d')
+    terminal.child.send(UP + '\r')  # the history outlives the agent
+    terminal.expect(r'\[RESULT\] move_forward: .*distance_m 0\.\d')
+    terminal.child.send('\x04')  # Ctrl-D
+    assert terminal.end() == 0
+    bench.nothing_left(1.0)
+
+
+@pytest.mark.parametrize('signum', [signal.SIGTERM, signal.SIGHUP])
+def test_told_to_end_it_stops_the_rover_and_leaves(bench: Bench, signum: int) -> None:
+    terminal = bench.terminal(*FAST)
+    terminal.prompt()
+    terminal.enter(':mast_close')
+    terminal.expect(r'\[RESULT\] mast_close: done')
+    terminal.enter(':forward 20')
+    wait_until(lambda: bench.moving, 'the rover to drive')
+    os.kill(terminal.child.pid, signum)
+    assert terminal.end() == 130
+    assert r'move_stop: done' in terminal.text
+    assert 'Traceback' not in terminal.text
+    bench.nothing_left(1.0)
