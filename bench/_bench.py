@@ -153,7 +153,7 @@ class Demo:
         return [psutil.Process(self.popen.pid), *self.children()]
 
     def children(self) -> list[psutil.Process]:
-        return psutil.Process(self.popen.pid).children(recursive=True)
+        return list(psutil.Process(self.popen.pid).children(recursive=True))
 
     def nodes(self) -> dict[str, int]:
         """Process id of each node by its executable."""

@@ -123,7 +123,8 @@ def main() -> int:
     ratio = figures['capture']['median_ms'] / floor
     print(f'capture takes {ratio:.2f} of picture + hop, {floor:.2f} ms (aim {AIM})')
     faults = [f'{len(failures)} captures failed: {failures[0]}'] if failures else []
-    return report('capture', faults, **figures, of_floor=round(ratio, 3), aim_of_floor=AIM)
+    status: int = report('capture', faults, **figures, of_floor=round(ratio, 3), aim_of_floor=AIM)
+    return status
 
 
 if __name__ == '__main__':

@@ -71,7 +71,7 @@ def show(title: str, figures: dict[str, dict[str, Any]]) -> float:
     rows = [*figures.items(), ('overlay together', together)]
     table((title, 'CPU %', 'USS MB', 'PSS MB'), [(name, *each.values()) for name, each in rows])
     print()
-    return together['cpu_percent']
+    return float(together['cpu_percent'])
 
 
 def ask(box: Sandbox, name: str) -> str:
@@ -119,7 +119,7 @@ def main() -> int:
         faults.append('no picture came while watched')
     if idle_percent > NEVER_PERCENT:
         faults.append('the idle overlay burns CPU')
-    return report(
+    status: int = report(
         'footprint',
         faults,
         idle=idle,
@@ -129,6 +129,7 @@ def main() -> int:
         watched_hz=round(rate, 2),
         aim_idle_overlay_percent=AIM_PERCENT,
     )
+    return status
 
 
 if __name__ == '__main__':

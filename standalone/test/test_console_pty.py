@@ -72,10 +72,9 @@ def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
     terminal.enter(':status')
     terminal.expect('moving false')
 
-    terminal.child.send('half a line\x03')  # again: within an edited line
-    terminal.expect('again to leave')
-    terminal.child.send('\x03')
+    terminal.child.send('half a line\x03\x03')
     assert terminal.end() == 0
+    assert 'Traceback' not in terminal.text
     bench.nothing_left(1.0)
 
 
@@ -115,3 +114,15 @@ def test_told_to_end_it_stops_the_rover_and_leaves(bench: Bench, signum: int) ->
     assert r'move_stop: done' in terminal.text
     assert 'Traceback' not in terminal.text
     bench.nothing_left(1.0)
+
+
+def test_a_closed_window_stops_the_rover_and_ends_everything(bench: Bench) -> None:
+    terminal = bench.terminal(*FAST)
+    terminal.prompt()
+    terminal.enter(':mast_close')
+    terminal.expect(r'\[RESULT\] mast_close: done')
+    terminal.enter(':forward 20')
+    wait_until(lambda: bench.moving, 'the rover to drive')
+    terminal.child.ptyproc.fileobj.close()
+    bench.nothing_left()
+    assert not bench.moving

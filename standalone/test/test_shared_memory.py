@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
 import subprocess
 import sys
@@ -58,8 +59,20 @@ def test_a_folder_that_is_not_there_is_no_trouble(tmp_path: Path) -> None:
     assert sweep(tmp_path / 'nothing') == 0
 
 
+def test_a_file_without_a_lock_stays_while_somebody_has_it_mapped(tmp_path: Path) -> None:
+    port, other = tmp_path / 'fastrtps_port7411', tmp_path / 'fastrtps_port7413'
+    for file in (port, other):
+        file.write_bytes(b'x' * 4096)
+    with port.open('rb') as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ):
+        assert sweep(tmp_path) == 1
+        assert port.exists()
+    assert not other.exists()
+    assert sweep(tmp_path) == 1
+    assert not port.exists()
+
+
 def test_what_is_not_ours_to_remove_stays(tmp_path: Path) -> None:
-    strangers = [tmp_path / name for name in ('sem.other', 'pulse_el', 'fastrtps_alone', 'x_sl')]
+    strangers = [tmp_path / name for name in ('sem.other', 'pulse_el', 'lttng-ust-wait-6', 'x_sl')]
     for file in strangers:
         file.touch()
     folder = tmp_path / 'fastrtps_folder_el'

@@ -193,7 +193,7 @@ class AdapterWorld:
 
 def in_motion(message: Odometry) -> bool:
     twist = message.twist.twist
-    return abs(twist.linear.x) > 1e-3 or abs(twist.angular.z) > 1e-3
+    return bool(abs(twist.linear.x) > 1e-3 or abs(twist.angular.z) > 1e-3)
 
 
 def mast_of(message: JointState) -> tuple[float, float]:

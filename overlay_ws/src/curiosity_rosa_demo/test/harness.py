@@ -30,7 +30,7 @@ PREFIXES = {
 
 
 def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20.0) -> Any:
-    """The first true value of ``condition``; AssertionError naming ``what`` after ``timeout_s``."""
+    """The first true value of ``condition``; after ``timeout_s`` an error that names ``what``."""
     deadline = time.monotonic() + timeout_s
     while True:
         value = condition()
@@ -183,7 +183,7 @@ def _yaml_scalar(value: Any) -> str:
 
 
 def _own_domain() -> tuple[int, Any]:
-    """A domain id below 102 (all ports stay below the ephemeral range) and the lock that holds it."""
+    """A domain id and the lock that holds it; below 102, so that ports are not ephemeral ones."""
     for domain in range(20, 101):
         lock = open(Path(tempfile.gettempdir(), f'curiosity-test-domain-{domain}.lock'), 'w')  # noqa: SIM115
         try:

@@ -176,6 +176,8 @@ def run(argv: list[str]) -> int:
         except (KeyboardInterrupt, SystemExit):
             status = CRASHED if app.crashed else INTERRUPTED
         finally:
+            for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(signum, signal.SIG_IGN)  # it is leaving already
             app.close()
         if not options.command:
             return status

@@ -85,8 +85,21 @@ def run_terminal(console: Console, session: Session, interrupts: Interrupts) -> 
         bottom_toolbar=toolbar,
         refresh_interval=0.5,
     )
+    told_to_end = False
+
+    def leave(*_: object) -> None:
+        # An exception raised in the midst of the prompt's event loop would leave it hanging.
+        nonlocal told_to_end
+        told_to_end = True
+        app = prompt.app
+        if app.loop is None or not app.is_running:
+            raise SystemExit(143)
+        app.loop.call_soon_threadsafe(lambda: app.is_done or app.exit(exception=EOFError()))
+
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, leave)
     with patch_stdout(), _errors_above_the_prompt(console):
-        while True:
+        while not told_to_end:
             try:
                 line = prompt.prompt('rover> ')
             except KeyboardInterrupt:
@@ -94,9 +107,14 @@ def run_terminal(console: Console, session: Session, interrupts: Interrupts) -> 
                     return
                 continue
             except EOFError:
-                return
+                break
+            except OSError:  # the terminal is gone
+                told_to_end = True
+                break
             if not console.enter(line):
                 return
+    if told_to_end:
+        raise SystemExit(143)
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ rclpy.spin(RunNode(ServiceFaults(), time_scale=1.0))
 
 def reach(seconds: float) -> float:
     """How far the rover drives in so many of our seconds, metres."""
-    return METRES_PER_S * SPEED * seconds
+    return float(METRES_PER_S * SPEED * seconds)
 
 
 # --- the leash -----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.routine_facts import Mast, observe
@@ -102,6 +102,7 @@ def test_a_hint_that_is_too_near_is_corrected_by_measuring(rover: Rover) -> None
 def test_without_a_hint_the_slope_of_the_score_leads_to_the_light(
     x: float, yaw: float, speed: float
 ) -> None:
+    assume(abs(math.cos(yaw)) > 0.3)  # driving across the slope, a hop measures next to nothing
     rover = Rover(x=x, yaw=yaw, speed=speed)
     run_turn(rover, prompt='')
     check_manners(rover)
