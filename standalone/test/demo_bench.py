@@ -80,9 +80,10 @@ class Terminal:
                     [pattern, CURSOR_QUESTION], timeout=max(0.1, deadline - time.monotonic())
                 )
             except (pexpect.TIMEOUT, pexpect.EOF) as error:
+                seen = plain(self.text + before + str(self.child.before))
                 raise AssertionError(
                     f'waited {timeout_s} s for {pattern!r} ({type(error).__name__}); '
-                    f'on the screen:\n{(before + str(self.child.before))[-3000:]}'
+                    f'the last lines:\n{seen[-3000:]}'
                 ) from None
             before += self.child.before
             self.text += self.child.before + str(self.child.after)
@@ -201,6 +202,11 @@ class Bench:
                 run.popen.stdin.close()
         for terminal in self.terminals:
             terminal.child.close(force=True)
+
+
+def plain(text: str) -> str:
+    """The text without the sequences that paint it."""
+    return re.sub(r'\x1b\[[0-9;?]*[A-Za-z]', '', text)
 
 
 def mapped(processes: Iterable[psutil.Process]) -> set[Path]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
 from curiosity_rosa_demo.agent.memory import line as trace_line
-from curiosity_rosa_demo.agent.reporting import summary
+from curiosity_rosa_demo.agent.reporting import status_text, summary
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
@@ -159,7 +159,7 @@ class Console:
             return self.stop('the operator')
         if command.name == 'status':
             result = self._session.status()
-            return Outcome(result.ok, summary(result))
+            return Outcome(result.ok, status_text(result.data) if result.ok else summary(result))
         if command.name == 'trace':
             events = self._session.events.last(int(command.number))
             return Outcome(True, '\n'.join(trace_line(event) for event in events) or 'no events')

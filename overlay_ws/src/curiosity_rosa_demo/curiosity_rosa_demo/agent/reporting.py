@@ -40,6 +40,18 @@ def summary(result: ToolResult) -> str:
     return ', '.join(f'{key} {json.dumps(value)}' for key, value in shown.items()) or 'done'
 
 
+def status_text(status: dict[str, Any]) -> str:
+    """The rover's status in words."""
+    x, y, yaw = (number(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
+    heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
+    mast = status.get('mast') or 'unknown'
+    motion = 'moving' if status.get('moving') else 'standing still'
+    drive = 'may drive' if status.get('move_allowed') else 'may not drive'
+    last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
+    return f'{where}{heading}; {motion}; mast {mast}, {drive}{last}'
+
+
 def number(value: Any) -> float | None:
     """``value`` when it is a finite number, else None (True is no number)."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

@@ -1,0 +1,37 @@
+"""What the console says of a status."""
+
+from __future__ import annotations
+
+import pytest
+
+from curiosity_rosa_demo.agent.reporting import status_text
+
+FULL = {
+    'mast_is_open': True,
+    'mast': 'open',
+    'move_allowed': False,
+    'moving': False,
+    'last_error_reason': 'Need to close mast',
+    'rover_x': 1.4567,
+    'rover_y': -0.5,
+    'yaw_rad': 1.5708,
+}
+
+
+@pytest.mark.parametrize(
+    ('change', 'text'),
+    [
+        ({}, 'x 1.46 m, y -0.50 m, heading 90 deg; standing still; mast open, may not drive'),
+        ({'rover_x': None}, 'position unknown'),
+        ({'moving': True}, 'moving'),
+        ({'mast': 'closed', 'move_allowed': True}, 'mast closed, may drive'),
+        ({}, 'last: Need to close mast'),
+    ],
+)
+def test_a_status_is_told_in_words(change: dict[str, object], text: str) -> None:
+    assert text in status_text({**FULL, **change})
+
+
+def test_an_empty_status_is_told_as_unknown() -> None:
+    told = 'position unknown; standing still; mast unknown, may not drive'
+    assert status_text({}) == told
