@@ -56,7 +56,7 @@ class ScriptedSession:
         return self._work(f'template {template.label}', cancellation)
 
     def status(self) -> ToolResult:
-        return ToolResult.success(moving=True, rover_x=1.23456)
+        return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
 
     def stop(self, by: str) -> Outcome:
         self.stops.append(by)
@@ -140,7 +140,7 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: Bench) -> None:
 def test_questions_are_answered_while_something_runs(bench: Bench) -> None:
     bench.runs(':cap')
     bench.console.enter(':status')
-    assert bench.said[-1] == 'moving true, rover_x 1.235'
+    assert bench.said[-1] == 'x 1.23 m, y 0.00 m; moving; mast unknown, may not drive'
     bench.console.enter(':help')
     assert RULES_NOTE in bench.said[-1]
     bench.console.enter(':trace')
