@@ -104,8 +104,9 @@ def main() -> int:
             if not json.loads(ask(box, 'get_status'))['moving']:
                 faults.append('the rover stopped while it was watched')
             ask(box, 'move_stop')
-            if demo.nodes().items() < {n: p for n, p in pids.items() if n in NODES}.items():
-                faults.append(f'processes ended or were restarted: {demo.nodes()}, not {pids}')
+            now = demo.nodes()
+            if any(now.get(name) != pids[name] for name in NODES):
+                faults.append(f'processes ended or were restarted: {now}, not {pids}')
             faults += demo.leave()
         finally:
             demo.end()

@@ -47,7 +47,7 @@ def test_a_conversation(bench: Bench) -> None:
     terminal.child.send(UP + UP + UP + '\r')  # over the two sentences to :forward 1
     terminal.expect('! Need to close mast')
     terminal.enter('：ｓｔａｔｕｓ')
-    terminal.expect('mast "open"')
+    terminal.expect('mast open')
 
     files = mapped(bench.processes())
     assert files, 'the nodes have shared memory'
@@ -70,7 +70,7 @@ def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
     wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
     terminal.expect('! Stopped by Ctrl-C')
     terminal.enter(':status')
-    terminal.expect('moving false')
+    terminal.expect('standing still')
 
     terminal.child.send('half a line\x03\x03')
     assert terminal.end() == 0
