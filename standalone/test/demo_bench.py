@@ -89,7 +89,7 @@ class Terminal:
             self.text += self.child.before + str(self.child.after)
             if found == 0:
                 return before
-            self.child.send('\x1b[1;1R')
+            self.child.send('\x1b[30;1R')
 
     def prompt(self) -> None:
         self.expect('rover>')

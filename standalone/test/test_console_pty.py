@@ -22,7 +22,7 @@ def cooked(descriptor: int) -> bool:
 
 
 def test_a_conversation(bench: Bench) -> None:
-    terminal = bench.terminal(*FAST)
+    terminal = bench.terminal()
     terminal.prompt()
     assert 'not a language model' in terminal.text
     terminal.enter(':help')

@@ -117,16 +117,15 @@ class Sandbox:
         self._clients: dict[tuple[type, str], Any] = {}
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
+    def __exit__(self, *_: object) -> None:
         # The rover, started first, goes last: the adapter stops it on its own way out.
         for process in reversed(self._processes):
             process.end()
         self._spin.close()
         self.node.destroy_node()
         rclpy.try_shutdown()
-        if exc_info[0] is not None:
-            for process in self._processes:
-                print(f'--- {process.log.name} (last lines)\n{process.output()[-3000:]}')
+        for process in self._processes:  # pytest shows it when the test failed
+            print(f'--- {process.log.name} (last lines)\n{process.output()[-3000:]}')
         self._folder.cleanup()
         self._lock.close()
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
-from curiosity_rosa_demo.adapter.stop import TWIST_PERIOD_S, Odometry, Stop
+from curiosity_rosa_demo.adapter.stop import Odometry, Stop
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -237,7 +237,7 @@ class MotionGuard:
         elif self.mast is Mast.CLOSED and self._joints is not None:
             times.append(self._joints.at + self._mast_config.joint_max_age_s + 0.01)
         if self._stop is not None:
-            times.append(now + TWIST_PERIOD_S)
+            times.append(self._stop.next_wakeup(now))
         elif self.motion is Motion.MOVING:
             times.append(now + LEASH_CHECK_S)
         elif self._unasked_since is not None and self._config.stop_unexpected:

@@ -2,6 +2,8 @@
 
 ``/move_stop`` is called at once. Without an answer in time, or when the rover goes on all the
 same, zero Twists are due until odometry says still, and the call is tried again at a slow pace.
+Somebody may go on repeating his own Twist, and a reading between the two says still: so the zero
+Twists pause, and have worked only if the rover stays still without them.
 Times are seconds of a steady clock.
 """
 
@@ -11,9 +13,11 @@ from dataclasses import dataclass
 
 from curiosity_rosa_demo.infra.config_models import MotionConfig
 
-TWIST_PERIOD_S = 0.05  # zero Twists at twice the rate at which the demo repeats its own
-TWISTS_TO_WORK = 4
+TWIST_PERIOD_S = 0.01  # ten zero Twists for each one that the demo repeats
 RECALL_PERIOD_S = 1.0
+FIRST_PROBE_S, LONGEST_FLOOD_S = 0.2, 8.0  # zero Twists before it is tried whether they worked
+PROBE_S = 0.35  # the rover must stay still this long without them: three readings at 10 Hz
+CHECK_S = 0.1  # how often to look again at the latest
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,13 @@ class Stop:
         self._recall_at: float | None = None
         self._answered_at: float | None = None
         self._flood_since: float | None = None
-        self._twist_at = now
+        self._flood_for = FIRST_PROBE_S
+        self._probe_since: float | None = None
+        self._twist_at: float | None = None  # None: zero Twists are not due for now
         if before is not None and before._flood_since is not None:
             # A second request does not interrupt the zero Twists.
-            self._flood_since, self.failure = before._flood_since, before.failure
+            self._flood_since, self._twist_at = now, now
+            self._flood_for, self.failure = before._flood_for, before.failure
             self._recall_at = now + RECALL_PERIOD_S
 
     def answered(self, now: float) -> None:
@@ -58,18 +65,23 @@ class Stop:
         if self._flood_since is None:
             self._flood_since = self._twist_at = now
 
+    def next_wakeup(self, now: float) -> float:
+        """When to call ``advance`` again at the latest."""
+        marks = (self._call_deadline, self._recall_at, self._twist_at)
+        return min([now + CHECK_S, *(mark for mark in marks if mark is not None)])
+
     def is_over(self, now: float, odometry: Odometry | None) -> bool:
         """Whether the rover is known to be still.
 
         With an answer: when odometry says so after it, or there is no fresh odometry. Without one:
-        when odometry says so after some zero Twists.
+        when odometry goes on saying so after the zero Twists have paused.
         """
         if self._call_due:
             return False
         fresh = self._fresh(odometry, now)
         if self._answered_at is not None:
             return fresh is None or (fresh.still and fresh.at >= self._answered_at)
-        return self._twists_have_worked(now, fresh)
+        return self._stays_still(fresh)
 
     def advance(self, now: float, odometry: Odometry | None) -> StopDue:
         """What is due now; each thing is said once."""
@@ -100,15 +112,30 @@ class Stop:
             return None
         return odometry
 
-    def _twists_have_worked(self, now: float, fresh: Odometry | None) -> bool:
-        if self._flood_since is None or fresh is None or not fresh.still:
-            return False
-        return fresh.at - self._flood_since > TWISTS_TO_WORK * TWIST_PERIOD_S
+    def _stays_still(self, fresh: Odometry | None) -> bool:
+        return (
+            self._probe_since is not None
+            and fresh is not None
+            and fresh.still
+            and fresh.at - self._probe_since >= PROBE_S
+        )
 
     def _twist_due(self, now: float, fresh: Odometry | None) -> bool:
-        if self._flood_since is None or now < self._twist_at:
+        if self._flood_since is None:
+            return False
+        if self._probe_since is not None:
+            if fresh is not None and fresh.still:
+                return False
+            # It moves again, or nobody can tell: no probe again before twice the time.
+            self._probe_since, self._flood_since, self._twist_at = None, now, now
+            self._flood_for = min(2 * self._flood_for, LONGEST_FLOOD_S)
+        elif fresh is not None and fresh.still and fresh.at - self._flood_since >= self._flood_for:
+            self._probe_since, self._twist_at = now, None
+            return False
+        if fresh is None and now - self._flood_since > self._config.stop_confirm_s:
+            self._twist_at = None
+            return False
+        if self._twist_at is not None and now < self._twist_at:
             return False
         self._twist_at = now + TWIST_PERIOD_S
-        if fresh is not None:
-            return not self._twists_have_worked(now, fresh)
-        return now - self._flood_since <= self._config.stop_confirm_s
+        return True

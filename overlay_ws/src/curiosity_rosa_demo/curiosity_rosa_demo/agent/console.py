@@ -63,8 +63,10 @@ class Console:
         if command.at_once:
             self._finish(self._answer(command))
             return True
-        if self.busy:
-            self._say(f'(queued behind what runs; :stop drops it) {line.strip()}')
+        job = self._current
+        if job is not None:
+            ahead = 'behind what runs' if job.moves else 'until the other nodes are up'
+            self._say(f'(queued {ahead}; :stop drops it) {line.strip()}')
         self._enqueue(_Job(lambda cancellation: self._run(command, cancellation)))
         return True
 

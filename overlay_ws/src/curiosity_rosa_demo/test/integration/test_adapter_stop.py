@@ -174,6 +174,19 @@ def test_without_the_stop_service_zero_twists_stop_the_wheels(dead_driver: Adapt
     assert world.stands()
 
 
+def test_a_driver_that_repeats_its_twist_is_held_back_and_never_called_stopped(
+    sandbox: Sandbox,
+) -> None:
+    world = AdapterWorld(sandbox).drive()
+    world.fault(fault_services=['move_stop:absent'])  # the service is gone, its node is not
+    answer = world.ask('move_stop')
+    began, at = world.x, time.monotonic()
+    wait_until(lambda: time.monotonic() - at > 4.0, 'four seconds of zero Twists')
+    free = reach(time.monotonic() - at)
+    assert world.x - began < 0.35 * free, f'{world.x - began:.2f} m of {free:.2f} m'
+    assert not answer.success, 'the rover went on'
+
+
 def test_a_motion_that_starts_late_is_stopped_again(sandbox: Sandbox) -> None:
     quick = {'motion': {'service_timeout_s': 0.5}}
     world = AdapterWorld(sandbox, thresholds=quick).close_mast()

@@ -167,9 +167,23 @@ def test_zero_twists_stop_a_rover_whose_move_stop_hangs(stowed: World) -> None:
     stowed.step(0.5)
     stowed.drive.hanging = True
     stowed.ask_stop()
-    stowed.step(CONFIG.motion.stop_timeout_s + 0.5)
+    stowed.step(CONFIG.motion.stop_timeout_s + 0.1)
     assert not stowed.moving
+    stowed.step(1.0)
     assert stowed.guard.motion is Motion.STILL
+
+
+def test_a_driver_that_goes_on_is_held_down_and_never_called_still(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    stowed.drive.absent = True  # its services are gone, its timer is not
+    stowed.ask_stop()
+    driven = 0
+    for _ in range(400):
+        stowed.step()
+        driven += stowed.moving
+        assert stowed.guard.motion is Motion.MOVING
+    assert driven < 40  # only while the zero Twists pause to see whether they worked
 
 
 def test_zero_twists_without_odometry_end_but_the_stop_is_tried_on(stowed: World) -> None:

@@ -27,6 +27,7 @@ FAULTS: dict[str, Callable[[World], None]] = {
     'drive hangs': lambda world: setattr(world.drive, 'hanging', True),
     'drive recovers': lambda world: setattr(world.drive, 'hanging', False),
     'drive vanishes': _vanish,
+    'drive goes deaf': lambda world: setattr(world.drive, 'absent', True),
     'drive returns': lambda world: setattr(world.drive, 'absent', False),
     'masts hang': lambda world: setattr(world.masts, 'hanging', True),
     'masts recover': lambda world: setattr(world.masts, 'hanging', False),

@@ -1,0 +1,211 @@
+"""scripts/run_demo.sh for scripts: commands, pipes, bad input, kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from demo_bench import SCRIPT, Bench, wait_until
+from PIL import Image
+
+from curiosity_rosa_demo.trace.trace_recorder import read_trace
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+KEYS = {'ok', 'answer', 'score', 'image', 'trace'}
+
+
+@pytest.mark.parametrize(
+    'start',
+    [
+        ('initial_x=-3.0', 'initial_mast=closed'),  # behind the dark
+        ('initial_yaw=3.0',),  # looking away from the light
+        ('initial_x=6.0', 'initial_mast=closed'),  # in the light already
+    ],
+    ids=['dark', 'turned', 'bright'],
+)
+def test_the_demo_finds_the_light(bench: Bench, tmp_path: Path, start: tuple[str, ...]) -> None:
+    parameters = [part for each in start for part in ('--stand-in', each)]
+    options = ('--speed', '10', '--artifacts', str(tmp_path / 'new'), *parameters)
+    status, result, output = bench.commands(':demo', options=options)
+    assert set(result) == KEYS
+    assert result['ok'], output
+    assert status == 0
+    assert result['score'] >= 0.8
+    assert result['image'] == str(tmp_path / 'new/capture.jpg')
+    assert result['trace'] == str(tmp_path / 'new/trace.jsonl')
+    with Image.open(result['image']) as picture:
+        picture.load()
+        assert picture.format == 'JPEG'
+        assert picture.size == (800, 800)
+    kinds_in_order(Path(result['trace']))
+    bench.nothing_left(1.0)
+
+
+def kinds_in_order(path: Path) -> None:
+    """Each ACT follows its DECIDE and is followed by the RESULT or ERROR of the same tool."""
+    events = [event for event in read_trace(path) if event.tool_name]
+    acts = [number for number, event in enumerate(events) if event.kind == 'ACT']
+    assert acts
+    for number in acts:
+        before, act, after = events[number - 1 : number + 2]
+        assert (before.kind, before.tool_name) == ('DECIDE', act.tool_name)
+        assert after.kind in ('RESULT', 'ERROR')
+        assert after.tool_name == act.tool_name
+
+
+def test_only_the_last_command_decides(bench: Bench) -> None:
+    status, result, output = bench.commands(
+        ':forward', ':mast_close', ':forward 1', options=('--speed', '2')
+    )
+    assert '! Need to close mast' in output
+    assert (status, result['ok']) == (0, True)
+    assert 'distance_m' in result['answer']
+    assert result['image'] is None
+    assert result['trace'] is None
+
+    status, result, _ = bench.commands(':mast_close', ':hlep')
+    assert (status, result['ok']) == (1, False)
+    assert 'did you mean :help' in result['answer']
+
+    status, result, _ = bench.commands('：ｆｏｒｗａｒｄ')
+    assert (status, result['ok']) == (1, False)
+    assert result['answer'] == 'Need to close mast'
+
+
+def test_lines_from_a_pipe(bench: Bench) -> None:
+    run = bench.run('--speed', '2')
+    run.send(':mast_close', ':foward')
+    run.expect('! no command :foward; did you mean :forward')
+    run.expect('[RESULT] mast_close: done')
+    run.send('：ｆｏｒｗａｒｄ　２０', ':cap')
+    wait_until(lambda: bench.moving, 'the rover to drive')
+    run.send(':status')
+    run.expect('; moving; mast closed')
+    run.send(':stop')
+    run.expect('! Stopped by the operator')
+    run.expect('(1 queued dropped)')
+    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    run.send('マストを上げて')
+    run.expect('[ACT] mast_open')
+    assert run.end() == 0  # what runs is finished, then it leaves
+    output = run.output()
+    assert '[RESULT] mast_open' in output
+    assert 'Traceback' not in output
+    bench.nothing_left(1.0)
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'words'),
+    [
+        (('--speed', '100'), ('--speed 100', '0.1 to 20')),
+        (('--sped', '2'), ('--sped',)),
+        (('--stand-in', 'initial_mast=up'), ('initial_mast', "'up'", 'closed')),
+        (('--config-dir', '/nowhere'), ('/nowhere', 'no such folder')),
+        (('--artifacts', '/proc/nothing', '-c', ':help'), ('/proc/nothing',)),
+    ],
+)
+def test_bad_input_is_one_clear_line(
+    bench: Bench, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    ended = subprocess.run(
+        [SCRIPT, *arguments], env=bench.env, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 2
+    assert ended.stdout == ''
+    assert ended.stderr.count('\n') == 1
+    assert all(word in ended.stderr for word in words)
+    bench.nothing_left(1.0)
+
+
+def test_a_bad_domain_is_named(bench: Bench) -> None:
+    env = {**bench.env, 'ROS_DOMAIN_ID': '../5'}
+    ended = subprocess.run([SCRIPT], env=env, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert ended.stderr == 'run_demo: ROS_DOMAIN_ID=../5: must be a number from 0 to 232\n'
+
+
+def test_a_bad_key_in_your_own_contracts_is_named(bench: Bench) -> None:
+    folder = bench.box.config_dir(thresholds={'motion': {'max_duration': 3}})
+    ended = subprocess.run(
+        [SCRIPT, '--config-dir', folder], env=bench.env, capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 2
+    assert 'thresholds.yaml: motion.max_duration' in ended.stderr
+    assert 'Traceback' not in ended.stderr
+
+
+def test_without_input_or_output_it_just_ends(bench: Bench) -> None:
+    run = bench.run(stdin=subprocess.DEVNULL)
+    assert run.end() == 0
+    closed = subprocess.run(
+        ['bash', '-c', f'{SCRIPT} <&- >&-'], env=bench.env, stderr=subprocess.PIPE, timeout=60
+    )
+    assert closed.returncode == 0
+    assert closed.stderr == b''
+    bench.nothing_left(1.0)
+
+
+def test_when_nobody_reads_any_longer_the_rover_is_stopped(bench: Bench) -> None:
+    demo = subprocess.Popen(
+        [SCRIPT, '-c', ':mast_close', '-c', ':forward 20', '-c', ':status'],
+        env=bench.env,
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+    )
+    assert demo.stdout is not None
+    wait_until(lambda: bench.moving, 'the rover to drive', 60.0)
+    demo.stdout.close()
+    bench.kill('visualizer_node')  # its restart is said, to nobody
+    assert demo.wait(timeout=30) == 130
+    assert not bench.moving
+    bench.nothing_left(1.0)
+
+
+def test_one_demo_in_a_domain_and_all_gone_after_kill_9_of_the_console(bench: Bench) -> None:
+    run = bench.run()
+    run.send(':mast_close', ':forward 20')
+    wait_until(lambda: bench.moving, 'the rover to drive', 60.0)
+    second = subprocess.run([SCRIPT], env=bench.env, capture_output=True, text=True, timeout=60)
+    assert second.returncode == 2
+    assert second.stdout == ''
+    assert f'a demo runs in ROS domain {bench.box.domain} already' in second.stderr
+
+    os.kill(run.popen.pid, signal.SIGKILL)
+    bench.nothing_left(15.0)
+    assert not bench.moving  # the adapter's last act; the rover was still there to hear it
+
+
+def test_kill_9_of_the_agent_ends_commands_with_a_clear_answer(bench: Bench) -> None:
+    run = bench.run('-c', ':mast_close', '-c', ':forward 20')
+    wait_until(lambda: bench.moving, 'the rover to drive', 60.0)
+    bench.kill('agent_node')
+    assert run.end() == 1
+    result = json.loads(run.output().splitlines()[-1])
+    assert set(result) == KEYS
+    assert (result['ok'], result['answer']) == (False, 'The agent ended by signal 9.')
+
+
+LEASH_S = 30.0
+
+
+def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
+    run = bench.run('--speed', '3', '--stand-in', 'initial_x=-40.0')
+    for number, name in enumerate(('visualizer', 'simulator', 'adapter', 'stand_in'), start=1):
+        run.send(':demo')
+        wait_until(lambda: bench.moving, f'the rover to drive before {name} is killed', 60.0)
+        pid = bench.kill(f'{name}_node')
+        run.expect(f'The {name} process ended (terminated by SIGKILL) and is started again.')
+        bench.back(f'{name}_node', pid)
+        wait_until(lambda: not bench.moving, 'the rover to stand still', LEASH_S)
+        run.send(':stop', 'What is your status?')
+        run.expect('[ACT] get_status()', times=number)
+    run.expect('The adapter node was restarted: adapter started: rover stopped first')
+    run.send(':mast_close', ':forward 1')
+    run.expect('[RESULT] move_forward: duration_s 1.0')
+    assert run.end() == 0
+    assert 'Traceback' not in run.output()
+    bench.nothing_left(1.0)
