@@ -15,3 +15,4 @@ settings.load_profile('default')
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox() as box:
         yield box
+        box.show_logs()

@@ -124,10 +124,13 @@ class Sandbox:
         self._spin.close()
         self.node.destroy_node()
         rclpy.try_shutdown()
-        for process in self._processes:  # pytest shows it when the test failed
-            print(f'--- {process.log.name} (last lines)\n{process.output()[-3000:]}')
         self._folder.cleanup()
         self._lock.close()
+
+    def show_logs(self) -> None:
+        """Print the end of what each process has written; pytest shows it of a failed test."""
+        for process in self._processes:
+            print(f'--- {process.log.name} (last lines)\n{process.output()[-3000:]}')
 
     def start(self, package: str, executable: str, /, *args: str, **params: Any) -> Process:
         """Start a node with ROS parameters given as keywords."""
