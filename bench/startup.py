@@ -2,8 +2,8 @@
 
 Interleaved runs; the check that nothing needs to be set up is counted in. The script runs in a
 terminal, the prompt is what a person can type at. Aim: within 1.5 of the import. The answer to a
-:status typed at once shows that the nodes work too. ROSA is imported behind the prompt, so the time
-to the answer of a question to the agent is shown; and the time from :quit to the end.
+:status typed at once shows that the nodes work too. ROSA is imported behind the prompt, so the
+time to the answer of a question to the agent is shown; and the time from :quit to the end.
 
 Must never happen: a start or an end that fails, a process that is left behind, a prompt with a
 node missing.

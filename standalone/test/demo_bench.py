@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,11 @@ class Run:
         return self.log.read_text(encoding='utf-8')
 
     def expect(self, text: str, timeout_s: float = READY_S, times: int = 1) -> None:
+        self.until(lambda: self.output().count(text) >= times, repr(text), timeout_s)
+
+    def until(self, condition: Callable[[], Any], what: str, timeout_s: float = READY_S) -> None:
         try:
-            wait_until(lambda: self.output().count(text) >= times, f'{text!r}', timeout_s)
+            wait_until(condition, what, timeout_s)
         except AssertionError as error:
             raise AssertionError(f'{error}; the output was:\n{self.output()}') from None
 

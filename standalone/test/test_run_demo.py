@@ -196,7 +196,7 @@ def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
     run = bench.run('--speed', '3', '--stand-in', 'initial_x=-40.0')
     for number, name in enumerate(('visualizer', 'simulator', 'adapter', 'stand_in'), start=1):
         run.send(':demo')
-        wait_until(lambda: bench.moving, f'the rover to drive before {name} is killed', 60.0)
+        run.until(lambda: bench.moving, f'the rover to drive before {name} is killed')
         pid = bench.kill(f'{name}_node')
         run.expect(f'The {name} process ended (terminated by SIGKILL) and is started again.')
         bench.back(f'{name}_node', pid)
