@@ -326,9 +326,9 @@ def test_a_hanging_stop_freezes_its_node_and_the_rover_drives_on(sandbox: Sandbo
     call(sandbox, '/move_forward')
     wait_until(lambda: len(twists) > 3, 'the repeated Twist')
     stop = call_later(sandbox, '/move_stop')
-    turn = call_later(sandbox, '/turn_left')
     call(sandbox, '/mast_close')  # another node is not touched
     wait_until_frozen(twists, odometry)
+    turn = call_later(sandbox, '/turn_left')  # waits behind the stop
     count, place = len(twists), x_of(odometry[-1])
     wait_until(lambda: x_of(odometry[-1]) > place + 1.0, 'the rover to go on')
     assert len(twists) == count

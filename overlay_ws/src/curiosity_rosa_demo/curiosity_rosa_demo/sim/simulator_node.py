@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import sys
+import threading
 import time
 
 from curiosity_rosa_interfaces.srv import CaptureAndScore
@@ -32,6 +33,7 @@ from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
 
 LINGER_S = 5.0  # frames keep coming for this long after a capture, so that the next finds one
+POSE_LOOK_S = 0.05
 LOOK_S = 0.5  # how often to look whether somebody subscribes to the output
 
 # Reliable and latched matches every subscriber, and shows a late one the last capture.
@@ -65,6 +67,7 @@ class SimulatorApp:
         if not self._pipeline.fast:
             self.node.get_logger().info('libjpeg-turbo not found: pictures take the slower way')
         self._processed = 0
+        self._closing = threading.Event()
         self._trouble: type[Exception] | None = None
         self._output_topic = config.topics.images.output_capture_compressed
         self._output = self.node.create_publisher(CompressedImage, self._output_topic, CAPTURE_QOS)
@@ -89,6 +92,7 @@ class SimulatorApp:
         ]
 
     def close(self) -> None:
+        self._closing.set()
         self._camera.close()
         for thread in self._threads:
             thread.close()
@@ -119,11 +123,12 @@ class SimulatorApp:
         self, _: CaptureAndScore.Request, response: CaptureAndScore.Response
     ) -> CaptureAndScore.Response:
         asked_s = time.monotonic()
+        until_s = asked_s + self._limits.wait_s
         frame = None
         try:
-            frame = self._camera.fresh(
-                max_age_s=self._limits.max_image_age_s, wait_s=self._limits.wait_s
-            )
+            self._fresh(until_s)
+            self._await_pose(until_s)
+            frame = self._fresh(until_s)  # the pose may have taken its time
             light, pose = self._process(frame)
         except FAILURES as error:
             response.error_reason = str(error)
@@ -136,6 +141,22 @@ class SimulatorApp:
         self._camera.want(LINGER_S)
         response.stamp = self.node.get_clock().now().to_msg()
         return response
+
+    def _fresh(self, until_s: float) -> Frame:
+        """A frame to work on. Raises NoFrame."""
+        wait_s = max(0.0, until_s - time.monotonic())
+        return self._camera.fresh(max_age_s=self._limits.max_image_age_s, wait_s=wait_s)
+
+    def _await_pose(self, until_s: float) -> None:
+        """TF may not be known yet right after a start. Raises TransformUnavailable."""
+        tf = self._topics.tf
+        while True:
+            try:
+                self._transforms.lookup(tf.world_frame, tf.base_frame)
+                return
+            except TransformUnavailable:
+                if time.monotonic() >= until_s or self._closing.wait(POSE_LOOK_S):
+                    raise
 
     def _process(self, frame: Frame) -> tuple[LightScore, RoverPose]:
         """Score, darken and publish one frame. Raises one of FAILURES; safe from both threads."""
