@@ -21,7 +21,6 @@ if (($#)); then exec python -m pytest "$@"; fi
 
 rm -f .coverage .coverage.*
 python -m pytest --cov --cov-report=  # status 5, a failure, when it finds no test
-coverage combine --quiet --append 2>/dev/null || true  # what the nodes' own processes left
 coverage report
 for room in domain adapter sim trace viz; do
   coverage report --include="*/curiosity_rosa_demo/$room/*" --fail-under=90 >/dev/null ||

@@ -60,10 +60,12 @@ class Console:
             return True
         if command.name == 'quit':
             return False
-        if command.at_once:
+        with self._changed:
+            job = self._job_now()
+        too_early = command.name == 'status' and job is not None and not job.moves
+        if command.at_once and not too_early:
             self._finish(self._answer(command))
             return True
-        job = self._current
         if job is not None:
             ahead = 'behind what runs' if job.moves else 'until the other nodes are up'
             self._say(f'(queued {ahead}; :stop drops it) {line.strip()}')
@@ -94,7 +96,7 @@ class Console:
     def close(self) -> None:
         """Stop the rover if something runs, and end it."""
         with self._changed:
-            job = self._current or (self._waiting[0] if self._waiting else None)
+            job = self._job_now()
             self._waiting.clear()
         if job is not None and job.moves:
             self.stop('the end of the console')
@@ -118,6 +120,9 @@ class Console:
         self._say(text)
 
     # --- running ----------------------------------------------------------------------------
+
+    def _job_now(self) -> _Job | None:
+        return self._current or (self._waiting[0] if self._waiting else None)
 
     def _enqueue(self, job: _Job) -> None:
         with self._changed:
@@ -145,6 +150,8 @@ class Console:
 
     def _run(self, command: Command, cancellation: Cancellation) -> Outcome:
         name, session = command.name, self._session
+        if command.at_once:
+            return self._answer(command)
         if name == 'text':
             return session.say(command.text, cancellation)
         if name == 'demo':

@@ -191,12 +191,25 @@ def test_wait_is_bounded(bench: Bench) -> None:
 def test_commands_wait_for_the_preparation(bench: Bench) -> None:
     ready = threading.Event()
     bench.session.release.set()
-    bench.console.prepare(lambda _: ready.wait(WAIT_S) and None)
+    bench.console.prepare(lambda cancellation: wait_until(ready.is_set, 'the go-ahead'))
     bench.console.enter(':cap')
     assert bench.session.ran == []
     ready.set()
     bench.finish()
     assert bench.said[-1] == 'did capture_and_score'
+
+
+def test_a_status_waits_for_the_preparation_and_a_stop_does_not(bench: Bench) -> None:
+    ready = threading.Event()
+    bench.console.prepare(lambda cancellation: wait_until(ready.is_set, 'the go-ahead'))
+    bench.console.enter(':status')
+    assert '(queued until the other nodes are up; :stop drops it) :status' in bench.said
+    bench.console.enter(':stop')
+    assert bench.session.stops == ['the operator']
+    bench.console.enter(':status')
+    ready.set()
+    bench.finish()
+    assert bench.said[-1].startswith('x 1.23 m')
 
 
 def test_closing_stops_what_moves_but_not_for_the_preparation(bench: Bench) -> None:
