@@ -46,7 +46,7 @@ class Run:
         self.popen.stdin.flush()
 
     def output(self) -> str:
-        return self.log.read_text(encoding='utf-8')
+        return str(self.log.read_text(encoding='utf-8'))
 
     def expect(self, text: str, timeout_s: float = READY_S, times: int = 1) -> None:
         self.until(lambda: self.output().count(text) >= times, repr(text), timeout_s)
@@ -91,7 +91,7 @@ class Terminal:
             before += self.child.before
             self.text += self.child.before + str(self.child.after)
             if found == 0:
-                return before
+                return str(before)
             self.child.send('\x1b[30;1R')
 
     def prompt(self) -> None:

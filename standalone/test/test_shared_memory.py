@@ -63,7 +63,7 @@ def test_a_file_without_a_lock_stays_while_somebody_has_it_mapped(tmp_path: Path
     port, other = tmp_path / 'fastrtps_port7411', tmp_path / 'fastrtps_port7413'
     for file in (port, other):
         file.write_bytes(b'x' * 4096)
-    with port.open('rb') as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ):
+    with port.open('rb') as held, mmap.mmap(held.fileno(), 0, access=mmap.ACCESS_READ):
         assert sweep(tmp_path) == 1
         assert port.exists()
     assert not other.exists()

@@ -191,7 +191,11 @@ def test_wait_is_bounded(bench: Bench) -> None:
 def test_commands_wait_for_the_preparation(bench: Bench) -> None:
     ready = threading.Event()
     bench.session.release.set()
-    bench.console.prepare(lambda cancellation: wait_until(ready.is_set, 'the go-ahead'))
+
+    def prepare(_: Cancellation) -> None:
+        assert ready.wait(WAIT_S)
+
+    bench.console.prepare(prepare)
     bench.console.enter(':cap')
     assert bench.session.ran == []
     ready.set()
@@ -201,7 +205,11 @@ def test_commands_wait_for_the_preparation(bench: Bench) -> None:
 
 def test_a_status_waits_for_the_preparation_and_a_stop_does_not(bench: Bench) -> None:
     ready = threading.Event()
-    bench.console.prepare(lambda cancellation: wait_until(ready.is_set, 'the go-ahead'))
+
+    def prepare(_: Cancellation) -> None:
+        assert ready.wait(WAIT_S)
+
+    bench.console.prepare(prepare)
     bench.console.enter(':status')
     assert '(queued until the other nodes are up; :stop drops it) :status' in bench.said
     bench.console.enter(':stop')
