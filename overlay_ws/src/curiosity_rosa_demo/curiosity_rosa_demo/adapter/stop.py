@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from curiosity_rosa_demo.infra.config_models import MotionConfig
 
 TWIST_PERIOD_S = 0.01  # ten zero Twists for each one that the demo repeats
-RECALL_PERIOD_S = 1.0
+UNSEEN_TWIST_PERIOD_S = 0.05  # after a while without odometry: nobody may be there at all
+FIRST_RECALL_S, LONGEST_RECALL_S = 0.1, 1.0  # a service that is just starting, one that is gone
 FIRST_PROBE_S, LONGEST_FLOOD_S = 0.2, 8.0  # zero Twists before it is tried whether they worked
 PROBE_S = 0.35  # the rover must stay still this long without them: three readings at 10 Hz
 CHECK_S = 0.1  # how often to look again at the latest
@@ -43,6 +44,7 @@ class Stop:
         self._call_due = True
         self._call_deadline: float | None = None
         self._recall_at: float | None = None
+        self._recall_after = FIRST_RECALL_S
         self._answered_at: float | None = None
         self._flood_since: float | None = None
         self._flood_for = FIRST_PROBE_S
@@ -52,7 +54,8 @@ class Stop:
             # A second request does not interrupt the zero Twists.
             self._flood_since, self._twist_at = now, now
             self._flood_for, self.failure = before._flood_for, before.failure
-            self._recall_at = now + RECALL_PERIOD_S
+            self._recall_after = before._recall_after
+            self._recall_at = now + self._recall_after
 
     def answered(self, now: float) -> None:
         self._call_deadline = self._recall_at = None
@@ -61,7 +64,7 @@ class Stop:
     def failed(self, now: float, reason: str) -> None:
         """From now on zero Twists, and another try of the call now and then."""
         self.failure = reason
-        self._call_deadline, self._recall_at = None, now + RECALL_PERIOD_S
+        self._call_deadline, self._recall_at = None, now + self._recall_after
         if self._flood_since is None:
             self._flood_since = self._twist_at = now
 
@@ -91,7 +94,8 @@ class Stop:
         if self._goes_on(now, fresh):
             self.failed(now, 'The rover moves on although /move_stop answered')
         if self._recall_at is not None and now >= self._recall_at:
-            self._call_due, self._recall_at = True, now + RECALL_PERIOD_S
+            self._recall_after = min(2 * self._recall_after, LONGEST_RECALL_S)
+            self._call_due, self._recall_at = True, now + self._recall_after
         call, self._call_due = self._call_due, False
         if call and self._flood_since is None:
             self._call_deadline = now + self._config.stop_timeout_s
@@ -132,10 +136,8 @@ class Stop:
         elif fresh is not None and fresh.still and fresh.at - self._flood_since >= self._flood_for:
             self._probe_since, self._twist_at = now, None
             return False
-        if fresh is None and now - self._flood_since > self._config.stop_confirm_s:
-            self._twist_at = None
-            return False
         if self._twist_at is not None and now < self._twist_at:
             return False
-        self._twist_at = now + TWIST_PERIOD_S
+        unseen = fresh is None and now - self._flood_since > self._config.stop_confirm_s
+        self._twist_at = now + (UNSEEN_TWIST_PERIOD_S if unseen else TWIST_PERIOD_S)
         return True

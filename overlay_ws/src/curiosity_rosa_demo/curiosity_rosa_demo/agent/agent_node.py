@@ -92,6 +92,7 @@ class AgentApp:
     def begin(self, crash: str, cancellation: Cancellation) -> None:
         """Wait for the other nodes. After a ``crash`` of the agent: stop what it left driving."""
         self._wait_for_the_others(cancellation)
+        self.session.warm_up()
         if crash:
             outcome = self.session.stop('the restarted agent')
             rover = 'the rover was stopped' if outcome.ok else f'stopping failed: {outcome.answer}'

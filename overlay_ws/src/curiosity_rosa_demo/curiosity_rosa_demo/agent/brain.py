@@ -28,7 +28,14 @@ class Brain:
         self._tools, self._config = tools, config
         self._trace, self._memory = trace, memory
         self._rosa: Future[CuriosityRosa] = Future()
-        threading.Thread(target=self._make, name='import-rosa', daemon=True).start()
+        self._thread = threading.Thread(target=self._make, name='import-rosa', daemon=True)
+        self._starting = threading.Lock()
+
+    def start(self) -> None:
+        """Begin, once. Not earlier than it must: the import takes a core from nodes that start."""
+        with self._starting:
+            if self._thread.ident is None:
+                self._thread.start()
 
     def _make(self) -> None:
         try:
@@ -59,17 +66,14 @@ class Brain:
         else:
             self._rosa.set_result(rosa)
 
-    @property
-    def ready(self) -> bool:
-        return self._rosa.done()
-
     def turn(self, text: str, cancellation: Cancellation) -> TurnResult:
         """One turn of ROSA. Raises BrainUnavailable and TurnCancelled."""
+        self.start()
+        while not self._rosa.done():
+            cancellation.sleep(0.05)
         from curiosity_rosa_demo.agent.model_call import unicode_only
         from curiosity_rosa_demo.agent.turn import TurnResult
 
-        while not self._rosa.done():
-            cancellation.sleep(0.05)
         rosa = self._rosa.result()
         self._tools.cancellation = rosa.executor.cancellation = cancellation
         rosa.executor.last = None

@@ -104,6 +104,10 @@ class Session:
 
         return self._guarded(run, cancellation)
 
+    def warm_up(self) -> None:
+        """Get ready for a turn, in the background."""
+        self._brain.start()
+
     def status(self) -> ToolResult:
         """The rover's status, also while something runs."""
         try:

@@ -106,10 +106,14 @@ class RoverTools:
 
     def _travel(self, duration_s: float, path: Path) -> str:
         """Wait for the motion's time to pass; why it ended early, or nothing."""
-        start, status_at = self._seconds(), time.monotonic() + STATUS_PERIOD_S
-        while (elapsed := self._seconds() - start) < duration_s:
+        last, elapsed = self._seconds(), 0.0
+        status_at = time.monotonic() + STATUS_PERIOD_S
+        while elapsed < duration_s:
             self.cancellation.sleep(min(POSE_PERIOD_S, duration_s - elapsed))
             path.add(self._client.pose())
+            now = self._seconds()
+            # A simulation that starts again sets its time back: that must not prolong the motion.
+            elapsed, last = elapsed + max(0.0, now - last), now
             if time.monotonic() >= status_at:
                 # Also the way out when simulated time stands still: the adapter's leash does not.
                 status_at = time.monotonic() + STATUS_PERIOD_S

@@ -186,7 +186,7 @@ def test_a_driver_that_goes_on_is_held_down_and_never_called_still(stowed: World
     assert driven < 40  # only while the zero Twists pause to see whether they worked
 
 
-def test_zero_twists_without_odometry_end_but_the_stop_is_tried_on(stowed: World) -> None:
+def test_zero_twists_without_odometry_go_on_and_so_does_the_stop(stowed: World) -> None:
     stowed.ask_move()
     stowed.step(0.5)
     stowed.odometry_on, stowed.drive.hanging = False, True
