@@ -76,7 +76,8 @@ class MotionGuard:
         self._joints: Joints | None = None
         self._odometry: Odometry | None = None
         self._moves_in_flight: set[int] = set()
-        self._moves_unanswered: set[int] = set()
+        # 0: what a process before this one may have asked for and not seen answered.
+        self._moves_unanswered: set[int] = {0}
         self._stop: Stop | None = self._new_stop()
         self._stop_number = 0  # of the newest call
         self._stop_failure = ''
