@@ -13,7 +13,7 @@ from std_msgs.msg import String
 from curiosity_rosa_demo.agent.memory import line
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.ros_io import trace_qos
+from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 
 
@@ -24,7 +24,7 @@ class Peers:
         self._say = say
         self._starts: dict[str, str] = {}  # node name -> id of its start event
         self._since = time.time()
-        qos = trace_qos(config.thresholds.trace.buffer_size)
+        qos = history_qos(config.thresholds.trace.buffer_size)
         node.create_subscription(String, config.topics.trace.events, self._hear, qos)
 
     def _hear(self, message: String) -> None:

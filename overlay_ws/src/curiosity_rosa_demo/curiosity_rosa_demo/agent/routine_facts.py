@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from curiosity_rosa_demo.agent.routine_view import MOTIONS, Step, number
+from curiosity_rosa_demo.agent.reporting import number
+from curiosity_rosa_demo.agent.routine_view import MOTIONS, Step
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
 
 SAME_SCORE = 0.02  # two scores nearer than this do not differ

@@ -26,9 +26,10 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from curiosity_rosa_demo.agent.reporting import number
 from curiosity_rosa_demo.agent.routine_case import Call
 from curiosity_rosa_demo.agent.routine_policy import decide
-from curiosity_rosa_demo.agent.routine_view import MOTIONS, Step, View, number
+from curiosity_rosa_demo.agent.routine_view import MOTIONS, Step, View
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import SerdeError, from_json
 

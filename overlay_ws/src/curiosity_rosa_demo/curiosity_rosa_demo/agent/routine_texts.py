@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from curiosity_rosa_demo.agent.reporting import number
 from curiosity_rosa_demo.agent.routine_facts import Pose
-from curiosity_rosa_demo.agent.routine_view import number
 
 _TEXTS: dict[str, tuple[str, str, str]] = {
     'greeting': (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -70,13 +69,3 @@ class View:
     def last(self, *tools: str) -> Step | None:
         """The newest step of one of these tools."""
         return next((step for step in reversed(self.steps) if step.tool in tools), None)
-
-
-def number(value: object) -> float | None:
-    """``value`` when it is a finite number, else None (True is no number)."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:  # an integer too large for a float
-        return None

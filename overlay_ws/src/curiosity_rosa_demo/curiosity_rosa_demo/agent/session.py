@@ -125,10 +125,6 @@ class Session:
         trace_result(self.trace, 'move_stop', result)
         return self._outcome(result)
 
-    @property
-    def busy(self) -> bool:
-        return self._running is not None
-
     # --- inside -----------------------------------------------------------------------------
 
     def _guarded(

@@ -44,11 +44,11 @@ NEWEST_ONLY = QoSProfile(
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for deadlines: sim time jumps, this does not
 
 
-def trace_qos(buffer_size: int) -> QoSProfile:
-    """Reliable, with the last ``buffer_size`` events for late subscribers."""
+def history_qos(depth: int) -> QoSProfile:
+    """Reliable, with the last ``depth`` messages for late subscribers."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
-        depth=buffer_size,
+        depth=depth,
         reliability=ReliabilityPolicy.RELIABLE,
         durability=DurabilityPolicy.TRANSIENT_LOCAL,
     )
@@ -131,7 +131,7 @@ class TracePublisher:
     """Publishes trace events with history for late subscribers; safe from any thread."""
 
     def __init__(self, node: Node, config: Config) -> None:
-        qos = trace_qos(config.thresholds.trace.buffer_size)
+        qos = history_qos(config.thresholds.trace.buffer_size)
         self._publisher = node.create_publisher(String, config.topics.trace.events, qos)
         self._node_name = node.get_name()
 

@@ -15,7 +15,6 @@ from curiosity_rosa_interfaces.srv import CaptureAndScore
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import CompressedImage, Image
 
 from curiosity_rosa_demo.domain.models import LightScore, RoverPose
@@ -24,6 +23,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     Process,
     SpinThread,
     TracePublisher,
+    history_qos,
     node_config,
     run_app,
 )
@@ -37,12 +37,7 @@ POSE_LOOK_S = 0.05
 LOOK_S = 0.5  # how often to look whether somebody subscribes to the output
 
 # Reliable and latched matches every subscriber, and shows a late one the last capture.
-CAPTURE_QOS = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+CAPTURE_QOS = history_qos(1)
 
 
 class PublishError(Exception):

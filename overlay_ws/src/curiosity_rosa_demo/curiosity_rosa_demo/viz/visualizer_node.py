@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 import rclpy
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
@@ -15,9 +14,9 @@ from curiosity_rosa_demo.infra.ros_io import (
     Process,
     SpinThread,
     TracePublisher,
+    history_qos,
     node_config,
     run_app,
-    trace_qos,
 )
 from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
@@ -29,12 +28,7 @@ LOOK_PERIOD_S = 0.5
 EVENT_PERIOD_NS = 100_000_000  # a storm of events is drawn at most this often
 
 # The newest array holds the whole scene: a late RViz sees it at once.
-MARKER_QOS = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=1,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.TRANSIENT_LOCAL,
-)
+MARKER_QOS = history_qos(1)
 
 
 class Visualizer:
@@ -63,7 +57,7 @@ class Visualizer:
             String,
             config.topics.trace.events,
             self._on_trace,
-            trace_qos(config.thresholds.trace.buffer_size),
+            history_qos(config.thresholds.trace.buffer_size),
         )
         TracePublisher(self._node, config).announce('visualizer started')
         self._node.create_timer(LOOK_PERIOD_S, self._look, clock=STEADY)

@@ -10,7 +10,7 @@ import pytest
 from std_msgs.msg import String
 
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.ros_io import trace_qos
+from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import MAX_EVENT_BYTES, decode
 from harness import Process, Sandbox, wait_until
 
@@ -57,7 +57,7 @@ def source(sandbox: Sandbox) -> Iterator[Process]:
 def test_a_late_subscriber_gets_the_last_events_and_then_the_new_ones(
     sandbox: Sandbox, source: Process
 ) -> None:
-    received = sandbox.collect(String, '/trace/events', trace_qos(SIZE))
+    received = sandbox.collect(String, '/trace/events', history_qos(SIZE))
     wait_until(lambda: len(received) >= SIZE, f'the last {SIZE} events')
     source.popen.send_signal(signal.SIGUSR1)
     wait_until(lambda: len(received) > SIZE, 'the next event')
@@ -70,8 +70,8 @@ def test_a_late_subscriber_gets_the_last_events_and_then_the_new_ones(
 
 
 def test_each_late_subscriber_gets_the_same_history(sandbox: Sandbox, source: Process) -> None:
-    first = sandbox.collect(String, '/trace/events', trace_qos(SIZE))
+    first = sandbox.collect(String, '/trace/events', history_qos(SIZE))
     wait_until(lambda: len(first) == SIZE, 'the history at the first subscriber')
-    second = sandbox.collect(String, '/trace/events', trace_qos(SIZE))
+    second = sandbox.collect(String, '/trace/events', history_qos(SIZE))
     wait_until(lambda: len(second) == SIZE, 'the history at the second subscriber')
     assert [each.data for each in first] == [each.data for each in second]

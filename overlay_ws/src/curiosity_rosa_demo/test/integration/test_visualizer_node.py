@@ -16,7 +16,7 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.ros_io import trace_qos
+from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_rosa_demo.viz.visualizer_node import MARKER_QOS
 from harness import Process, Sandbox, wait_until
@@ -80,7 +80,7 @@ def visualizer(sandbox: Sandbox) -> Process:
 @pytest.fixture
 def say(sandbox: Sandbox) -> Callable[[Any], None]:
     """Publishes on /trace/events what it is given: an event, text, or raw bytes."""
-    publisher = sandbox.node.create_publisher(String, '/trace/events', trace_qos(30))
+    publisher = sandbox.node.create_publisher(String, '/trace/events', history_qos(30))
 
     def publish(what: Any) -> None:
         if isinstance(what, bytes):  # CDR: little endian, length, characters, NUL
@@ -230,7 +230,7 @@ def test_it_is_idle_while_nothing_changes(
 
 def test_a_namespace_moves_its_topics(sandbox: Sandbox) -> None:
     sandbox.start('curiosity_rosa_demo', 'visualizer_node', '-r', '__ns:=/demo')
-    publisher = sandbox.node.create_publisher(String, '/demo/trace/events', trace_qos(30))
+    publisher = sandbox.node.create_publisher(String, '/demo/trace/events', history_qos(30))
     publisher.publish(String(data=encode(new_event(TraceKind.ACT, 'there'))))
     view = View(sandbox, '/demo/visualization_marker_array')
     wait_until(lambda: view.text('trace') == 'ACT there', 'the line below the namespace', 30.0)
