@@ -85,7 +85,8 @@ def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
     terminal.expect(r'\[RESULT\] mast_close: done')
     terminal.enter(':forward 15')
     wait_until(lambda: bench.moving, 'the rover to drive')
-    assert not cooked(terminal.child.child_fd)
+    # Between two prompts the terminal is itself for a moment.
+    wait_until(lambda: not cooked(terminal.child.child_fd), 'the next prompt')
     bench.kill('agent_node')
     terminal.expect(r'\x1b\[\?2004l')  # written by the runner when the terminal is itself again
     assert cooked(terminal.child.child_fd)
