@@ -18,6 +18,7 @@ NEED_TO_OPEN_MAST = 'Need to open mast'
 MAST_IS_CLOSED = 'Mast is closed'
 MOVE_IN_PROGRESS = 'Move in progress'
 NO_IMAGE_RECEIVED = 'No image received'
+AGENT_IS_SILENT = 'The agent is silent'
 
 
 MAX_DEPTH = 100  # lists and objects inside one another; JSON readers give up near 200
@@ -86,7 +87,8 @@ class CaptureResult(LightScore):
     stamp: Stamp = Stamp()
 
 
-def _json_value(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+def json_object(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    """``value`` when JSON can carry it exactly. Raises ValueError."""
     if _nested_deeper(value, MAX_DEPTH):
         raise ValueError(f'must not be nested more than {MAX_DEPTH} levels')
     # Both raise a ValueError, which pydantic reports with the field's name.
@@ -112,7 +114,7 @@ class ToolResult(Model):
     error_reason: str = ''
     data: dict[str, JsonValue] = Field(default_factory=dict)
 
-    _data_is_json = field_validator('data')(_json_value)
+    _data_is_json = field_validator('data')(json_object)
 
     @model_validator(mode='after')
     def _reason_fits(self) -> ToolResult:
@@ -155,4 +157,4 @@ class TraceEvent(Model):
     score: float | None = None
     data: dict[str, JsonValue] | None = None
 
-    _data_is_json = field_validator('data')(_json_value)
+    _data_is_json = field_validator('data')(json_object)

@@ -110,6 +110,14 @@ class RoverTopics(Section):
     cmd_vel: Name
     odometry: Name
     joint_states: Name
+    scan: Name
+    battery_state: Name
+    e_stop: Name
+
+
+class StatusTopics(Section):
+    adapter: Name
+    kernel: Name
 
 
 class VizTopics(Section):
@@ -124,6 +132,7 @@ class Topics(Section):
     adapter: AdapterServices
     curiosity: CuriosityServices
     rover: RoverTopics
+    status: StatusTopics
     viz: VizTopics
 
     def in_namespace(self, namespace: str) -> Topics:
@@ -139,6 +148,7 @@ class Topics(Section):
         data['images']['output_capture_compressed'] = moved(self.images.output_capture_compressed)
         data['trace']['events'] = moved(self.trace.events)
         data['viz']['marker_array'] = moved(self.viz.marker_array)
+        data['status'] = {key: moved(name) for key, name in data['status'].items()}
         for service in (*data['services'].values(), *data['adapter'].values()):
             service['name'] = moved(service['name'])
         return Topics.model_validate(data)
@@ -202,6 +212,7 @@ class MotionConfig(Section):
     still_speed_mps: float = Field(gt=0.0, le=10.0)
     still_turn_radps: float = Field(gt=0.0, le=10.0)
     odometry_max_age_s: Seconds
+    heartbeat_max_age_s: Seconds
     stop_unexpected: bool
 
 
@@ -214,6 +225,25 @@ class MastConfig(Section):
     joint_max_age_s: Seconds
 
 
+class BatteryConfig(Section):
+    low: Fraction
+    charged: Fraction
+
+    @model_validator(mode='after')
+    def _rises(self) -> BatteryConfig:
+        if self.charged <= self.low:
+            raise _breaks('charged', self.charged, f'must be greater than low ({self.low})')
+        return self
+
+
+class TelemetryConfig(Section):
+    odometry_max_age_s: Seconds
+    adapter_max_age_s: Seconds
+    scan_max_age_s: Seconds
+    battery_max_age_s: Seconds
+    obstacle_stop_m: float = Field(ge=0.0, le=100.0)
+
+
 class Thresholds(Section):
     light_model: LightModelConfig
     quality: Quality
@@ -223,6 +253,8 @@ class Thresholds(Section):
     capture: CaptureConfig
     motion: MotionConfig
     mast: MastConfig
+    battery: BatteryConfig
+    telemetry: TelemetryConfig
 
 
 # --- tool_costs.yaml -------------------------------------------------------------------------
@@ -316,9 +348,24 @@ class RecorderConfig(Section):
     path: str
 
 
+class KernelConfig(Section):
+    tick_s: float = Field(gt=0.0, le=0.1)
+    watchdog_s: Seconds
+
+
+class TasksConfig(Section):
+    db_path: str
+    crash_policy: Literal['resume', 'fail']
+    cancel_grace_s: Seconds
+    ageing_s: float = Field(ge=0.0, le=1e6)
+    retention_days: float = Field(gt=0.0, le=3650.0)
+
+
 class AgentConfig(Section):
     llm: LlmConfig
     turn: TurnConfig
+    kernel: KernelConfig
+    tasks: TasksConfig
     recorder: RecorderConfig
 
 

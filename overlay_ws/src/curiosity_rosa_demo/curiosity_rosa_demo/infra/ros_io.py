@@ -11,7 +11,9 @@ import math
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import rclpy
@@ -26,7 +28,7 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 from rclpy.signals import SignalHandlerOptions
-from std_msgs.msg import String
+from std_msgs.msg import Empty, String
 
 from curiosity_rosa_demo.domain.models import (
     TraceEvent,
@@ -41,6 +43,7 @@ from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
 NEWEST_ONLY = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
 )
+HEARTBEAT_S = 0.2
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for deadlines: sim time jumps, this does not
 
 
@@ -104,18 +107,28 @@ class SpinThread:
             self._thread.join(timeout=3.0)
 
 
-def call(client: Client, request: Any, *, timeout_s: float) -> Any:
+def call(
+    client: Client,
+    request: Any,
+    *,
+    timeout_s: float,
+    done: threading.Event | None = None,
+    sending: AbstractContextManager[Any] | None = None,
+) -> Any:
     """The response to ``request``, from a thread other than the one that spins ``client``.
 
-    ``timeout_s`` is seconds of the steady clock and covers discovery too. Raises ServiceFailed.
+    ``timeout_s`` is seconds of the steady clock and covers discovery too. Whoever sets ``done``
+    ends the wait for the response. The request is sent within ``sending``. Raises ServiceFailed.
     """
     name = client.srv_name
     if not client.service_is_ready() and not client.wait_for_service(timeout_sec=timeout_s):
         raise ServiceFailed(service_unavailable(name))
-    done = threading.Event()
-    future = client.call_async(request)
+    done = done or threading.Event()
+    with sending or nullcontext():
+        future = client.call_async(request)
     future.add_done_callback(lambda _: done.set())
-    if not done.wait(timeout_s):
+    done.wait(timeout_s)
+    if not future.done():
         client.remove_pending_request(future)
         raise ServiceFailed(service_timeout(name))
     return future.result()
@@ -148,6 +161,21 @@ class TracePublisher:
 
     def publish(self, event: TraceEvent) -> None:
         self._publisher.publish(String(data=encode(event)))
+
+
+class Heartbeat:
+    """Tells the adapter that the kernel is alive."""
+
+    def __init__(self, node: Node, config: Config) -> None:
+        self._publisher = node.create_publisher(Empty, config.topics.status.kernel, NEWEST_ONLY)
+        self._next = 0.0
+
+    def beat(self) -> None:
+        """Call it as often as you like; a message goes out every HEARTBEAT_S."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + HEARTBEAT_S
+            self._publisher.publish(Empty())
 
 
 def node_config(node: Node) -> Config:

@@ -1,0 +1,237 @@
+"""BrainState: all that the kernel and the agent loop know, as one value.
+
+Every node of the kernel takes a BrainState and returns one. Times named ``*_s`` are seconds of the
+steady clock unless said otherwise; lengths are metres, angles radians, in the world frame.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, JsonValue
+
+from curiosity_rosa_demo.domain.models import Model, json_object
+
+Json = Annotated[dict[str, JsonValue], AfterValidator(json_object)]
+Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+
+
+def _unicode(value: str) -> str:
+    value.encode()  # its UnicodeEncodeError is reported with the field's name
+    return value
+
+
+# For the items of lists and the keys of dicts, which Model does not look into.
+Text = Annotated[str, AfterValidator(_unicode)]
+
+
+class Mode(str, Enum):
+    SAFE = 'SAFE'  # everything is stopped and held
+    CHARGE = 'CHARGE'  # only what charges the battery runs
+    EXEC = 'EXEC'
+    IDLE = 'IDLE'
+
+
+class DecisionType(str, Enum):
+    CONTINUE = 'CONTINUE'
+    REPLAN = 'REPLAN'
+    RETRY = 'RETRY'
+    SWITCH_TASK = 'SWITCH_TASK'
+    ASK_HUMAN = 'ASK_HUMAN'
+    FINISH = 'FINISH'
+    ABORT = 'ABORT'
+
+
+class UserInterruptType(str, Enum):
+    NONE = 'NONE'
+    PAUSE = 'PAUSE'
+    RESUME = 'RESUME'
+    STOP = 'STOP'
+    NEW_GOAL = 'NEW_GOAL'
+    CLEAR = 'CLEAR'  # the operator releases the safety latch
+    APPROVAL = 'APPROVAL'  # an answer to a question of ours
+
+
+class ApprovalAction(str, Enum):
+    APPROVE = 'APPROVE'
+    EDIT = 'EDIT'
+    REJECT = 'REJECT'
+
+
+class BatteryLevel(str, Enum):
+    UNKNOWN = 'UNKNOWN'  # never heard of
+    FULL = 'FULL'
+    OK = 'OK'
+    LOW = 'LOW'  # at or below the low threshold; stays LOW up to the high one
+
+
+class HCIState(Model):
+    """What the user wants, as understood in this tick."""
+
+    user_utterance: str = ''
+    user_interrupt: UserInterruptType = UserInterruptType.NONE
+    interrupt_payload: Json = Field(default_factory=dict)
+    approval_response: Json | None = None
+
+
+class WorldState(Model):
+    summary: str = ''  # for the model
+    zones: list[Text] = Field(default_factory=list)  # names of the zones the rover is in
+    obstacles: list[Json] = Field(default_factory=list)  # distance_m, bearing_rad
+
+
+class Pose(Model):
+    x: float = 0.0
+    y: float = 0.0
+    z: float = 0.0
+    orientation_z: float = 0.0
+    orientation_w: float = 1.0
+
+
+class Twist(Model):
+    """In the body's frame: m/s and rad/s."""
+
+    linear_x: float = 0.0
+    angular_z: float = 0.0
+
+
+class Reading(Model):
+    """The last thing a source said, and when it was received."""
+
+    value: Json = Field(default_factory=dict)
+    received_s: float
+
+
+class Telemetry(Model):
+    """Raw input of a tick: the last reading of each source (odometry, battery, adapter, scan,
+    estop), whatever it holds, and the time."""
+
+    now_s: float = 0.0
+    readings: dict[Text, Reading] = Field(default_factory=dict)
+
+
+class RobotState(Model):
+    """The robot as measured. A value whose source is in ``silent`` is the last known one.
+
+    ``heard`` is the last reading of each source that could be used, ``refused`` names the sources
+    whose newest one could not.
+    """
+
+    heard: dict[Text, Reading] = Field(default_factory=dict)
+    refused: list[Text] = Field(default_factory=list)
+    pose: Pose = Field(default_factory=Pose)
+    twist: Twist = Field(default_factory=Twist)
+    battery_pct: float = 100.0
+    battery_state: BatteryLevel = BatteryLevel.UNKNOWN
+    resources: dict[Text, bool] = Field(
+        default_factory=lambda: {'base_busy': False, 'mast_busy': False, 'camera_busy': False}
+    )
+    distance_to_target: float = 0.0  # metres along X to the bright zone, 0.0 inside
+    mast: str = 'unknown'  # closed, opening, open, closing, unknown
+    moving: bool = False
+    scan_min_m: float | None = None  # nearest return in the direction of motion
+    exposed_since_s: float | None = None  # since when it moves with a mast that is not closed
+    estop: bool = False  # pressed now
+    safety_latch: str = ''  # why nothing may move, in words; empty: no latch
+    ages_s: dict[Text, float] = Field(default_factory=dict)  # of the last reading of each source
+    silent: list[Text] = Field(default_factory=list)  # sources that were heard and fell silent
+    events: list[Text] = Field(default_factory=list)  # what this tick noticed, in words
+
+
+class QueuedTask(Model):
+    """A task as the kernel sees it; ``agent/tasks`` owns it."""
+
+    task_id: str
+    goal: str
+    priority: Whole = 0
+    deadline: float | None = None  # seconds that are left
+    resources_required: list[Text] = Field(default_factory=list)
+    preemptible: bool = True
+    status: str = 'PENDING'  # name of its LifecycleState
+    skill: str = ''
+    held: bool = False  # not to run until somebody resumes it
+
+
+class TasksState(Model):
+    inbox: list[Json] = Field(default_factory=list)  # messages of users, oldest first
+    queue: list[QueuedTask] = Field(default_factory=list)
+    active_task_id: str | None = None
+    mode: Mode = Mode.IDLE
+    mode_reason: str = ''  # why this mode, in words
+    preempt_flag: bool = False
+    preempt_reason: str = ''
+
+
+class SkillDef(Model):
+    """A named capability. ``error_map``: error code to DecisionType."""
+
+    name: str
+    interface_type: str  # ros2_action, ros2_service or internal
+    args_schema: Json = Field(default_factory=dict)
+    resources_required: list[Text] = Field(default_factory=list)
+    preemptible: bool = True
+    cancel_supported: bool = True
+    timeout_s: float = Field(default=60.0, gt=0.0)
+    error_map: dict[Text, Text] = Field(default_factory=dict)
+
+
+class RunningSkill(Model):
+    goal_id: str
+    skill_name: str
+    start_time: float
+    timeout_s: float
+    resources_occupied: list[Text] = Field(default_factory=list)
+
+
+class SkillResult(Model):
+    status: str  # SUCCESS, FAILED or CANCELLED
+    error_code: str = ''
+    error_msg: str = ''
+    metrics: Json = Field(default_factory=dict)
+
+
+class SkillsState(Model):
+    registry: dict[Text, SkillDef] = Field(default_factory=dict)
+    running: list[RunningSkill] = Field(default_factory=list)
+    last_result: SkillResult | None = None
+
+
+class Decision(Model):
+    type: DecisionType = DecisionType.CONTINUE
+    reason: str = ''
+    plan_patch: Json | None = None
+    ops: list[Json] = Field(default_factory=list)
+
+
+class ProposedOps(Model):
+    to_cancel: list[Text] = Field(default_factory=list)
+    to_dispatch: list[Json] = Field(default_factory=list)
+    to_speak: list[Text] = Field(default_factory=list)
+    need_approval: bool = False
+    approval_payload: Json = Field(default_factory=dict)
+
+
+class ReactState(Model):
+    iter: Whole = 0
+    observation: Json = Field(default_factory=dict)
+    decision: Decision | None = None
+    proposed_ops: ProposedOps | None = None
+    stop_reason: str = ''
+
+
+class TraceState(Model):
+    log: list[Text] = Field(default_factory=list)
+    metrics: Json = Field(default_factory=dict)
+
+
+class BrainState(Model):
+    messages: list[Json] = Field(default_factory=list)
+    hci: HCIState = Field(default_factory=HCIState)
+    world: WorldState = Field(default_factory=WorldState)
+    telemetry: Telemetry = Field(default_factory=Telemetry)
+    robot: RobotState = Field(default_factory=RobotState)
+    tasks: TasksState = Field(default_factory=TasksState)
+    skills: SkillsState = Field(default_factory=SkillsState)
+    react: ReactState = Field(default_factory=ReactState)
+    trace: TraceState = Field(default_factory=TraceState)
