@@ -73,7 +73,7 @@ class TwinRover:
 
     # --- the port ---------------------------------------------------------------------------
 
-    def trigger(self, name: str) -> str:
+    def trigger(self, name: str, _: Cancellation | None = None) -> str:
         with self._called(name):
             if name in TURNS:
                 if self.mast_is_open is not False:
@@ -92,6 +92,9 @@ class TwinRover:
             elif name.startswith('mast_'):
                 self.mast_is_open = name != 'mast_close'
         return ''
+
+    def start(self, name: str, _: Cancellation) -> str:
+        return self.trigger(name)
 
     def status(self) -> dict[str, Any]:
         with self._called('get_status'):

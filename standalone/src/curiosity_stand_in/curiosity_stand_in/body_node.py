@@ -13,9 +13,10 @@ from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
+from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
 
 from curiosity_stand_in import sensors
@@ -32,6 +33,7 @@ CAMERA_LEAST_S = 0.1
 BATTERY_S, BATTERY_LEAST_S = 1.0, 0.1
 CLOCK_S = 0.05  # wall time
 TF_QOS = QoSProfile(depth=100)  # reliable and volatile, as tf2 has it
+LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class BodyNode(Node):
@@ -46,6 +48,8 @@ class BodyNode(Node):
             time_scale=self.settings.time_scale,
             pose=Pose(self.settings.initial_x, self.settings.initial_y, self.settings.initial_yaw),
             joints=INITIAL[self.settings.initial_mast],
+            charge=self.settings.battery,
+            rates=self.settings.rates,
         )
         self._create_publishers()
         self._renderer: Renderer | None = None
@@ -57,6 +61,7 @@ class BodyNode(Node):
         self._on_settings = on_settings
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_subscription(Twist, '/cmd_vel', self._drive, 10)
+        self._publish_e_stop()
         scale = self.settings.time_scale
         for period, least, publish in (
             (SENSOR_S, SENSOR_LEAST_S, self._publish_sensors),
@@ -65,7 +70,7 @@ class BodyNode(Node):
         ):
             self.create_timer(max(period / scale, least), publish, clock=STEADY)
         if self.settings.publish_clock:
-            self._clock = self.create_publisher(Clock, '/clock', 10)
+            self._time = self.create_publisher(Clock, '/clock', 10)
             self.create_timer(CLOCK_S, self._publish_clock, clock=STEADY)
 
     def _declare_parameters(self) -> Settings:
@@ -80,10 +85,16 @@ class BodyNode(Node):
 
     def _set_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
         ours = {p.name: p.value for p in parameters if p.name in PARAMETERS}
+        before = self.settings
         try:
-            self.settings = dataclasses.replace(self.settings, **checked(ours))
+            self.settings = dataclasses.replace(before, **checked(ours))
         except ValueError as error:
             return SetParametersResult(successful=False, reason=str(error))
+        # The charge only when it was named: it has gone on from where it was set last.
+        charge = self.settings.battery if 'battery' in ours else None
+        self.rover.set_battery(charge=charge, rates=self.settings.rates)
+        if self.settings.e_stop != before.e_stop:
+            self._publish_e_stop()
         self._on_settings(self.settings)
         return SetParametersResult(successful=True)
 
@@ -93,6 +104,7 @@ class BodyNode(Node):
         self._joints = self.create_publisher(JointState, '/joint_states', 10)
         self._scan = self.create_publisher(LaserScan, '/scan', 10)
         self._battery = self.create_publisher(BatteryState, '/battery_state', 10)
+        self._e_stop = self.create_publisher(Bool, '/e_stop', LATCHED_QOS)
         self._raw = self.create_publisher(Image, '/image_raw', 10)
         self._compressed = self.create_publisher(CompressedImage, '/image_raw/compressed', 10)
 
@@ -110,11 +122,16 @@ class BodyNode(Node):
         return sensors.time_message(state.seconds if self.settings.publish_clock else time.time())
 
     def _publish_clock(self) -> None:
-        self._clock.publish(Clock(clock=sensors.time_message(self.rover.state().seconds)))
+        self._time.publish(Clock(clock=sensors.time_message(self.rover.state().seconds)))
 
     def _publish_battery(self) -> None:
-        stamp = self._stamp(self.rover.state())
-        self._battery.publish(sensors.battery(self.settings.battery, stamp))
+        if not self.settings.fault_battery:
+            state = self.rover.state()
+            self._battery.publish(sensors.battery(state.battery, self._stamp(state)))
+
+    def _publish_e_stop(self) -> None:
+        """Only the signal of the button: whoever controls the rover has to act on it."""
+        self._e_stop.publish(Bool(data=self.settings.e_stop))
 
     def _publish_sensors(self) -> None:
         state = self.rover.state()

@@ -32,6 +32,7 @@ class Waypoint:
 ZERO = Joints()
 OPENED = Joints(0.0, -0.5, 0.0)
 CLOSED = Joints(1.57, -1.57, 0.0)
+STOWED_WITHIN = 0.1  # radians from CLOSED, in fold and yaw
 INITIAL = {'zero': ZERO, 'open': OPENED, 'closed': CLOSED}
 
 MOVES: dict[str, tuple[Waypoint, ...]] = {
@@ -58,6 +59,14 @@ class Trajectory:
         if any(later <= earlier for earlier, later in pairwise(times)):
             raise ValueError(f'waypoint times must rise from 0: {times}')
 
+    @property
+    def stowed_from(self) -> float | None:
+        """Seconds from the start until the mast is stowed for good; None: it does not end so."""
+        poses = (self.start, *(point.joints for point in self.waypoints))
+        if not _stowed(poses[-1]):
+            return None
+        return 0.0 if all(map(_stowed, poses)) else self.waypoints[-1].seconds
+
     def at(self, seconds: float) -> Joints:
         """The joints ``seconds`` after the start."""
         before = Waypoint(0.0, self.start)
@@ -67,6 +76,13 @@ class Trajectory:
                 return _between(before.joints, after.joints, max(0.0, part))
             before = after
         return before.joints
+
+
+def _stowed(joints: Joints) -> bool:
+    return (
+        abs(joints.fold - CLOSED.fold) <= STOWED_WITHIN
+        and abs(joints.yaw - CLOSED.yaw) <= STOWED_WITHIN
+    )
 
 
 def _between(a: Joints, b: Joints, part: float) -> Joints:

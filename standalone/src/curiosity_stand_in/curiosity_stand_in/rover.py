@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from curiosity_stand_in.battery import SETTLE_S, Battery, Rates
 from curiosity_stand_in.kinematics import STILL, Pose, Velocity, advance, body_velocity
 from curiosity_stand_in.mast import ZERO, Joints, Trajectory, Waypoint
 
@@ -18,6 +19,7 @@ class State:
     pose: Pose
     velocity: Velocity
     joints: Joints
+    battery: Battery
 
 
 class Rover:
@@ -35,6 +37,8 @@ class Rover:
         time_scale: float = 1.0,
         pose: Pose | None = None,
         joints: Joints = ZERO,
+        charge: float = 1.0,
+        rates: Rates | None = None,
     ) -> None:
         self._clock = clock
         self._metres_per_unit = metres_per_unit
@@ -46,6 +50,9 @@ class Rover:
         self._velocity = STILL
         self._mast = Trajectory(joints)
         self._mast_started = 0.0
+        self._still_since = 0.0
+        self._battery = Battery(charge)
+        self._rates = rates or Rates()
 
     def drive(self, linear_x: float, angular_z: float) -> None:
         """Take a Twist in wheel units; it holds until the next one, for ever if none comes.
@@ -55,6 +62,8 @@ class Rover:
         velocity = body_velocity(linear_x, angular_z, metres_per_unit=self._metres_per_unit)
         with self._lock:
             self._catch_up()
+            if velocity == STILL and self._velocity != STILL:
+                self._still_since = self._now
             self._velocity = velocity
 
     def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
@@ -64,13 +73,36 @@ class Rover:
             self._mast = Trajectory(self._mast.at(self._now - self._mast_started), waypoints)
             self._mast_started = self._now
 
+    def set_battery(self, *, charge: float | None = None, rates: Rates | None = None) -> None:
+        """Force the charge, 0 to 1, or change how fast it goes on from there, or both."""
+        with self._lock:
+            self._catch_up()
+            if charge is not None:
+                self._battery = Battery(charge, self._battery.charging)
+            if rates is not None:
+                self._rates = rates
+
     def state(self) -> State:
         with self._lock:
             self._catch_up()
             joints = self._mast.at(self._now - self._mast_started)
-            return State(self._now, self._pose, self._velocity, joints)
+            return State(self._now, self._pose, self._velocity, joints, self._battery)
 
     def _catch_up(self) -> None:
         now = max(self._now, (self._clock() - self._started) * self._time_scale)
         self._pose = advance(self._pose, self._velocity, now - self._now)
+        self._battery = self._battery.after(
+            self._rates,
+            start=self._now,
+            end=now,
+            driving=self._velocity != STILL,
+            charges_from=self._charges_from(),
+        )
         self._now = now
+
+    def _charges_from(self) -> float | None:
+        """The rover's time from which it charges if nothing changes; None: it will not."""
+        stowed_from = self._mast.stowed_from
+        if stowed_from is None or self._velocity != STILL:
+            return None
+        return max(self._mast_started + stowed_from, self._still_since + SETTLE_S)

@@ -16,6 +16,7 @@ from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, La
 from tf2_msgs.msg import TFMessage
 
 from curiosity_stand_in import mast
+from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.rover import State
 from curiosity_stand_in.terrain import scan_ranges
 
@@ -94,17 +95,23 @@ def scan(state: State, stamp: Time) -> LaserScan:
     return message
 
 
-def battery(charge: float, stamp: Time) -> BatteryState:
-    """``charge`` from 0 to 1; what nobody measures is NaN, as the message's definition asks."""
+def battery(state: Battery, stamp: Time) -> BatteryState:
+    """What nobody measures is NaN, as the message's definition asks."""
+    if state.full:
+        supply = BatteryState.POWER_SUPPLY_STATUS_FULL
+    elif state.charging:
+        supply = BatteryState.POWER_SUPPLY_STATUS_CHARGING
+    else:
+        supply = BatteryState.POWER_SUPPLY_STATUS_DISCHARGING
     message = BatteryState(
-        percentage=charge,
+        percentage=state.charge,
         voltage=math.nan,
         temperature=math.nan,
         current=math.nan,
         charge=math.nan,
         capacity=math.nan,
         design_capacity=math.nan,
-        power_supply_status=BatteryState.POWER_SUPPLY_STATUS_DISCHARGING,
+        power_supply_status=supply,
         present=True,
     )
     message.header.stamp = stamp

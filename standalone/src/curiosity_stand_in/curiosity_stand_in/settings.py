@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from curiosity_stand_in.battery import CHARGE_PER_S, DRAIN_PER_S, Rates
 from curiosity_stand_in.faults import ServiceFault, parse
 from curiosity_stand_in.mast import INITIAL
 
@@ -34,12 +35,20 @@ class Settings:
     initial_yaw: float = 0.0
     initial_mast: str = 'zero'
     battery: float = 1.0
+    battery_drain_per_s: float = DRAIN_PER_S
+    battery_charge_per_s: float = CHARGE_PER_S
+    e_stop: bool = False
     fault_tf_lost: bool = False
     fault_tf_nan: bool = False
     fault_image: str = 'none'
     fault_joint_states: bool = False
     fault_odometry: bool = False
+    fault_battery: bool = False
     fault_services: Mapping[str, ServiceFault] = field(default_factory=dict)
+
+    @property
+    def rates(self) -> Rates:
+        return Rates(self.battery_drain_per_s, self.battery_charge_per_s)
 
 
 def _number(low: float, high: float) -> Callable[[Any], float]:
@@ -93,12 +102,28 @@ PARAMETERS: dict[str, Parameter] = {
     'initial_y': Parameter(0.0, _number(-1e4, 1e4), 'metres', fixed=True),
     'initial_yaw': Parameter(0.0, _number(-100.0, 100.0), 'radians', fixed=True),
     'initial_mast': Parameter('zero', _choice(*INITIAL), ', '.join(INITIAL), fixed=True),
-    'battery': Parameter(1.0, _number(0.0, 1.0), 'charge, 0 to 1'),
+    'battery': Parameter(
+        1.0, _number(0.0, 1.0), 'charge, 0 to 1; set, the charge goes on from there'
+    ),
+    'battery_drain_per_s': Parameter(
+        DRAIN_PER_S,
+        _number(0.0, 1.0),
+        "of the full charge, per second of the rover's time that it drives; standing, a tenth",
+    ),
+    'battery_charge_per_s': Parameter(
+        CHARGE_PER_S,
+        _number(0.0, 1.0),
+        "of the full charge, per second of the rover's time that it stands still, mast stowed",
+    ),
+    'e_stop': Parameter(
+        False, _boolean, 'the button, told on /e_stop; by itself it stops no wheels'
+    ),
     'fault_tf_lost': Parameter(False, _boolean, 'no /tf'),
     'fault_tf_nan': Parameter(False, _boolean, '/tf with NaN instead of numbers'),
     'fault_image': Parameter('none', _choice(*IMAGE_FAULTS), ', '.join(IMAGE_FAULTS)),
     'fault_joint_states': Parameter(False, _boolean, 'no /joint_states'),
     'fault_odometry': Parameter(False, _boolean, 'no odometry'),
+    'fault_battery': Parameter(False, _boolean, 'no /battery_state'),
     'fault_services': Parameter(
         [],
         _service_faults,

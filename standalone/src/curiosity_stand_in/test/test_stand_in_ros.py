@@ -15,8 +15,10 @@ from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
+from std_msgs.msg import Bool
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
@@ -25,6 +27,7 @@ from harness import Process, Sandbox, wait_until
 pytestmark = pytest.mark.ros
 
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SERVICES = {
     '/move_forward',
     '/turn_left',
@@ -171,7 +174,9 @@ def test_the_wheels_keep_the_last_twist_of_anyone(sandbox: Sandbox) -> None:
 
 
 def test_frames_have_leading_slashes_and_sensors_their_shapes(sandbox: Sandbox) -> None:
-    sandbox.stand_in(initial_x=2, initial_y=-1.5, initial_yaw=1.0, battery=0.25)
+    sandbox.stand_in(
+        initial_x=2, initial_y=-1.5, initial_yaw=1.0, battery=0.25, battery_drain_per_s=0.0
+    )
     odometry = watch(sandbox, Odometry, ODOMETRY)[-1]
     transform = watch(sandbox, TFMessage, '/tf', 100)[-1].transforms[0]
     for message in (odometry, transform):
@@ -186,6 +191,46 @@ def test_frames_have_leading_slashes_and_sensors_their_shapes(sandbox: Sandbox) 
     assert battery[-1].percentage == 0.25
     assert set_parameters(sandbox, battery=0.5) == []
     wait_until(lambda: battery[-1].percentage == 0.5, 'the battery that was set')
+
+
+def test_the_battery_drains_and_is_charged_by_a_stowed_rover(sandbox: Sandbox) -> None:
+    sandbox.stand_in(time_scale=10, battery_drain_per_s=0.05, battery_charge_per_s=0.1)
+    battery = watch(sandbox, BatteryState, '/battery_state')
+    call(sandbox, '/mast_close')
+    call(sandbox, '/move_forward')
+    wait_until(lambda: battery[-1].percentage < 0.9, 'a driving rover to use its battery')
+    assert battery[-1].power_supply_status == BatteryState.POWER_SUPPLY_STATUS_DISCHARGING
+    assert set_parameters(sandbox, battery_drain_per_s=0.0, battery=0.25) == []
+    wait_until(lambda: battery[-1].percentage == 0.25, 'the charge that was forced')
+    call(sandbox, '/move_stop')
+    charging = BatteryState.POWER_SUPPLY_STATUS_CHARGING
+    wait_until(lambda: battery[-1].power_supply_status == charging, 'it to charge')
+    assert set_parameters(sandbox, fault_odometry=True) == []  # does not set the charge again
+    low = battery[-1].percentage
+    wait_until(lambda: battery[-1].percentage > low + 0.1, 'the charge to rise')
+    full = BatteryState.POWER_SUPPLY_STATUS_FULL
+    wait_until(lambda: battery[-1].power_supply_status == full, 'the full charge')
+    assert battery[-1].percentage == 1.0
+
+
+def test_the_e_stop_button_is_told_to_late_listeners_and_stops_no_wheels(
+    sandbox: Sandbox,
+) -> None:
+    sandbox.stand_in(time_scale=5)
+    early = watch(sandbox, Bool, '/e_stop', LATCHED)
+    assert [message.data for message in early] == [False]
+    odometry = watch(sandbox, Odometry, ODOMETRY)
+    call(sandbox, '/move_forward')
+    wait_until(lambda: x_of(odometry[-1]) > 0.1, 'the rover to drive')
+    assert set_parameters(sandbox, e_stop=True) == []
+    assert set_parameters(sandbox, fault_tf_lost=True) == []
+    late = watch(sandbox, Bool, '/e_stop', LATCHED)
+    assert late[0].data
+    place = x_of(odometry[-1])
+    wait_until(lambda: x_of(odometry[-1]) > place + 1.0, 'the wheels to go on')
+    assert set_parameters(sandbox, e_stop=False) == []
+    wait_until(lambda: not early[-1].data, 'the button to be released')
+    assert [message.data for message in early] == [False, True, False]
 
 
 def test_the_mast_closes_in_one_second_of_the_rovers_time(sandbox: Sandbox) -> None:
@@ -232,6 +277,7 @@ def test_rotating_answers_at_once_takes_six_seconds_and_raises_a_closed_mast(
         ('fault_tf_lost', TFMessage, '/tf'),
         ('fault_joint_states', JointState, '/joint_states'),
         ('fault_odometry', Odometry, ODOMETRY),
+        ('fault_battery', BatteryState, '/battery_state'),
     ],
 )
 def test_a_missing_topic_comes_back(
@@ -388,7 +434,7 @@ def test_a_bad_parameter_at_the_start_is_one_line_and_status_2(
 def test_a_bad_parameter_later_is_refused_with_a_reason_and_changes_nothing(
     sandbox: Sandbox,
 ) -> None:
-    sandbox.stand_in(battery=0.75)
+    sandbox.stand_in(battery=0.75, battery_drain_per_s=0.0)
     assert 'from 0 to 1' in set_parameters(sandbox, battery=2.0)[0]
     assert 'none, stopped, corrupt' in set_parameters(sandbox, fault_image='black')[0]
     assert 'hang, late, absent' in set_parameters(sandbox, fault_services=['move_stop:no'])[0]

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import BatteryState
 
 from curiosity_stand_in import sensors
+from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.kinematics import Pose, Velocity
 from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.rover import State
 
-STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1))
+STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1), Battery())
 STAMP = sensors.time_message(12.5)
 PICTURE = np.random.default_rng(1).integers(0, 255, (800, 800, 3), np.uint8)
 
@@ -63,9 +65,21 @@ def test_the_scan_is_the_demos() -> None:
     assert end == pytest.approx(message.angle_max, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ('battery', 'supply'),
+    [
+        (Battery(1.0), BatteryState.POWER_SUPPLY_STATUS_DISCHARGING),
+        (Battery(0.99, charging=True), BatteryState.POWER_SUPPLY_STATUS_CHARGING),
+        (Battery(1.0, charging=True), BatteryState.POWER_SUPPLY_STATUS_FULL),
+    ],
+)
+def test_the_battery_says_whether_it_charges(battery: Battery, supply: int) -> None:
+    assert sensors.battery(battery, STAMP).power_supply_status == supply
+
+
 @given(st.floats(0, 1))
-def test_the_battery_has_only_a_percentage(charge: float) -> None:
-    message = sensors.battery(charge, STAMP)
+def test_of_the_battery_only_the_percentage_is_measured(charge: float) -> None:
+    message = sensors.battery(Battery(charge), STAMP)
     assert message.percentage == pytest.approx(charge)
     assert message.present
     assert math.isnan(message.voltage)

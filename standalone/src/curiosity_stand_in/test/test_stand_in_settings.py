@@ -46,6 +46,8 @@ def test_numbers_in_range_are_taken_as_they_are(value: float) -> None:
         ('time_scale', math.nan, 'from 0.1 to 100'),
         ('battery', 1.5, 'from 0 to 1'),
         ('battery', True, 'must be a number'),
+        ('battery_drain_per_s', -0.1, 'from 0 to 1'),
+        ('e_stop', 1, 'true or false'),
         ('publish_clock', 'yes', 'true or false'),
         ('initial_mast', 'shut', 'zero, open, closed'),
         ('fault_image', 'black', 'none, stopped, corrupt'),

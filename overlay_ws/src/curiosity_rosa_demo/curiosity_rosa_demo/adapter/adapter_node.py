@@ -18,26 +18,26 @@ from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
-from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from std_srvs.srv import Empty, Trigger
 
-from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
+from curiosity_rosa_demo.adapter.observer import Observer
+from curiosity_rosa_demo.adapter.status import Status, StatusPace, status_of
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
 from curiosity_rosa_demo.infra.clocks import TravelClock
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import (
-    NEWEST_ONLY,
     Process,
     SpinThread,
     TracePublisher,
+    history_qos,
     node_config,
     run_app,
-    yaw_of,
 )
 
 MOVES = ('move_forward', 'turn_left', 'turn_right')
@@ -68,16 +68,15 @@ class AdapterApp:
         self._trace = TracePublisher(self.node, self._config)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._closing = False
-        self._wakeup_at: float | None = 0.0
+        self._wakeup_at = 0.0
         self._stop_future: Future | None = None
-        self._pose: tuple[float, float, float] | None = None
-        self._mast_turn: float | None = None
         self._cmd_vel = self.node.create_publisher(Twist, topics.rover.cmd_vel, 10)
-        self.node.create_subscription(
-            Odometry, topics.rover.odometry, self._on_odometry, NEWEST_ONLY
+        self._pace = StatusPace()
+        self._status_topic = self.node.create_publisher(
+            String, topics.status.adapter, history_qos(1)
         )
-        self.node.create_subscription(
-            JointState, topics.rover.joint_states, self._on_joints, NEWEST_ONLY
+        self._observer = Observer(
+            self.node, topics, self._guard, lock=self._lock, carry=self._carry
         )
         self._nodes = [self.node, *self._serve(process)]
         self._threads = [
@@ -97,10 +96,12 @@ class AdapterApp:
         stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
         for name in MOVES:
             service = getattr(names, name).name
-            motion.create_service(Trigger, service, _answering(partial(self._move, name)))
+            motion.create_service(Trigger, service, self._answering(partial(self._move, name)))
         for action in MastAction:
             service = getattr(names, action.value).name
-            mast.create_service(Trigger, service, _answering(partial(self._move_mast, action)))
+            mast.create_service(
+                Trigger, service, self._answering(partial(self._move_mast, action))
+            )
         return own
 
     # --- carrying: every touch of the guard ends here ---------------------------------------
@@ -115,8 +116,8 @@ class AdapterApp:
         for alarm in self._guard.take_alarms():
             self._trace.alarm(alarm)
         wakeup = self._guard.next_wakeup()
-        sooner = wakeup is not None and (self._wakeup_at is None or wakeup < self._wakeup_at)
-        if sooner:
+        sooner = wakeup is not None and wakeup < self._wakeup_at
+        if wakeup is not None and sooner:
             self._wakeup_at = wakeup
         state = (
             self._guard.mast,
@@ -124,6 +125,9 @@ class AdapterApp:
             self._guard.stopping,
             self._guard.mast_busy,
             self._guard.stops_answered,
+            self._guard.moving,
+            self._guard.move_allowed,
+            self._guard.last_error,
         )
         if sooner or state != getattr(self, '_last_state', None):
             self._last_state = state
@@ -148,58 +152,32 @@ class AdapterApp:
         try:
             with self._lock:
                 while not self._closing:
-                    self._wakeup_at = None
+                    self._wakeup_at = math.inf
                     self._carry()
-                    self._wakeup_at = self._guard.next_wakeup()
-                    if self._wakeup_at is None:
-                        self._changed.wait()
-                    else:
-                        self._changed.wait(max(0.0, self._wakeup_at - time.monotonic()))
+                    self._publish_status()
+                    self._wakeup_at = min(self._wakeup_at, self._pace.next_wakeup())
+                    self._changed.wait(max(0.0, self._wakeup_at - time.monotonic()))
         except Exception as error:
             process.crash(error)
+
+    def _publish_status(self) -> None:
+        """Only the watching thread does, so that no caller waits for it. The lock is held."""
+        status = self._status()
+        if self._pace.due(status, time.monotonic()):
+            self._status_topic.publish(String(data=json.dumps(status)))
+
+    def _status(self) -> Status:
+        return status_of(self._guard, self._observer.pose, self._observer.mast_turn)
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
         """Wait for a state of the guard; the lock is held before and after."""
         return self._changed.wait_for(lambda: self._closing or condition(), timeout_s)
 
-    # --- observations -----------------------------------------------------------------------
-
-    def _on_odometry(self, message: Odometry) -> None:
-        pose, twist = message.pose.pose, message.twist.twist
-        with self._lock:
-            numbers = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
-            self._pose = numbers if all(map(math.isfinite, numbers)) else None
-            self._guard.odometry(math.hypot(twist.linear.x, twist.linear.y), twist.angular.z)
-            self._carry()
-
-    def _on_joints(self, message: JointState) -> None:
-        positions = dict(zip(message.name, message.position, strict=False))
-        p, turn = positions.get('mast_p_joint'), positions.get('mast_02_joint')
-        if p is None or turn is None:
-            return  # another controller's joints
-        with self._lock:
-            self._mast_turn = turn if math.isfinite(turn) else None
-            self._guard.joints(p, turn)
-            self._carry()
-
     # --- services ---------------------------------------------------------------------------
 
     def _serve_status(self, _: Any, response: Trigger.Response) -> Trigger.Response:
         with self._lock:
-            guard = self._guard
-            is_open = {Mast.CLOSED: False, Mast.UNKNOWN: None}.get(guard.mast, True)
-            x, y, yaw = self._pose or (None, None, None)
-            status = {
-                'mast_is_open': is_open,
-                'move_allowed': guard.move_allowed,
-                'moving': guard.moving,
-                'last_error_reason': guard.last_error,
-                'rover_x': x,
-                'rover_y': y,
-                'yaw_rad': yaw,
-                'mast_yaw_rad': self._mast_turn if is_open is not False else None,
-                'mast': guard.mast.value,
-            }
+            status = self._status()
         response.success, response.message = True, json.dumps(status)
         return response
 
@@ -275,6 +253,23 @@ class AdapterApp:
             if self._guard.mast is not action.after:
                 raise Refused(self._guard.last_error or f'{action.value} was interrupted')
 
+    def _answering(
+        self, act: Callable[[], None]
+    ) -> Callable[[Any, Trigger.Response], Trigger.Response]:
+        """A Trigger callback: success, or the reason of the refusal as the message."""
+
+        def callback(_: Any, response: Trigger.Response) -> Trigger.Response:
+            try:
+                act()
+                response.success = True
+            except Refused as refusal:
+                response.success, response.message = False, str(refusal)
+                with self._lock:
+                    self._carry()  # the reason is part of the status
+            return response
+
+        return callback
+
     def _await_stop(self) -> None:
         """A stop that is under way gets the time to be confirmed; the lock is held."""
         motion = self._config.thresholds.motion
@@ -304,20 +299,6 @@ class AdapterApp:
             thread.close()
         for node in self._nodes:
             node.destroy_node()
-
-
-def _answering(act: Callable[[], None]) -> Callable[[Any, Trigger.Response], Trigger.Response]:
-    """A Trigger callback: success, or the reason of the refusal as the message."""
-
-    def callback(_: Any, response: Trigger.Response) -> Trigger.Response:
-        try:
-            act()
-            response.success = True
-        except Refused as refusal:
-            response.success, response.message = False, str(refusal)
-        return response
-
-    return callback
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ moving).
   any, says still. When the call fails, zero Twists are due until odometry says still.
 - A motion that outlives its leash, a mast that is no longer known closed under a moving rover, a
   late answer of a start call, and a rover that moves unasked each lead to a stop.
+- Once the agent's heartbeat was heard, its silence leads to a stop and forbids motion.
 
 The carrier calls a method, then ``poll()``, and does what is due. It holds one lock around both.
 Times are seconds of a steady clock; ``travel_clock`` may run faster (simulated time), never
@@ -23,9 +24,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from curiosity_rosa_demo.adapter.heartbeat import Heartbeat
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.stop import Odometry, Stop
+from curiosity_rosa_demo.adapter.unasked import Unasked
 from curiosity_rosa_demo.domain.models import (
+    AGENT_IS_SILENT,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -82,7 +86,8 @@ class MotionGuard:
         self._stop_number = 0  # of the newest call
         self._stop_failure = ''
         self.stops_answered = -1  # the highest number whose call was answered
-        self._unasked_since: float | None = None
+        self._unasked = Unasked(motion)
+        self._heartbeat = Heartbeat(motion.heartbeat_max_age_s)
         self._serial = 0
 
     # --- requests ---------------------------------------------------------------------------
@@ -94,16 +99,19 @@ class MotionGuard:
     @property
     def moving(self) -> bool:
         """Set going here, or seen moving."""
-        return self.motion is Motion.MOVING or self._moves_unasked(self._clock())
+        return self.motion is Motion.MOVING or self._unasked.moves(self._clock())
 
     @property
     def move_allowed(self) -> bool:
-        return self.mast is Mast.CLOSED and not self.stopping
+        silent = self._heartbeat.silent(self._clock())
+        return self.mast is Mast.CLOSED and not self.stopping and not silent
 
     def check_move(self) -> None:
         """Raises Refused when no motion may begin now."""
         if self.mast is not Mast.CLOSED:
             raise self._refused(NEED_TO_CLOSE_MAST)
+        if self._heartbeat.silent(self._clock()):
+            raise self._refused(AGENT_IS_SILENT)
         if self.stopping:
             raise self._refused(MOVE_IN_PROGRESS)
 
@@ -114,7 +122,7 @@ class MotionGuard:
             # A motion that follows another without a halt stays on the first one's leash.
             self._moving_since = self._travel_clock()
         self.motion = Motion.MOVING
-        self._unasked_since = None
+        self._unasked.forget()
         self._serial += 1
         self._moves_in_flight.add(self._serial)
         return self._serial
@@ -142,7 +150,7 @@ class MotionGuard:
             stowing = action is MastAction.CLOSE and (self.stopping or self.mast is Mast.CLOSED)
             if not stowing:
                 raise self._refused(MOVE_IN_PROGRESS)
-        elif action is not MastAction.CLOSE and self._moves_unasked(self._clock()):
+        elif action is not MastAction.CLOSE and self._unasked.moves(self._clock()):
             raise self._refused(MOVE_IN_PROGRESS)
         if action is MastAction.ROTATE and self.mast is Mast.CLOSED:
             raise self._refused(NEED_TO_OPEN_MAST)
@@ -209,16 +217,25 @@ class MotionGuard:
 
     def odometry(self, speed: float, turn_rate: float) -> None:
         """The rover's velocity: metres per second and radians per second, any sign."""
-        now = self._clock()
         still = (
             abs(speed) <= self._config.still_speed_mps
             and abs(turn_rate) <= self._config.still_turn_radps
         )
-        self._odometry = Odometry(now, still)
-        if still:
-            self._unasked_since = None
-        elif self.motion is Motion.STILL:
-            self._unasked_since = self._unasked_since or now
+        self._odometry = Odometry(self._clock(), still)
+        self._unasked.see(self._odometry, set_going=self.motion is Motion.MOVING)
+
+    def heartbeat(self) -> None:
+        """The agent's kernel lives."""
+        self._heartbeat.beat(self._clock())
+
+    @property
+    def heartbeat_heard(self) -> bool:
+        return self._heartbeat.heard
+
+    def forget_heartbeat(self) -> None:
+        """There is no agent any more. While the rover moves, its silence still counts."""
+        if not self.moving:
+            self._heartbeat.forget()
 
     # --- time -------------------------------------------------------------------------------
 
@@ -241,9 +258,9 @@ class MotionGuard:
             times.append(self._stop.next_wakeup(now))
         elif self.motion is Motion.MOVING:
             times.append(now + LEASH_CHECK_S)
-        elif self._unasked_since is not None and self._config.stop_unexpected:
-            times.append(self._unasked_since + self._config.settle_s)
-        return min(times, default=None)
+        else:
+            times += _known(self._unasked.next_wakeup(now))
+        return min(times + _known(self._heartbeat.next_wakeup(now)), default=None)
 
     # --- inside -----------------------------------------------------------------------------
 
@@ -286,22 +303,12 @@ class MotionGuard:
                 self.request_stop(f'Stopped: mast is {self.mast.value}')
             elif self._travel_clock() - self._moving_since >= self._config.max_duration_s:
                 self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
-        elif (
-            self._config.stop_unexpected
-            and self._unasked_since is not None
-            and self._moves_unasked(now)
-            and now - self._unasked_since >= self._config.settle_s
-        ):
-            self._unasked_since = None
+            elif self._heartbeat.silent(now):
+                age = f'{self._heartbeat.max_age_s:g} s'
+                self.request_stop(f'The agent fell silent for {age}: the rover was stopped')
+        elif self._unasked.must_stop(now):
+            self._unasked.forget()
             self.request_stop('Stopped: the rover moved unasked')
-
-    def _moves_unasked(self, now: float) -> bool:
-        """Whether odometry says that a rover moves which nobody here set going."""
-        return (
-            self._unasked_since is not None
-            and self._odometry is not None
-            and now - self._odometry.at <= self._config.odometry_max_age_s
-        )
 
     def _advance_stop(self, now: float) -> Due:
         stop = self._stop
@@ -320,3 +327,7 @@ class MotionGuard:
             self._stop_failure = ''
             return Due()
         return Due(stop_call=self._stop_number if due.call else None, zero_twist=due.twist)
+
+
+def _known(at: float | None) -> list[float]:
+    return [] if at is None else [at]

@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import rclpy
@@ -18,10 +17,16 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from curiosity_rosa_demo.agent.artifacts import Artifacts
-from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.console import RULES_NOTE, Console
+from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
+from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.peers import Peers, listen
+from curiosity_rosa_demo.agent.places import task_database
+from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.terminal import (
     Interrupts,
     run_commands,
@@ -30,12 +35,13 @@ from curiosity_rosa_demo.agent.terminal import (
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.ros_io import SpinThread, TracePublisher, node_config
+from curiosity_rosa_demo.infra.ros_io import Heartbeat, SpinThread, TracePublisher, node_config
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder
 
 READY_WAIT_S = 20.0
 STILL_WAIT_S = 3.0
+CLOSE_WAIT_S = 5.0
 CRASHED, INTERRUPTED = 70, 130  # exit statuses
 
 
@@ -44,7 +50,7 @@ class AgentApp:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.crashed = False
-        self._printing = threading.Lock()
+        self.printer = Printer()
         self.node = Node('agent')
         self.config = node_config(self.node)
         self._publisher = TracePublisher(self.node, self.config)
@@ -59,11 +65,30 @@ class AgentApp:
             if path:
                 self._recorders.append(TraceRecorder(path))
         self.session = Session(self.client, self.config, self.node.get_clock(), self._emit)
-        self.console = Console(self.session, self.config, self._print)
+        telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
+        self.mission = Mission(
+            self.session,
+            self.config,
+            database=task_database(self.config.agent.tasks.db_path),
+            readings=telemetry.snapshot,
+            beat=Heartbeat(self.node, self.config).beat,
+            say=self.printer.say,
+        )
+        self.console = Console(self.session, self.mission, self.config, self.printer.say)
+        for note in self.mission.start():
+            self.console.notice(f'! {note}')
         self._peers = Peers(self.node, self.config, self.console.notice)
         self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
+        self._beginning = Cancellation()
+        self._begin_thread = threading.Thread(
+            target=self._begin, args=(options.after_crash,), name='begin', daemon=True
+        )
+        self._begin_thread.start()
         if options.news_fd is not None:
             listen(options.news_fd, self._process_news)
+
+    def _urgent(self) -> None:
+        self.mission.urgent()
 
     def _emit(self, event: TraceEvent) -> None:
         for recorder in self._recorders:
@@ -73,14 +98,6 @@ class AgentApp:
             self.artifacts.save_capture()
         self.console.show(event)
 
-    def _print(self, text: str) -> None:
-        try:
-            with self._printing:
-                print(text, flush=True)
-        except OSError:  # nobody reads any longer: a closed pipe, a lost terminal
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os.kill(os.getpid(), signal.SIGTERM)
-
     def _crashed(self, error: Exception) -> None:
         self.crashed = True
         print(f'agent: lost ROS: {error!r}', file=sys.stderr, flush=True)
@@ -89,15 +106,33 @@ class AgentApp:
     def _process_news(self, text: str) -> None:
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
-    def begin(self, crash: str, cancellation: Cancellation) -> None:
-        """Wait for the other nodes. After a ``crash`` of the agent: stop what it left driving."""
-        self._wait_for_the_others(cancellation)
-        self.session.warm_up()
-        if crash:
-            outcome = self.session.stop('the restarted agent')
-            rover = 'the rover was stopped' if outcome.ok else f'stopping failed: {outcome.answer}'
-            text = f'The agent was restarted after {crash}; what it was doing is lost, {rover}.'
-            self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=crash)
+    def _begin(self, crash: str) -> None:
+        """Wait for the other nodes, then let tasks run. After a ``crash`` of the agent: stop what
+        it left driving first."""
+        try:
+            self._wait_for_the_others(self._beginning)
+            self.session.warm_up()
+            stopped = self.session.stop() if crash else None
+            left = self.mission.begin(go_on=bool(crash), ended=self.console.ended)
+            if stopped is not None:
+                self._tell_crash(crash, stopped, left)
+            elif left:
+                self.console.notice(
+                    f'! {len(left)} tasks are left from an earlier run and wait: :tasks shows '
+                    'them, :resume goes on with them, :cancel ID ends one.'
+                )
+        except TurnCancelled:
+            return
+        except Exception as error:
+            self.console.notice(f'! The agent cannot begin: {error!r}. No task will run.')
+            return
+        self.console.ready()
+
+    def _tell_crash(self, crash: str, stopped: Outcome, left: list[Task]) -> None:
+        rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
+        tasks = f'tasks that go on: {len(left)}' if left else 'no task was running'
+        text = f'The agent was restarted after {crash}; {rover}; {tasks}.'
+        self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=crash)
 
     def _wait_for_the_others(self, cancellation: Cancellation) -> None:
         for _ in range(int(READY_WAIT_S / 0.02)):
@@ -119,10 +154,16 @@ class AgentApp:
         self.console.notice(f'! The rover does not stand still: {why}')
 
     def close(self) -> None:
-        self.console.close()
+        """The rover first. What runs is kept for another run."""
+        self._beginning.cancel('The console ended')
+        if self.mission.busy:
+            self.session.stop()
+        self._begin_thread.join(timeout=CLOSE_WAIT_S)
+        self.mission.close()
         self._spin.close()
         for recorder in self._recorders:
             recorder.close()
+        self.printer.close()
         self.node.destroy_node()
 
     def report(self, outcome: Outcome | None) -> int:
@@ -135,7 +176,7 @@ class AgentApp:
             'image': str(picture) if picture and Path(picture).exists() else None,
             'trace': str(self.artifacts.trace) if self.artifacts else None,
         }
-        self._print(json.dumps(result, ensure_ascii=False))
+        print(json.dumps(result, ensure_ascii=False), flush=True)
         return 0 if result['ok'] else 1
 
 
@@ -168,6 +209,9 @@ def run(argv: list[str]) -> int:
         except ConfigError as error:
             print(f'agent: {error}', file=sys.stderr, flush=True)
             return 2
+        except StoreError as error:
+            print(f'agent: {error}', file=sys.stderr, flush=True)
+            return 2
         except OSError as error:
             print(f'agent: cannot write its records: {error}', file=sys.stderr, flush=True)
             return 2
@@ -196,7 +240,6 @@ def _leave(*_: object) -> None:
 
 def _converse(app: AgentApp, options: argparse.Namespace) -> int:
     interrupts = Interrupts(app.console)
-    app.console.prepare(partial(app.begin, options.after_crash))
     if options.command:
         run_commands(app.console, options.command)
         return 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config_models import Config
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
 
 class BrainUnavailable(Exception):
     """No turn is possible; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class TurnRecord:
+    """Where a turn notes its calls; ``save`` returns when they are safe."""
+
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    save: Callable[[], None] = lambda: None
 
 
 class Brain:
@@ -66,16 +75,22 @@ class Brain:
         else:
             self._rosa.set_result(rosa)
 
-    def turn(self, text: str, cancellation: Cancellation) -> TurnResult:
-        """One turn of ROSA. Raises BrainUnavailable and TurnCancelled."""
+    def turn(
+        self, text: str, cancellation: Cancellation, record: TurnRecord | None = None
+    ) -> TurnResult:
+        """One turn of ROSA, or the rest of the one in ``record``. Raises BrainUnavailable and
+        TurnCancelled."""
         self.start()
         while not self._rosa.done():
             cancellation.sleep(0.05)
+        from curiosity_rosa_demo.agent.journal import Journal
         from curiosity_rosa_demo.agent.model_call import unicode_only
         from curiosity_rosa_demo.agent.turn import TurnResult
 
         rosa = self._rosa.result()
         self._tools.cancellation = rosa.executor.cancellation = cancellation
+        record = record or TurnRecord()
+        rosa.executor.journal = Journal(record.calls, record.save)
         rosa.executor.last = None
         answer = rosa.invoke(unicode_only(text))
         return rosa.executor.last or TurnResult(ok=False, answer=answer)

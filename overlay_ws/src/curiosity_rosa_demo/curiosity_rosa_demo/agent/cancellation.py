@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class TurnCancelled(BaseException):
@@ -14,12 +16,41 @@ class Cancellation:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._lock = threading.Lock()
+        self._callbacks: list[Callable[[], None]] = []
         self.reason = ''
 
     def cancel(self, reason: str) -> None:
-        if not self._event.is_set():
+        with self._lock:
+            if self._event.is_set():
+                return
             self.reason = reason
             self._event.set()
+            callbacks = list(self._callbacks)
+        for callback in callbacks:
+            callback()
+
+    @contextmanager
+    def held_back(self) -> Iterator[None]:
+        """Within, the button cannot be pressed: who presses it waits. Raises TurnCancelled when it
+        was pressed before. For a moment only."""
+        with self._lock:
+            self.check()
+            yield
+
+    @contextmanager
+    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Within, pressing the button calls ``callback``; at once if it was pressed before."""
+        with self._lock:
+            pressed = self._event.is_set()
+            self._callbacks.append(callback)
+        try:
+            if pressed:
+                callback()
+            yield
+        finally:
+            with self._lock:
+                self._callbacks.remove(callback)
 
     @property
     def requested(self) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import json
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -12,24 +14,33 @@ class CommandSpec:
     name: str
     argument: str  # how the argument is shown; empty: it takes none
     help: str
-    at_once: bool = False  # answered while another command runs, not behind it
 
 
 COMMANDS = {
     spec.name: spec
     for spec in (
-        CommandSpec('help', '', 'this list', at_once=True),
-        CommandSpec('status', '', 'where the rover is and how its mast stands', at_once=True),
+        CommandSpec('help', '', 'this list'),
+        CommandSpec('status', '', 'where the rover is and how its mast stands'),
         CommandSpec('cap', '', 'take a picture and score the light'),
         CommandSpec('demo', '', 'have the agent analyze the ground texture'),
-        CommandSpec('stop', '', 'stop the rover and whatever runs', at_once=True),
+        CommandSpec('stop', '', 'stop the rover and whatever runs'),
         CommandSpec('mast_open', '', 'raise the camera mast'),
         CommandSpec('mast_close', '', 'stow the camera mast'),
         CommandSpec('mast_rotate', '', 'turn the raised mast once around'),
         CommandSpec('forward', '[s]', 'drive ahead for s seconds'),
         CommandSpec('left', '[s]', 'drive an arc to the left for s seconds'),
         CommandSpec('right', '[s]', 'drive an arc to the right for s seconds'),
-        CommandSpec('trace', '[n]', 'the last n trace events', at_once=True),
+        CommandSpec('trace', '[n]', 'the last n trace events'),
+        CommandSpec('tasks', '', 'what there is to do, and what was done lately'),
+        CommandSpec('task', 'ID', 'one task; the first characters of its ID will do'),
+        CommandSpec('history', 'ID', 'what became of a task, step by step'),
+        CommandSpec('submit', 'NAME [json]', 'queue a skill with these arguments'),
+        CommandSpec('pause', '', 'stop the rover and put aside what runs'),
+        CommandSpec('resume', '[ID]', 'go on with what was put aside'),
+        CommandSpec('cancel', 'ID', 'end a task'),
+        CommandSpec('priority', 'ID N', 'of a task that waits: a higher N goes first'),
+        CommandSpec('mode', '', 'what the rules allow now, and why'),
+        CommandSpec('clear', '', 'release the safety latch, when its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and leave'),
     )
 }
@@ -46,12 +57,9 @@ class Command:
     """A console command, or a ``text`` for the model."""
 
     name: str  # one of COMMANDS, or 'text'
-    text: str = ''
+    text: str = ''  # what was said; a task's ID; the name of a skill
     number: float = 0.0
-
-    @property
-    def at_once(self) -> bool:
-        return self.name in COMMANDS and COMMANDS[self.name].at_once
+    data: dict[str, Any] = field(default_factory=dict)
 
 
 def parse(line: str, *, longest_drive_s: float) -> Command | None:
@@ -67,7 +75,10 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
     if name not in COMMANDS:
         raise BadCommand(_unknown(name))
     spec = COMMANDS[name]
-    if len(arguments) > (1 if spec.argument else 0):
+    if name == 'submit':
+        return _submit(spec, line)
+    named = spec.argument.split()
+    if not len([each for each in named if each[0] != '[']) <= len(arguments) <= len(named):
         raise BadCommand(f'usage: {usage(spec)}')
     if name in ('forward', 'left', 'right'):
         limit = f'seconds, more than 0 and at most {longest_drive_s:g}'
@@ -80,7 +91,27 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         if count != int(count) or not 1 <= count <= 1000:
             raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not a count from 1 to 1000')
         return Command(name, number=count)
-    return Command(name)
+    if name == 'priority':
+        limit = 'a whole number from -1000 to 1000'
+        priority = _number(spec, arguments[1:], 0, limit)
+        if priority != int(priority) or not -1000 <= priority <= 1000:
+            raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is not {limit}')
+        return Command(name, text=arguments[0].lower(), number=priority)
+    return Command(name, text=arguments[0].lower() if arguments else '')
+
+
+def _submit(spec: CommandSpec, line: str) -> Command:
+    # The line as it was typed: full-width letters may be meant in a text.
+    _, *parts = line.split(None, 2)
+    if not parts:
+        raise BadCommand(f'usage: {usage(spec)}')
+    try:
+        data = json.loads(parts[1]) if len(parts) > 1 else {}
+    except (ValueError, RecursionError) as error:
+        raise BadCommand(f'{usage(spec)}: not JSON: {error}') from None
+    if not isinstance(data, dict):
+        raise BadCommand(f'{usage(spec)}: {parts[1][:40]!r} is not a JSON object')
+    return Command('submit', text=unicodedata.normalize('NFKC', parts[0]), data=data)
 
 
 def usage(spec: CommandSpec) -> str:

@@ -1,18 +1,24 @@
-"""The console: lines in, words out. Commands run one after another; a stop overtakes them all."""
+"""The console: lines in, words out. What a line asks for becomes a task; a stop overtakes all."""
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
+from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import line as trace_line
+from curiosity_rosa_demo.agent.mission import Mission
+from curiosity_rosa_demo.agent.orders import Reply
 from curiosity_rosa_demo.agent.reporting import status_text, summary
 from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.task_texts import history_table, task_text, tasks_table
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.domain.brain import Json, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 
@@ -23,34 +29,33 @@ TOOLS = {
     'mast_rotate': 'mast_rotate',
 }
 DRIVES = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
+INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
+ANY_TIME = frozenset({'help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'})
+SHOWN_TASKS = 30
 RULES_NOTE = (
     'The agent runs on routine: a set of rules, not a language model. '
     'To use a model, set llm.provider and llm.model in agent.yaml.'
 )
 
 
-@dataclass(frozen=True)
-class _Job:
-    run: Callable[[Cancellation], Outcome | None]
-    moves: bool = True  # it may have set the rover going
-    cancellation: Cancellation = field(default_factory=Cancellation)
-
-
 class Console:
     """``say`` prints one text; it is called from several threads and must not raise."""
 
-    def __init__(self, session: Session, config: Config, say: Callable[[str], None]) -> None:
-        self._session, self._config, self._say = session, config, say
+    def __init__(
+        self, session: Session, mission: Mission, config: Config, say: Callable[[str], None]
+    ) -> None:
+        self._session, self._mission, self._config, self._say = session, mission, config, say
         self._changed = threading.Condition()
-        self._waiting: deque[_Job] = deque()
-        self._current: _Job | None = None
+        self._early: deque[Command] = deque()  # typed before the tasks may run
+        self._ready = False
+        self._open = 0  # what was asked for and has not ended
         self.last: Outcome | None = None
-        threading.Thread(target=self._work, name='console-worker', daemon=True).start()
 
     # --- lines in ---------------------------------------------------------------------------
 
     def enter(self, line: str) -> bool:
-        """Take a line; it runs now, or behind what runs. False: the user wants to leave."""
+        """Take a line; what it asks for runs now, or behind what runs. False: the user wants to
+        leave."""
         try:
             command = parse(line, longest_drive_s=self._config.agent.turn.max_motion_s)
         except BadCommand as problem:
@@ -60,53 +65,52 @@ class Console:
             return True
         if command.name == 'quit':
             return False
-        with self._changed:
-            job = self._job_now()
-        too_early = command.name == 'status' and job is not None and not job.moves
-        if command.at_once and not too_early:
-            self._finish(self._answer(command))
+        if command.name == 'stop' or (command.name == 'text' and _is_stop(command.text)):
+            self._finish(self.stop('the operator'))
             return True
-        if job is not None:
-            ahead = 'behind what runs' if job.moves else 'until the other nodes are up'
-            self._say(f'(queued {ahead}; :stop drops it) {line.strip()}')
-        self._enqueue(_Job(lambda cancellation: self._run(command, cancellation)))
+        with self._changed:
+            early = not self._ready and command.name not in ANY_TIME
+            if early:
+                self._early.append(command)
+        if early:
+            self._say(f'(queued until the other nodes are up; :stop drops it) {line.strip()}')
+        else:
+            self._run(command, line.strip())
         return True
 
-    def prepare(self, work: Callable[[Cancellation], None]) -> None:
-        """Do this before the lines that come later. It moves nothing and prints for itself."""
-        self._enqueue(_Job(work, moves=False))
+    def ready(self) -> None:
+        """From now on tasks may run; what was typed before goes first."""
+        while True:
+            with self._changed:
+                if not self._early:
+                    self._ready = True
+                    self._changed.notify_all()
+                    return
+                command = self._early.popleft()
+                self._open += 1  # so that nobody believes in between that all is done
+            try:
+                self._run(command, '')
+            finally:
+                self._closed()
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait until nothing is queued or running; False after ``timeout_s``."""
+        """Wait until all that was asked for has ended; False after ``timeout_s``."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.busy, timeout_s)
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover, what runs and what waits."""
         with self._changed:
-            dropped = len(self._waiting)
-            self._waiting.clear()
-            if self._current is not None:
-                self._current.cancellation.cancel(f'Stopped by {by}')
-        outcome = self._session.stop(by)
+            dropped = len(self._early)
+            self._early.clear()
+        outcome = self._mission.stop(by)
         if dropped:
             self._say(f'({dropped} queued dropped)')
         return outcome
 
-    def close(self) -> None:
-        """Stop the rover if something runs, and end it."""
-        with self._changed:
-            job = self._job_now()
-            self._waiting.clear()
-        if job is not None and job.moves:
-            self.stop('the end of the console')
-        elif job is not None:
-            job.cancellation.cancel('The console ended')
-        self.wait(5.0)
-
     @property
     def busy(self) -> bool:
-        return self._current is not None or bool(self._waiting)
+        return not self._ready or self._open > 0
 
     def show(self, event: TraceEvent) -> None:
         """Print a trace event; the end of a turn is printed as its answer instead."""
@@ -119,64 +123,124 @@ class Console:
         """Print something that is not a command's outcome."""
         self._say(text)
 
+    def ended(self, task: Task) -> None:
+        """A task that was asked for has ended. In the mission's loop."""
+        if self._mission.dropped(task.id):
+            return
+        kept: dict[str, Any] | None = task.metadata.get('outcome')
+        if kept is not None and task.state.name in ('COMPLETED', 'FAILED'):
+            self._finish(Outcome(**kept))
+        else:
+            self._finish(Outcome(False, task.reason))
+
     # --- running ----------------------------------------------------------------------------
 
-    def _job_now(self) -> _Job | None:
-        return self._current or (self._waiting[0] if self._waiting else None)
+    def _run(self, command: Command, line: str) -> None:
+        try:
+            if command.name == 'text':
+                self._tell({'text': command.text}, line)
+            elif command.name in INTENTS:
+                payload: Json = {'task_id': self._find(command.text).id} if command.text else {}
+                self._tell({'intent': INTENTS[command.name], 'payload': payload}, '')
+            elif (task := self._task(command)) is not None:
+                self._submit(task, line)
+            else:
+                self._finish(self._answer(command))
+        except TaskError as error:
+            self._finish(Outcome(False, str(error)))
 
-    def _enqueue(self, job: _Job) -> None:
-        with self._changed:
-            self._waiting.append(job)
-            self._changed.notify_all()
-
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                self._current = None
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: self._waiting)
-                # Taken and made stoppable in one step: no stop can come between.
-                job = self._current = self._waiting.popleft()
-            try:
-                outcome = job.run(job.cancellation)
-            except TurnCancelled as cancelled:
-                outcome = Outcome(False, str(cancelled))
-            except Exception as error:  # a bug of ours must not take the console away
-                with contextlib.suppress(Exception):
-                    self._session.stop('an internal error')
-                outcome = Outcome(False, f'Internal error: {error!r}. The rover was told to stop.')
-            if outcome is not None:
-                self._finish(outcome)
-
-    def _run(self, command: Command, cancellation: Cancellation) -> Outcome:
-        name, session = command.name, self._session
-        if command.at_once:
-            return self._answer(command)
-        if name == 'text':
-            return session.say(command.text, cancellation)
+    def _task(self, command: Command) -> Task | None:
+        name = command.name
         if name == 'demo':
-            return session.template(
-                self._config.prompts.templates.demo_ground_texture, cancellation
-            )
+            template = self._config.prompts.templates.demo_ground_texture
+            return Task('react', metadata={'text': template.text, 'expects': template.expects})
         if name in DRIVES:
-            return session.tool(DRIVES[name], cancellation, duration_s=command.number)
-        return session.tool(TOOLS[name], cancellation)
+            return self._mission.task(DRIVES[name], {'duration_s': command.number})
+        if name in TOOLS:
+            return self._mission.task(TOOLS[name], {})
+        if name == 'submit':
+            return self._mission.task(command.text, command.data)
+        return None
+
+    def _submit(self, task: Task, line: str) -> None:
+        self._behind(line)
+        self._opened()
+        try:
+            self._mission.submit(task, self._ended)
+        except BaseException:
+            self._closed()
+            raise
+
+    def _tell(self, message: Json, line: str) -> None:
+        self._behind(line)
+        self._opened()
+
+        def then(reply: Reply) -> None:
+            if reply.task is not None:
+                self._mission.follow(reply.task, self._ended)
+            else:
+                self._finish(Outcome(reply.ok, '\n'.join(reply.words) or 'done'))
+                self._closed()
+
+        self._mission.tell(message, then)
+
+    def _behind(self, line: str) -> None:
+        if line and self._open:
+            self._say(f'(queued behind what runs; :stop drops it) {line}')
+
+    def _ended(self, task: Task) -> None:
+        self.ended(task)
+        self._closed()
 
     def _answer(self, command: Command) -> Outcome:
         """The commands that wait for nothing."""
-        if command.name == 'stop':
-            return self.stop('the operator')
-        if command.name == 'status':
+        name, runner = command.name, self._mission.runner
+        if name == 'status':
             result = self._session.status()
             return Outcome(result.ok, status_text(result.data) if result.ok else summary(result))
-        if command.name == 'trace':
+        if name == 'trace':
             events = self._session.events.last(int(command.number))
             return Outcome(True, '\n'.join(trace_line(event) for event in events) or 'no events')
+        if name == 'mode':
+            return Outcome(True, self._mission.mode_text())
+        if name == 'tasks':
+            tasks = self._mission.known_tasks()
+            return Outcome(True, tasks_table(tasks[-SHOWN_TASKS:], datetime.now(timezone.utc)))
+        if name == 'task':
+            return Outcome(True, task_text(self._find(command.text)))
+        if name == 'history':
+            return Outcome(True, history_table(self._mission.history(self._find(command.text).id)))
+        if name == 'cancel':
+            task = self._find(command.text)
+            ended = self._mission.call(runner.cancel(task.id, 'Cancelled by the operator'))
+            words = f'cancelled {task.id[:8]}' if ended else f'{task.id[:8]} had ended already'
+            return Outcome(ended, words)
+        if name == 'priority':
+            task, priority = self._find(command.text), int(command.number)
+            self._mission.call(runner.reprioritise(task.id, priority))
+            return Outcome(True, f'{task.id[:8]} has priority {priority}')
         text = help_text()
         if self._config.agent.llm.provider == 'routine':
             text = f'{text}\n{RULES_NOTE}'
         return Outcome(True, text)
 
+    def _find(self, start: str) -> Task:
+        """The task whose ID begins so. Raises TaskError."""
+        return self._mission.find(start)
+
+    def _opened(self) -> None:
+        with self._changed:
+            self._open += 1
+
+    def _closed(self) -> None:
+        with self._changed:
+            self._open -= 1
+            self._changed.notify_all()
+
     def _finish(self, outcome: Outcome) -> None:
         self.last = outcome
         self._say(outcome.answer if outcome.ok else f'! {outcome.answer}')
+
+
+def _is_stop(text: str) -> bool:
+    return classify(text).type is UserInterruptType.STOP

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable
+from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, TurnRecord
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.reporting import summary, trace_result
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config_models import Config, Template
+from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools
@@ -52,9 +52,7 @@ class Session:
         self.events = TraceBuffer(1000)
         self._tools = RoverTools(client, config, ros_clock)
         self._brain = Brain(self._tools, config, self.trace, self._recall)
-        self._lock = threading.Lock()
         self._tracing = threading.Lock()
-        self._running: Cancellation | None = None
         self.activity: Activity | None = None
         self.last_score: float | None = None
 
@@ -76,25 +74,19 @@ class Session:
         memory = self._config.prompts.memory
         return recall(self.events.last(), memory.max_events) if memory.enabled else ''
 
-    # --- what can be asked for --------------------------------------------------------------
-    # ``cancellation``: the caller's, so that a stop also reaches what is only about to begin.
+    # --- what can be asked for: blocking, one at a time ----------------------------------------
 
-    def template(self, template: Template, cancellation: Cancellation | None = None) -> Outcome:
-        """A turn with a ready text; ``expects`` decides whether it succeeded."""
-        return self._guarded(
-            lambda c: self._turn(template.text, c, template.expects), cancellation
-        )
-
-    def say(self, text: str, cancellation: Cancellation | None = None) -> Outcome:
-        return self._guarded(lambda c: self._turn(text, c, 'answer'), cancellation)
-
-    def tool(
-        self, name: str, cancellation: Cancellation | None = None, **arguments: Any
+    def turn(
+        self, text: str, expects: str, cancellation: Cancellation, record: TurnRecord
     ) -> Outcome:
-        """One tool, asked for by name."""
+        """A turn with the model, or the rest of the one in ``record``; ``expects`` as in
+        prompts.yaml decides whether it succeeded. Raises TurnCancelled."""
+        return self._doing(cancellation, lambda: self._turn(text, expects, cancellation, record))
 
-        def run(cancellation: Cancellation) -> Outcome:
-            cancellation.check()
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+        """One tool, asked for by name. Raises TurnCancelled."""
+
+        def run() -> Outcome:
             self._tools.cancellation = cancellation
             shown = ', '.join(f'{key}={value:g}' for key, value in arguments.items())
             self.trace(TraceKind.ACT, f'{name}({shown})', tool_name=name)
@@ -102,7 +94,7 @@ class Session:
             trace_result(self.trace, name, result)
             return self._outcome(result)
 
-        return self._guarded(run, cancellation)
+        return self._doing(cancellation, run)
 
     def warm_up(self) -> None:
         """Get ready for a turn, in the background."""
@@ -115,39 +107,34 @@ class Session:
         except ServiceFailed as failure:
             return ToolResult.failure(str(failure))
 
-    def stop(self, by: str) -> Outcome:
-        """Stop the rover and what runs. The rover first: nothing here waits for a model."""
-        with self._lock:
-            running = self._running
-        if running is not None:
-            running.cancel(f'Stopped by {by}')
+    def stop(self) -> Outcome:
+        """Tell the rover to stop, and wait for its answer; for no turn, no tool and no model."""
         result = self._tools.stop_rover()
         trace_result(self.trace, 'move_stop', result)
         return self._outcome(result)
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _guarded(
-        self, run: Callable[[Cancellation], Outcome], cancellation: Cancellation | None
-    ) -> Outcome:
-        cancellation = cancellation or Cancellation()
-        with self._lock:
-            self._running = cancellation
+    def _doing(self, cancellation: Cancellation, run: Callable[[], Outcome]) -> Outcome:
+        cancellation.check()
         self.activity = Activity('thinking', time.monotonic())
         try:
-            return run(cancellation)
+            return run()
         except TurnCancelled as cancelled:
             self.trace(TraceKind.ERROR, str(cancelled), ok=False, error_reason=str(cancelled))
-            return Outcome(False, str(cancelled))
+            raise
         finally:
             self.activity = None
-            with self._lock:
-                self._running = None
 
-    def _turn(self, text: str, cancellation: Cancellation, expects: str) -> Outcome:
-        self.trace(TraceKind.OBSERVE, f'User: {text}')
+    def _turn(
+        self, text: str, expects: str, cancellation: Cancellation, record: TurnRecord
+    ) -> Outcome:
+        if record.calls:
+            self.trace(TraceKind.OBSERVE, f'Going on after {len(record.calls)} calls: {text}')
+        else:
+            self.trace(TraceKind.OBSERVE, f'User: {text}')
         try:
-            result = self._brain.turn(text, cancellation)
+            result = self._brain.turn(text, cancellation, record)
         except BrainUnavailable as error:
             self.trace(TraceKind.ERROR, str(error), ok=False, error_reason=str(error))
             return Outcome(False, str(error))

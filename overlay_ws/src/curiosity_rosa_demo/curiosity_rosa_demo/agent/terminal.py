@@ -14,6 +14,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.commands import COMMANDS
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.places import state_folder
 from curiosity_rosa_demo.agent.session import Session
 
 TWICE_WITHIN_S = 3.0
@@ -147,10 +148,8 @@ def _wait(console: Console) -> None:
 
 
 def _history_file() -> Path:
-    state = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
-    path = Path(state, 'curiosity_rosa', 'history')
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = state_folder() / 'history'
         path.touch(mode=0o600)
     except OSError:
         return Path(os.devnull)

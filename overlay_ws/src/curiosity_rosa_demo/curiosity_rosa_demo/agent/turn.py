@@ -11,16 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction, AgentFinish
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.journal import Journal
 from curiosity_rosa_demo.agent.model_call import TurnFailed, decide
 from curiosity_rosa_demo.agent.reporting import Trace, number, trace_result
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.serde import to_json
+from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.config_models import LlmConfig
 
 ONE_AT_A_TIME = 'One tool call at a time: this one was not carried out'
@@ -45,6 +47,8 @@ class TurnResult:
 
 @dataclass
 class _Progress:
+    cancellation: Cancellation
+    journal: Journal
     steps: list[tuple[AgentAction, str]] = field(default_factory=list)
     refused_in_a_row: int = 0
     score: float | None = None
@@ -68,11 +72,16 @@ class TurnExecutor:
         self._tools = {tool.name: tool for tool in tools}
         self._trace, self._memory = trace, memory
         self.cancellation = Cancellation()
+        self.journal = Journal([], lambda: None)
         self.last: TurnResult | None = None
 
     def invoke(self, inputs: dict[str, Any], *_: Any, **__: Any) -> dict[str, str]:
-        """Run one turn; ``last`` tells how it ended. Raises TurnCancelled."""
-        progress = _Progress()
+        """Run one turn; ``last`` tells how it ended. Raises TurnCancelled.
+
+        ``cancellation`` and ``journal`` are those of the turn that begins next.
+        """
+        progress = _Progress(self.cancellation, self.journal)
+        self.journal = Journal([], lambda: None)
         try:
             answer, ok = self._loop(inputs, progress), True
             self._trace(TraceKind.RESULT, answer, ok=True, score=progress.score)
@@ -93,34 +102,60 @@ class TurnExecutor:
         memory = self._memory()
         history: list[BaseMessage] = [SystemMessage(memory)] if memory else []
         history += inputs.get('chat_history', [])
+        self._go_on(progress)
         while True:
             question = {
                 'input': inputs['input'],
                 'chat_history': history,
                 'intermediate_steps': progress.steps,
             }
-            decision = decide(self._agent, question, self._llm, self.cancellation)
+            decision = decide(self._agent, question, self._llm, progress.cancellation)
             if isinstance(decision, AgentFinish):
                 answer = _text_of(decision.return_values.get('output', '')).strip()
                 if not answer:
                     raise TurnFailed('The model answered nothing.')
                 return answer
-            self._think(decision[0], progress)
+            thought = self._think(decision[0], progress)
             for place, action in enumerate(decision):
                 if len(progress.steps) >= self._max_steps:
                     raise TurnFailed(
                         f'Stopped after {self._max_steps} steps without an answer '
                         '(turn.max_steps of agent.yaml).'
                     )
+                progress.journal.begin(action, thought if place == 0 else '')
                 result = self._act(action, progress) if place == 0 else self._decline(action)
                 progress.steps.append((action, to_json(result)))
+                progress.journal.end(progress.steps[-1][1])
 
-    def _think(self, action: AgentAction, progress: _Progress) -> None:
+    def _go_on(self, progress: _Progress) -> None:
+        """Take over what an interrupted turn has done, and look where that has led."""
+        for action, result in progress.journal.steps():
+            progress.steps.append((action, result))
+            self._note(progress, action.tool, from_json(ToolResult, result))
+        if not progress.steps:
+            return
+        call_id = f'resumed-{len(progress.steps)}'
+        call = {'name': 'get_status', 'args': {}, 'id': call_id}
+        look = ToolAgentAction(
+            tool='get_status',
+            tool_input={},
+            log='',
+            tool_call_id=call_id,
+            message_log=[AIMessage(content='', tool_calls=[call])],
+        )
+        progress.journal.begin(look, '')
+        progress.steps.append((look, to_json(self._act(look, progress))))
+        progress.journal.end(progress.steps[-1][1])
+
+    def _think(self, action: AgentAction, progress: _Progress) -> str:
+        thought = ''
         for message in getattr(action, 'message_log', []):
             text = _text_of(message.content).strip()
             if text:
                 kind = TraceKind.OBSERVE if progress.steps else TraceKind.HYPOTHESIZE
                 self._trace(kind, text)
+                thought = text
+        return thought
 
     # --- its tools --------------------------------------------------------------------------
 
@@ -138,12 +173,16 @@ class TurnExecutor:
             tool_name=name,
             data={'arguments': arguments},
         )
+        progress.cancellation.check()
         result: ToolResult = self._tools[name].func(**arguments)  # type: ignore[attr-defined]
+        self._note(progress, name, result)
+        trace_result(self._trace, name, result)
+        return result
+
+    def _note(self, progress: _Progress, name: str, result: ToolResult) -> None:
         if name == 'capture_and_score':
             progress.score = number(result.data.get('score'))
             progress.is_good = result.ok and result.data.get('is_good') is True
-        trace_result(self._trace, name, result)
-        return result
 
     def _checked(self, action: AgentAction) -> dict[str, Any]:
         """The arguments as the tool takes them. Raises BadCall."""

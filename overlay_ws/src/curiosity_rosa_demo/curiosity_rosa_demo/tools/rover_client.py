@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from typing import Any
 
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed, call
@@ -37,11 +39,34 @@ class RoverClient:
         self._timeouts = _timeouts(config)
         self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + MARGIN_S
 
-    def trigger(self, name: str) -> str:
-        """Call /adapter/<name>; its message. Raises ServiceFailed with the reason of a refusal."""
-        response = call(
-            self._triggers[name], Trigger.Request(), timeout_s=self._timeouts.get(name, MARGIN_S)
-        )
+    def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
+        """Call /adapter/<name>; its message. Raises ServiceFailed with the reason of a refusal.
+
+        Raises TurnCancelled, and sends nothing, when ``cancellation`` was requested before; when
+        it is requested meanwhile, that ends the wait, not what the adapter has begun.
+        """
+        return self._trigger(name, cancellation or Cancellation(), until=cancellation)
+
+    def start(self, name: str, cancellation: Cancellation) -> str:
+        """As ``trigger``, but once the call is sent it is waited for, so that a stop can follow
+        it."""
+        return self._trigger(name, cancellation, until=None)
+
+    def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
+        done = threading.Event()
+        with (until or Cancellation()).calling(done.set):
+            try:
+                response = call(
+                    self._triggers[name],
+                    Trigger.Request(),
+                    timeout_s=self._timeouts.get(name, MARGIN_S),
+                    done=done,
+                    sending=cancellation.held_back(),
+                )
+            except ServiceFailed:
+                if until is not None:
+                    until.check()
+                raise
         if not response.success:
             raise ServiceFailed(response.message.strip() or f'{name} failed without a reason')
         return str(response.message)

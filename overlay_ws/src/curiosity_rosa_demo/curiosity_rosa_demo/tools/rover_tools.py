@@ -39,17 +39,18 @@ class RoverTools:
 
     def run(self, name: str, **arguments: Any) -> ToolResult:
         """Carry out one tool. Raises TurnCancelled; every other failure is in the result."""
-        self.cancellation.check()
+        cancellation = self.cancellation  # a later run has its own
+        cancellation.check()
         reason, data = '', dict[str, Any]()
         try:
             if name in MOTIONS:
-                reason, data = self._drive(name, **arguments)
+                reason, data = self._drive(name, cancellation, **arguments)
             elif name == 'capture_and_score':
                 data = self._capture()
             elif name == 'get_status':
                 data = self._client.status()
             else:
-                self._client.trigger(name)
+                self._client.trigger(name, cancellation)
             return ToolResult(
                 ok=not reason, error_reason=reason, data={**data, 'cost': self._cost(name)}
             )
@@ -57,7 +58,7 @@ class RoverTools:
             reason = str(failure).strip() or f'{name} failed without a reason'
         except Exception as error:  # a bug of ours, or a number that JSON cannot carry
             reason = f'Internal error in {name}: {error!r}'
-        self.cancellation.check()  # a stop is the reason, not what it broke
+        cancellation.check()  # a stop is the reason, not what it broke
         return ToolResult.failure(reason, cost=self._cost(name))
 
     def _cost(self, name: str) -> float:
@@ -74,18 +75,20 @@ class RoverTools:
             'image_topic': response.image_topic,
         }
 
-    def _drive(self, name: str, duration_s: float) -> tuple[str, dict[str, Any]]:
+    def _drive(
+        self, name: str, cancellation: Cancellation, duration_s: float
+    ) -> tuple[str, dict[str, Any]]:
         """Why the motion ended early, or nothing, and what it covered."""
         path = Path([self._client.pose()])
-        self._start(name)
+        self._start(name, cancellation)
         try:
             begin = self._seconds()
-            early = self._travel(duration_s, path)
+            early = self._travel(duration_s, path, cancellation)
             seconds = self._seconds() - begin if early else duration_s
         finally:
             # Whatever ended the wait, the rover is told to stop before anybody is told why.
             self._stop()
-        self._wait_until_still(path)
+        self._wait_until_still(path, cancellation)
         end = path.last
         return early, {
             'duration_s': seconds,
@@ -95,21 +98,21 @@ class RoverTools:
             'yaw_rad': end.yaw_rad if end else None,
         }
 
-    def _start(self, name: str) -> None:
+    def _start(self, name: str, cancellation: Cancellation) -> None:
         try:
-            self._client.trigger(name)
+            self._client.start(name, cancellation)
         except ServiceFailed as failure:
             if str(failure).startswith(NO_ANSWER):  # it may have begun, or begin yet
                 with suppress(ServiceFailed):
                     self._stop()
             raise
 
-    def _travel(self, duration_s: float, path: Path) -> str:
+    def _travel(self, duration_s: float, path: Path, cancellation: Cancellation) -> str:
         """Wait for the motion's time to pass; why it ended early, or nothing."""
         last, elapsed = self._seconds(), 0.0
         status_at = time.monotonic() + STATUS_PERIOD_S
         while elapsed < duration_s:
-            self.cancellation.sleep(min(POSE_PERIOD_S, duration_s - elapsed))
+            cancellation.sleep(min(POSE_PERIOD_S, duration_s - elapsed))
             path.add(self._client.pose())
             now = self._seconds()
             # A simulation that starts again sets its time back: that must not prolong the motion.
@@ -137,12 +140,12 @@ class RoverTools:
             # One more try, since a restart takes about a second.
             self._client.trigger('move_stop')
 
-    def _wait_until_still(self, path: Path) -> None:
+    def _wait_until_still(self, path: Path, cancellation: Cancellation) -> None:
         deadline = time.monotonic() + STILL_WAIT_S
         while self._client.status().get('moving'):
             if time.monotonic() > deadline:
                 raise ServiceFailed(f'The rover is not still {STILL_WAIT_S:g} s after its stop')
-            self.cancellation.sleep(POSE_PERIOD_S)
+            cancellation.sleep(POSE_PERIOD_S)
             path.add(self._client.pose())
         path.add(self._client.pose())
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
-from pydantic_core import PydanticCustomError
 
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.tools.arguments import arguments_of
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS, RoverTools
 
 DESCRIPTIONS = {
@@ -27,32 +25,6 @@ DESCRIPTIONS = {
     'move_stop': 'Stop the rover at once. Always allowed.',
     'get_status': 'Pose, mast, motion and last error of the rover, as measured now.',
 }
-
-
-def _no_boolean(value: object) -> object:
-    if isinstance(value, bool):
-        raise PydanticCustomError('not_a_number', 'Input should be a valid number')
-    return value
-
-
-Duration = Annotated[float, BeforeValidator(_no_boolean)]
-
-
-class NoArguments(BaseModel):
-    model_config = ConfigDict(extra='forbid')
-
-
-def arguments_of(name: str, config: Config) -> type[BaseModel]:
-    """The schema of a tool's arguments, as the model sees it and as calls are checked."""
-    if name not in MOTIONS:
-        return NoArguments
-    longest = config.agent.turn.max_motion_s
-    duration = Field(gt=0.0, le=longest, description=f'seconds, at most {longest:g}')
-    return create_model(
-        f'{name}_arguments',
-        __config__=ConfigDict(extra='forbid', allow_inf_nan=False),
-        duration_s=(Duration, duration),
-    )
 
 
 def describe(name: str, config: Config) -> str:

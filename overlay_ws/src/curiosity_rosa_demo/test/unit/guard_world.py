@@ -48,6 +48,8 @@ class World:
     def __init__(self) -> None:
         self.now = 0.0
         self.odometry_on = self.joints_on = True
+        self.agent_lives = False
+        self.heard_at: float | None = None  # the agent's last heartbeat
         self.drive, self.masts = ServiceNode(), ServiceNode()
         self.driving = False  # run_demo repeats its Twist
         self.wheels = 0.0
@@ -180,7 +182,24 @@ class World:
         elif self.mast != self.mast_target:
             self.mast = self.mast_target
 
+    def silence_since(self) -> float | None:
+        """When the agent, once heard, fell silent."""
+        if self.heard_at is None or self.now - self.heard_at <= CONFIG.motion.heartbeat_max_age_s:
+            return None
+        return self.heard_at + CONFIG.motion.heartbeat_max_age_s
+
+    def agent_leaves(self) -> None:
+        """It ends for good; the carrier sees that nobody publishes heartbeats any more."""
+        self.agent_lives = False
+        if not self.guard.moving:
+            self.heard_at = None
+        self.guard.forget_heartbeat()
+        self.carry()
+
     def _report(self) -> None:
+        if self.agent_lives:
+            self.heard_at = self.now
+            self.guard.heartbeat()
         if self.odometry_on:
             self.guard.odometry(self.wheels, 0.0)
         if self.joints_on:

@@ -30,16 +30,33 @@ def refusal(line: str) -> str:
 
 @pytest.mark.parametrize('name', COMMANDS)
 def test_every_command_is_understood_and_helped(name: str) -> None:
-    command = read(f':{name}')
+    arguments = {'task': 'ab', 'history': 'ab', 'cancel': 'ab', 'priority': 'ab 3', 'submit': 'x'}
+    command = read(f':{name} {arguments.get(name, "")}')
     assert command is not None
     assert command.name == name
     assert f':{name}' in help_text()
 
 
-def test_a_stop_and_questions_overtake_what_moves() -> None:
-    at_once = {name for name in COMMANDS if Command(name).at_once}
-    assert at_once == {'help', 'status', 'stop', 'trace'}
-    assert not Command('text', text=':stop').at_once
+@pytest.mark.parametrize('line', [':task', ':cancel', ':priority a', ':history a b', ':submit'])
+def test_a_missing_or_surplus_argument_is_answered_with_the_usage(line: str) -> None:
+    assert refusal(line).startswith(f'usage: {line.split()[0]}')
+
+
+def test_a_task_is_named_by_the_beginning_of_its_id() -> None:
+    assert read(':task 3F2A') == Command('task', text='3f2a')
+    assert read(':resume') == Command('resume')
+    assert read(':priority 3f -7') == Command('priority', text='3f', number=-7)
+    assert 'a whole number from -1000 to 1000' in refusal(':priority 3f 1.5')
+    assert 'a whole number from -1000 to 1000' in refusal(':priority 3f 1001')
+
+
+def test_a_submitted_skill_takes_its_arguments_as_json() -> None:
+    assert read(':submit mast_open') == Command('submit', text='mast_open')
+    assert read(':submit react {"text": "光　を"}') == Command(
+        'submit', text='react', data={'text': '光　を'}
+    )
+    assert 'not JSON' in refusal(':submit react {"text"')
+    assert "'[1]' is not a JSON object" in refusal(':submit react [1]')
 
 
 @pytest.mark.parametrize('line', ['', '   ', '\t\n', '　'])

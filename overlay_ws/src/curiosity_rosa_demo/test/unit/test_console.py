@@ -1,87 +1,32 @@
-"""The console before a session that the test holds the strings of."""
+"""The console before a real mission and a session that the test holds the strings of."""
 
 from __future__ import annotations
 
 import os
-import threading
-from typing import Any
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.agent.console import RULES_NOTE, Console
+from curiosity_rosa_demo.agent.console import RULES_NOTE
 from curiosity_rosa_demo.agent.peers import listen
 from curiosity_rosa_demo.agent.session import Outcome
-from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Template
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.agent.tasks import LifecycleState
+from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
+from mission_world import CONFIG, WAIT_S, Bench
 
-CONFIG = load_config()
-WAIT_S = 10.0
-
-
-class ScriptedSession:
-    """A session whose tools run until they are released, or stopped."""
-
-    def __init__(self) -> None:
-        self.events = TraceBuffer(10)
-        self.ran: list[str] = []
-        self.stops: list[str] = []
-        self.release = threading.Event()
-        self.started = threading.Event()
-        self.broken: Exception | None = None
-
-    def _work(self, what: str, cancellation: Cancellation) -> Outcome:
-        cancellation.check()
-        self.ran.append(what)
-        self.started.set()
-        if self.broken:
-            raise self.broken
-        while not self.release.is_set():
-            cancellation.sleep(0.005)
-        return Outcome(True, f'did {what}')
-
-    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
-        return self._work(f'{name}{arguments or ""}', cancellation)
-
-    def say(self, text: str, cancellation: Cancellation) -> Outcome:
-        return self._work(f'text {text}', cancellation)
-
-    def template(self, template: Template, cancellation: Cancellation) -> Outcome:
-        return self._work(f'template {template.label}', cancellation)
-
-    def status(self) -> ToolResult:
-        return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
-
-    def stop(self, by: str) -> Outcome:
-        self.stops.append(by)
-        return Outcome(True, 'stopped')
-
-
-class Bench:
-    def __init__(self) -> None:
-        self.session = ScriptedSession()
-        self.said: list[str] = []
-        self.console = Console(self.session, CONFIG, self.said.append)  # type: ignore[arg-type]
-
-    def finish(self) -> None:
-        self.session.release.set()
-        assert self.console.wait(WAIT_S)
-
-    def runs(self, line: str) -> None:
-        self.session.started.clear()
-        assert self.console.enter(line)
-        assert self.session.started.wait(WAIT_S), f'{line} did not start'
+DEMO = CONFIG.prompts.templates.demo_ground_texture.text
 
 
 @pytest.fixture
-def bench() -> Bench:
-    return Bench()
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Bench(tmp_path) as bench:
+        yield bench
 
 
 def test_commands_run_one_after_another(bench: Bench) -> None:
@@ -94,9 +39,9 @@ def test_commands_run_one_after_another(bench: Bench) -> None:
     assert bench.session.ran == [
         'capture_and_score',
         "move_forward{'duration_s': 2.0}",
-        'text hello',
+        'answer: hello',
     ]
-    assert bench.console.last == Outcome(True, 'did text hello')
+    assert bench.console.last == Outcome(True, 'did answer: hello')
     assert '(queued behind what runs; :stop drops it) :forward 2' in bench.said
     assert not bench.console.busy
 
@@ -111,8 +56,11 @@ def test_commands_run_one_after_another(bench: Bench) -> None:
         (':forward 1', "move_forward{'duration_s': 1.0}"),
         (':left 1', "turn_left{'duration_s': 1.0}"),
         (':right 1', "turn_right{'duration_s': 1.0}"),
-        (':demo', f'template {CONFIG.prompts.templates.demo_ground_texture.label}'),
-        ('左へ', 'text 左へ'),
+        (':demo', f'good_capture: {DEMO}'),
+        ('左へ', 'answer: 左へ'),
+        (':submit mast_open', 'mast_open'),
+        (':submit move_forward {"duration_s": 3}', "move_forward{'duration_s': 3.0}"),
+        (':submit react {"text": "look around"}', 'answer: look around'),
     ],
 )
 def test_each_command_does_its_thing(bench: Bench, line: str, ran: str) -> None:
@@ -123,18 +71,29 @@ def test_each_command_does_its_thing(bench: Bench, line: str, ran: str) -> None:
     assert bench.said == [f'did {ran}']
 
 
-def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: Bench) -> None:
+def test_what_fails_is_told_as_a_failure(bench: Bench) -> None:
+    bench.session.fails = 'Need to close mast'
+    bench.console.enter(':forward 1')
+    bench.finish()
+    assert bench.said == ['! Need to close mast']
+    assert bench.console.last == Outcome(False, 'Need to close mast')
+
+
+@pytest.mark.parametrize('line', [':stop', 'stop!!', '止まれ', '停下来！'])
+def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: Bench, line: str) -> None:
     bench.runs(':demo')
-    for line in (':cap', ':forward'):
-        bench.console.enter(line)
-    assert bench.console.enter(':stop')
-    assert bench.session.stops == ['the operator']
+    for each in (':cap', ':forward'):
+        bench.console.enter(each)
+    assert bench.console.enter(line)
+    assert bench.session.stops == 1
     assert bench.console.wait(WAIT_S)
     assert len(bench.session.ran) == 1
-    assert '(2 queued dropped)' in bench.said
+    bench.until(lambda: '(2 queued dropped)' in bench.said, 'the dropped ones to be told')
     assert '! Stopped by the operator' in bench.said
+    assert set(bench.tasks().values()) == {'CANCELLED'}
     bench.runs(':cap')  # the console lives on
     bench.finish()
+    assert bench.session.stops == 1
 
 
 def test_questions_are_answered_while_something_runs(bench: Bench) -> None:
@@ -145,13 +104,104 @@ def test_questions_are_answered_while_something_runs(bench: Bench) -> None:
     assert RULES_NOTE in bench.said[-1]
     bench.console.enter(':trace')
     assert bench.said[-1] == 'no events'
+    bench.console.enter(':tasks')
+    assert [line.split()[1:4] for line in bench.said[-1].splitlines()] == [
+        ['state', 'prio', 'what'],
+        ['ACTIVE', '3', 'capture_and_score'],
+    ]
+    bench.mode('EXEC')
+    bench.console.enter(':mode')
+    assert bench.said[-1].startswith('EXEC: ')
     assert bench.console.busy
     bench.finish()
 
 
+def test_a_task_can_be_looked_at_and_its_story_read(bench: Bench) -> None:
+    bench.session.release.set()
+    bench.console.enter(':submit react {"text": "光を探して"}')
+    bench.finish()
+    (task,) = bench.mission.known_tasks()
+    bench.console.enter(f':task {task.id[:8]}')
+    assert f'id         {task.id}' in bench.said[-1]
+    assert '光を探して' in bench.said[-1]
+    assert 'state      COMPLETED' in bench.said[-1]
+    bench.console.enter(f':history {task.id[:6].upper()}')
+    steps = [line.split()[2:4] for line in bench.said[-1].splitlines()]
+    assert steps == [['-', 'PENDING'], ['PENDING', 'ACTIVE'], ['ACTIVE', 'COMPLETED']]
+    bench.console.enter(':task zz')
+    assert bench.said[-1] == "! no task with an ID that begins with 'zz'; :tasks shows them"
+
+
+def test_pause_and_resume(bench: Bench) -> None:
+    bench.runs(':demo')
+    bench.console.enter(':pause')
+    bench.becomes(DEMO, 'PAUSED')
+    assert bench.session.order.count('stop') == 1
+    bench.session.started.clear()
+    bench.console.enter(':resume')
+    assert bench.session.started.wait(WAIT_S)
+    bench.finish()
+    assert bench.tasks() == {DEMO: 'COMPLETED'}
+    bench.console.enter(':resume')
+    bench.until(lambda: bench.said[-1] == 'nothing is paused', 'an answer')
+
+
+def test_cancel_and_priority(bench: Bench) -> None:
+    bench.runs(':demo')
+    for line in ('first', 'second', 'third'):
+        bench.console.enter(line)
+    bench.becomes('third', 'PENDING')
+    ids = {str(t.metadata['text']): t.id[:8] for t in bench.mission.known_tasks()}
+    bench.console.enter(f':priority {ids["third"]} 7')
+    assert bench.said[-1] == f'{ids["third"]} has priority 7'
+    bench.console.enter(f':cancel {ids["first"]}')
+    bench.until(lambda: f'cancelled {ids["first"]}' in bench.said, 'an answer')
+    bench.console.enter(f':priority {ids[DEMO]} 7')
+    assert 'is ACTIVE; its priority can be changed while it waits' in bench.said[-1]
+    bench.finish()
+    assert bench.session.ran[1:] == ['answer: third', 'answer: second']
+    bench.console.enter(f':cancel {ids["first"]}')
+    assert bench.said[-1] == f'! {ids["first"]} had ended already'
+
+
+def test_an_urgent_goal_goes_before_what_runs_which_then_goes_on(bench: Bench) -> None:
+    bench.runs(':demo')
+    bench.runs('go to the shade immediately')
+    assert bench.tasks()[DEMO] == 'PAUSED'
+    bench.finish()
+    assert [each.split(': ')[0] for each in bench.session.ran] == [
+        'good_capture',
+        'answer',
+        'good_capture',
+    ]
+    assert set(bench.tasks().values()) == {'COMPLETED'}
+
+
+@pytest.mark.parametrize(
+    ('line', 'why'),
+    [
+        (':submit fly', 'fly'),
+        (':submit move_forward {}', 'duration_s'),
+        (':submit move_forward {"duration_s": 1000}', 'duration_s'),
+        (':submit move_forward {"duration_s": true}', 'duration_s'),
+        (':submit mast_open {"far": 1}', 'far'),
+        (':submit react {"txt": "x"}', 'react takes'),
+        (':cancel zz', "no task with an ID that begins with 'zz'"),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_nothing_is_kept(
+    bench: Bench, line: str, why: str
+) -> None:
+    bench.console.enter(line)
+    assert bench.console.wait(WAIT_S)
+    assert bench.said[-1].startswith('! ')
+    assert why in bench.said[-1]
+    assert bench.tasks() == {}
+
+
 def test_trace_shows_the_last_events(bench: Bench) -> None:
     for number in range(5):
-        bench.session.events.append(new_event(TraceKind.OBSERVE, f'event {number}'))
+        bench.session.trace(TraceKind.OBSERVE, f'event {number}')
     bench.console.enter(':trace 2')
     assert bench.said == ['[OBSERVE] event 3\n[OBSERVE] event 4']
 
@@ -169,12 +219,11 @@ def test_quit_and_nothing(bench: Bench) -> None:
     assert bench.said == []
 
 
-def test_an_error_of_ours_stops_the_rover_and_the_console_lives_on(bench: Bench) -> None:
+def test_an_error_of_ours_fails_the_task_and_the_console_lives_on(bench: Bench) -> None:
     bench.session.broken = RuntimeError('a bug')
     bench.console.enter(':cap')
     assert bench.console.wait(WAIT_S)
-    assert bench.session.stops == ['an internal error']
-    assert bench.said == ["! Internal error: RuntimeError('a bug'). The rover was told to stop."]
+    assert bench.said == ['! RuntimeError: a bug']
     bench.session.broken = None
     bench.console.enter(':cap')
     bench.finish()
@@ -188,50 +237,48 @@ def test_wait_is_bounded(bench: Bench) -> None:
     bench.finish()
 
 
-def test_commands_wait_for_the_preparation(bench: Bench) -> None:
-    ready = threading.Event()
-    bench.session.release.set()
-
-    def prepare(_: Cancellation) -> None:
-        assert ready.wait(WAIT_S)
-
-    bench.console.prepare(prepare)
-    bench.console.enter(':cap')
-    assert bench.session.ran == []
-    ready.set()
-    bench.finish()
-    assert bench.said[-1] == 'did capture_and_score'
-
-
-def test_a_status_waits_for_the_preparation_and_a_stop_does_not(bench: Bench) -> None:
-    ready = threading.Event()
-
-    def prepare(_: Cancellation) -> None:
-        assert ready.wait(WAIT_S)
-
-    bench.console.prepare(prepare)
-    bench.console.enter(':status')
-    assert '(queued until the other nodes are up; :stop drops it) :status' in bench.said
-    bench.console.enter(':stop')
-    assert bench.session.stops == ['the operator']
-    bench.console.enter(':status')
-    ready.set()
-    bench.finish()
-    assert bench.said[-1].startswith('x 1.23 m')
+def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) -> None:
+    with Bench(tmp_path, ready=False) as bench:
+        bench.session.release.set()
+        bench.console.enter(':cap')
+        bench.console.enter(':status')
+        assert '(queued until the other nodes are up; :stop drops it) :status' in bench.said
+        bench.console.enter(':stop')
+        assert '(2 queued dropped)' in bench.said
+        assert bench.session.stops == 1
+        bench.console.enter(':status')
+        bench.console.enter('hello')
+        bench.console.enter(':mast_open')
+        assert bench.session.ran == []
+        bench.begin()
+        bench.finish()
+        assert bench.session.ran == ['answer: hello', 'mast_open']
+        assert any(text.startswith('x 1.23 m') for text in bench.said)
 
 
-def test_closing_stops_what_moves_but_not_for_the_preparation(bench: Bench) -> None:
-    bench.runs(':forward')
-    bench.console.close()
-    assert bench.session.stops == ['the end of the console']
-    assert not bench.console.busy
+def test_what_is_left_of_an_earlier_run_waits_for_the_operator(tmp_path: Path) -> None:
+    with Bench(tmp_path) as bench:
+        bench.runs(':demo')
+        bench.console.enter('then this')
+        bench.becomes('then this', 'PENDING')
+    with Bench(tmp_path) as bench:
+        assert len(bench.left) == 2
+        bench.runs(':cap')  # which they do not hold up
+        bench.finish()
+        assert bench.session.ran == ['capture_and_score']
+        assert all(task.held for task in bench.left)
+        bench.console.enter(':resume')
+        bench.becomes('then this', 'COMPLETED')
+        assert bench.session.ran[1:] == [f'good_capture: {DEMO}', 'answer: then this']
 
-    preparing = Bench()
-    preparing.console.prepare(lambda cancellation: cancellation.sleep(WAIT_S))
-    wait_until(lambda: preparing.console.busy, 'the preparation to start')
-    preparing.console.close()
-    assert preparing.session.stops == []
-    assert not preparing.console.busy
+
+def test_after_a_crash_it_goes_on_by_itself(tmp_path: Path) -> None:
+    with Bench(tmp_path) as bench:
+        bench.runs(':demo')
+    with Bench(tmp_path, go_on=True) as bench:
+        bench.session.release.set()
+        bench.becomes(DEMO, 'COMPLETED')
+        bench.until(lambda: f'did good_capture: {DEMO}' in bench.said, 'its answer')
 
 
 def test_progress_is_shown_but_the_answer_only_once(bench: Bench) -> None:
@@ -242,20 +289,23 @@ def test_progress_is_shown_but_the_answer_only_once(bench: Bench) -> None:
     assert bench.said == ['  [ACT] cap()', '  [ERROR] failed']
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
-        st.sampled_from([':cap', ':forward', 'text', ':stop', ':status', ':bad', '']), max_size=8
+        st.sampled_from([':cap', ':forward', 'text', ':stop', ':status', ':bad', ':pause', '']),
+        max_size=8,
     )
 )
 def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
-    bench = Bench()
-    for line in lines:
-        bench.console.enter(line)
-    bench.console.enter(':stop')
-    assert bench.console.wait(WAIT_S)  # although nothing was ever released
-    assert not any(text.startswith('did ') for text in bench.said)
-    assert bench.session.stops.count('the operator') == lines.count(':stop') + 1
+    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder)) as bench:
+        for line in lines:
+            bench.console.enter(line)
+        bench.console.enter(':stop')
+        assert bench.console.wait(WAIT_S)  # although nothing was ever released
+        assert not any(text.startswith('did ') for text in bench.said)
+        assert bench.session.stops >= lines.count(':stop') + 1
+        assert not [t for t in bench.mission.known_tasks() if t.state is LifecycleState.COMPLETED]
+        assert not bench.mission.busy
 
 
 def test_news_of_the_process_manager_are_handed_on() -> None:

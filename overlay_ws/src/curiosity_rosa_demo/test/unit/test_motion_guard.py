@@ -7,6 +7,7 @@ import pytest
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
 from curiosity_rosa_demo.domain.models import (
+    AGENT_IS_SILENT,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -238,3 +239,100 @@ def test_an_idle_guard_asks_for_no_wakeups_without_joints() -> None:
     world.joints_on = False
     world.step(1.0)
     assert world.guard.next_wakeup() is None
+
+
+# --- the agent's heartbeat -----------------------------------------------------------------
+
+
+@pytest.fixture
+def watched(stowed: World) -> World:
+    stowed.agent_lives = True
+    stowed.step(0.5)
+    return stowed
+
+
+def test_a_rover_whose_agent_falls_silent_is_stopped_with_one_alarm(watched: World) -> None:
+    assert watched.ask_move() == ''
+    watched.step(5.0)
+    assert watched.moving
+    watched.agent_lives = False
+    watched.step(CONFIG.motion.heartbeat_max_age_s - 0.2)
+    assert watched.moving
+    watched.step(0.5)
+    assert not watched.moving
+    watched.step(2.0)
+    reason = 'The agent fell silent for 1 s: the rover was stopped'
+    assert watched.guard.last_error == reason
+    assert watched.guard.take_alarms() == [reason]
+
+
+def test_the_silence_itself_wakes_the_guard(watched: World) -> None:
+    watched.agent_lives = False
+    watched.step(CONFIG.motion.heartbeat_max_age_s / 2)
+    heard_at = watched.heard_at
+    assert heard_at is not None
+    assert watched.guard.move_allowed
+    wakeup = watched.guard.next_wakeup()
+    assert wakeup == pytest.approx(heard_at + CONFIG.motion.heartbeat_max_age_s, abs=0.02)
+    watched.now = wakeup
+    assert not watched.guard.move_allowed
+    watched.step(1.0)
+    later = watched.guard.next_wakeup()
+    assert later is not None
+    assert later > watched.now  # it is said once
+
+
+def test_a_silent_agent_starts_nothing_until_it_speaks_again(watched: World) -> None:
+    watched.agent_lives = False
+    watched.step(CONFIG.motion.heartbeat_max_age_s + 0.1)
+    assert watched.ask_move() == AGENT_IS_SILENT
+    assert watched.guard.last_error == AGENT_IS_SILENT
+    assert not watched.drive.queue
+    watched.agent_lives = True
+    watched.step(0.2)
+    assert watched.ask_move() == ''
+
+
+def test_the_mast_and_the_stop_need_no_agent(watched: World) -> None:
+    watched.agent_lives = False
+    watched.step(CONFIG.motion.heartbeat_max_age_s + 0.1)
+    watched.ask_stop()
+    watched.step(1.0)
+    assert watched.ask_mast(MastAction.OPEN) == ''
+    watched.step(2.0)
+    assert watched.guard.mast is Mast.OPEN
+
+
+def test_a_start_call_that_nobody_has_answered_yet_is_stopped_too(watched: World) -> None:
+    watched.agent_lives = False
+    watched.step(CONFIG.motion.heartbeat_max_age_s - 0.1)
+    watched.drive.hanging = True
+    assert watched.ask_move() == ''
+    watched.step(0.3)
+    assert watched.guard.stopping
+    watched.drive.hanging = False
+    watched.step(2.0)
+    assert not watched.moving
+    assert watched.guard.motion is Motion.STILL
+
+
+def test_without_an_agent_people_may_drive(stowed: World) -> None:
+    assert stowed.ask_move() == ''
+    stowed.step(CONFIG.motion.heartbeat_max_age_s * 5)
+    assert stowed.moving
+
+
+def test_an_agent_that_has_left_a_standing_rover_is_forgotten(watched: World) -> None:
+    watched.agent_leaves()
+    watched.step(CONFIG.motion.heartbeat_max_age_s + 0.5)
+    assert watched.ask_move() == ''
+    watched.step(3.0)
+    assert watched.moving
+
+
+def test_an_agent_that_leaves_a_moving_rover_is_missed(watched: World) -> None:
+    watched.ask_move()
+    watched.step(0.5)
+    watched.agent_leaves()
+    watched.step(CONFIG.motion.heartbeat_max_age_s + 0.3)
+    assert not watched.moving

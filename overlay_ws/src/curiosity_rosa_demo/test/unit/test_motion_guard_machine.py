@@ -12,7 +12,8 @@ from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
 from guard_world import CONFIG, World
 
-# From the leash's end to still wheels: the stop's time-out, then a few zero Twists.
+# From the leash's end, or the agent's silence, to still wheels: the stop's time-out, then a few
+# zero Twists.
 STOP_TAKES_S = CONFIG.motion.stop_timeout_s + 0.5
 
 
@@ -43,6 +44,9 @@ FAULTS: dict[str, Callable[[World], None]] = {
     'joints back': lambda world: setattr(world, 'joints_on', True),
     'odometry lost': lambda world: setattr(world, 'odometry_on', False),
     'odometry back': lambda world: setattr(world, 'odometry_on', True),
+    'agent speaks': lambda world: setattr(world, 'agent_lives', True),
+    'agent freezes': lambda world: setattr(world, 'agent_lives', False),
+    'agent leaves': World.agent_leaves,
 }
 
 REQUESTS = ['move', 'move', 'stop', *(action.value for action in MastAction)]
@@ -71,7 +75,8 @@ class GuardedRover(RuleBasedStateMachine):
         world, guard = self.world, self.world.guard
         mast, moving = guard.mast, guard.motion is Motion.MOVING
         if request == 'move':
-            assert world.ask_move() or mast is Mast.CLOSED
+            silent = world.silence_since() is not None
+            assert world.ask_move() or (mast is Mast.CLOSED and not silent)
         elif request == 'stop':
             world.ask_stop()
         else:
@@ -81,13 +86,18 @@ class GuardedRover(RuleBasedStateMachine):
             if mast is Mast.CLOSED and request == 'mast_rotate':
                 assert refusal
 
-    @rule(then_move=st.booleans(), seconds=st.sampled_from([0.05, 0.4]))
-    def a_careful_operator(self, then_move: bool, seconds: float) -> None:
+    @rule(
+        then_move=st.booleans(),
+        agent=st.sampled_from(['agent speaks', 'agent leaves']),
+        seconds=st.sampled_from([0.05, 0.4]),
+    )
+    def a_careful_operator(self, then_move: bool, agent: str, seconds: float) -> None:
         """Without one, random histories would rarely drive at all."""
         self.everything_recovers(1.5)
         self.world.ask_stop()
         self.world.step(1.5)
         self.world.ask_mast(MastAction.CLOSE)
+        FAULTS[agent](self.world)
         self.world.step(2.5)
         if then_move:
             self.world.ask_move()
@@ -106,6 +116,7 @@ class GuardedRover(RuleBasedStateMachine):
         world = self.world
         fresh = World()
         world.guard = type(fresh.guard)(CONFIG.motion, CONFIG.mast, clock=lambda: world.now)
+        world.heard_at = None
         world.waiting.clear()
         for node in (world.drive, world.masts):
             for request in node.queue:  # their answers go to a process that is no more
@@ -121,6 +132,12 @@ class GuardedRover(RuleBasedStateMachine):
         since = self.world.moving_since
         if since is not None:
             assert self.world.now - since <= CONFIG.motion.max_duration_s + STOP_TAKES_S
+
+    @invariant()
+    def no_motion_outlives_the_agents_silence(self) -> None:
+        moving_since, silent_since = self.world.moving_since, self.world.silence_since()
+        if moving_since is not None and silent_since is not None:
+            assert self.world.now - max(moving_since, silent_since) <= STOP_TAKES_S
 
     @invariant()
     def motion_without_a_closed_mast_is_being_stopped(self) -> None:

@@ -24,9 +24,10 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.arguments import arguments_of
 from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS, Path, RoverTools
-from curiosity_rosa_demo.tools.tool_impl import DESCRIPTIONS, arguments_of, describe, make_tools
+from curiosity_rosa_demo.tools.tool_impl import DESCRIPTIONS, describe, make_tools
 from strategies import json_objects
 from tool_rover import RADIUS_M, SPEED_MPS, Hurry, OwnedClock, TwinRover
 from turn_world import NINE, SHIPPED

@@ -1,0 +1,30 @@
+"""Whether the agent's kernel, once heard, still speaks. Pure; times are steady seconds."""
+
+from __future__ import annotations
+
+
+class Heartbeat:
+    """Silent only after it was heard: without an agent, people may call the services by hand."""
+
+    def __init__(self, max_age_s: float) -> None:
+        self.max_age_s = max_age_s
+        self._at: float | None = None
+
+    @property
+    def heard(self) -> bool:
+        return self._at is not None
+
+    def beat(self, now: float) -> None:
+        self._at = now
+
+    def forget(self) -> None:
+        self._at = None
+
+    def silent(self, now: float) -> bool:
+        return self._at is not None and now - self._at > self.max_age_s
+
+    def next_wakeup(self, now: float) -> float | None:
+        """When it will have fallen silent; None: it was not heard, or is silent already."""
+        if self._at is None or self.silent(now):
+            return None
+        return self._at + self.max_age_s + 0.01

@@ -1,0 +1,76 @@
+"""Brings to the guard what it has to know: odometry, joint states, the agent's heartbeat."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Empty
+
+from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.infra.config_models import Topics
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY, yaw_of
+
+LOOK_FOR_AGENT_S = 1.0
+
+
+class Observer:
+    """Touches the guard only under ``lock``, and calls ``carry`` before it lets go."""
+
+    def __init__(
+        self,
+        node: Node,
+        topics: Topics,
+        guard: MotionGuard,
+        *,
+        lock: AbstractContextManager[Any],
+        carry: Callable[[], None],
+    ) -> None:
+        self._node, self._guard, self._lock, self._carry = node, guard, lock, carry
+        self._heartbeat_topic = topics.status.kernel
+        self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
+        self.mast_turn: float | None = None
+        for message, topic, callback in (
+            (Odometry, topics.rover.odometry, self._on_odometry),
+            (JointState, topics.rover.joint_states, self._on_joints),
+            (Empty, self._heartbeat_topic, self._on_heartbeat),
+        ):
+            node.create_subscription(message, topic, callback, NEWEST_ONLY)
+        node.create_timer(LOOK_FOR_AGENT_S, self._look_for_agent, clock=STEADY)
+
+    def _on_odometry(self, message: Odometry) -> None:
+        pose, twist = message.pose.pose, message.twist.twist
+        with self._lock:
+            numbers = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
+            self.pose = numbers if all(map(math.isfinite, numbers)) else None
+            self._guard.odometry(math.hypot(twist.linear.x, twist.linear.y), twist.angular.z)
+            self._carry()
+
+    def _on_joints(self, message: JointState) -> None:
+        positions = dict(zip(message.name, message.position, strict=False))
+        p, turn = positions.get('mast_p_joint'), positions.get('mast_02_joint')
+        if p is None or turn is None:
+            return  # another controller's joints
+        with self._lock:
+            self.mast_turn = turn if math.isfinite(turn) else None
+            self._guard.joints(p, turn)
+            self._carry()
+
+    def _on_heartbeat(self, _: Empty) -> None:
+        with self._lock:
+            self._guard.heartbeat()
+            self._carry()
+
+    def _look_for_agent(self) -> None:
+        """An agent that has gone for good leaves the services to whoever calls them by hand."""
+        with self._lock:
+            if self._guard.heartbeat_heard and not self._node.count_publishers(
+                self._heartbeat_topic
+            ):
+                self._guard.forget_heartbeat()
+                self._carry()

@@ -1,0 +1,60 @@
+"""What the adapter says of itself, in get_status and on its status topic, and how often. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from curiosity_rosa_demo.adapter.mast import Mast
+from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+
+PERIOD_S = 1.0  # between two messages when nothing changes
+LEAST_S = 0.05  # ... and when something does
+MEASURED = frozenset({'rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad'})  # never rest quite still
+
+Status = dict[str, Any]
+
+
+def status_of(
+    guard: MotionGuard, pose: tuple[float, float, float] | None, mast_turn: float | None
+) -> Status:
+    """The status as docs/contracts.md has it; ``pose`` is x, y and yaw in metres and radians."""
+    is_open = {Mast.CLOSED: False, Mast.UNKNOWN: None}.get(guard.mast, True)
+    x, y, yaw = pose or (None, None, None)
+    return {
+        'mast_is_open': is_open,
+        'move_allowed': guard.move_allowed,
+        'moving': guard.moving,
+        'last_error_reason': guard.last_error,
+        'rover_x': x,
+        'rover_y': y,
+        'yaw_rad': yaw,
+        'mast_yaw_rad': mast_turn if is_open is not False else None,
+        'mast': guard.mast.value,
+    }
+
+
+def without_measured(status: Status) -> Status:
+    """What of a status changes by decisions and events, not by mere motion."""
+    return {key: value for key, value in status.items() if key not in MEASURED}
+
+
+class StatusPace:
+    """When to publish the status: on a change of more than the measured numbers, and in time."""
+
+    def __init__(self) -> None:
+        self._published_at = float('-inf')
+        self._published: Status = {}
+        self._changed = True
+
+    def due(self, status: Status, now: float) -> bool:
+        """Whether to publish this status now, steady seconds; a yes counts as done."""
+        said = without_measured(status)
+        self._changed = said != self._published
+        if now < self.next_wakeup():
+            return False
+        self._published_at, self._published, self._changed = now, said, False
+        return True
+
+    def next_wakeup(self) -> float:
+        """When to ask again at the latest, steady seconds."""
+        return self._published_at + (LEAST_S if self._changed else PERIOD_S)

@@ -1,0 +1,81 @@
+"""The mode, from the state alone: safety, then the battery, then the user, then the tasks.
+
+SAFE is latched by the e-stop, by an obstacle in the way (where ``telemetry.obstacle_stop_m`` is
+set), and by a rover that goes on moving with a mast that is not closed for longer than the adapter
+needs to stop it. The latch lasts until the operator clears it and the cause is gone. SAFE without
+a latch lasts while the adapter is silent, or the scan where obstacles stop the rover.
+"""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.kernel.task_queue import wants_to_run
+from curiosity_rosa_demo.domain.brain import (
+    BatteryLevel,
+    BrainState,
+    Mode,
+    UserInterruptType,
+)
+
+SAID = {
+    UserInterruptType.STOP: 'the user said stop',
+    UserInterruptType.PAUSE: 'the user said pause',
+}
+
+
+def event_arbitrate(state: BrainState, rules: KernelRules) -> BrainState:
+    causes, doubts = _causes(state, rules), _doubts(state, rules)
+    latch = state.robot.safety_latch or '; '.join(causes)
+    events = state.robot.events
+    if state.hci.user_interrupt is UserInterruptType.CLEAR:
+        events = [*events, _clear_told(latch, causes, doubts)]
+        if not causes:
+            latch = ''
+    mode, reason = _mode(state, latch or '; '.join(doubts))
+    return state.model_copy(
+        update={
+            'robot': state.robot.model_copy(update={'safety_latch': latch, 'events': events}),
+            'tasks': state.tasks.model_copy(update={'mode': mode, 'mode_reason': reason}),
+        }
+    )
+
+
+def _causes(state: BrainState, rules: KernelRules) -> list[str]:
+    """What latches SAFE and lasts now."""
+    robot, causes = state.robot, []
+    if robot.estop:
+        causes.append('e-stop pressed')
+    near = robot.scan_min_m
+    if robot.moving and near is not None and near < rules.obstacle_stop_m:
+        causes.append(f'obstacle nearer than {rules.obstacle_stop_m:g} m')
+    since = robot.exposed_since_s
+    if since is not None and state.telemetry.now_s - since >= rules.exposed_s:
+        causes.append(f'moving with the mast {robot.mast}')
+    return causes
+
+
+def _doubts(state: BrainState, rules: KernelRules) -> list[str]:
+    """Why nothing may run until a source is back."""
+    needed = ('adapter', 'scan') if rules.obstacle_stop_m > 0.0 else ('adapter',)
+    return [f'{source} is silent' for source in needed if source in state.robot.silent]
+
+
+def _clear_told(latch: str, causes: list[str], doubts: list[str]) -> str:
+    if causes:
+        return f'not cleared: {"; ".join(causes)}'
+    if latch:
+        return f'cleared: {latch}'
+    return f'nothing to clear: {"; ".join(doubts) or "no safety latch"}'
+
+
+def _mode(state: BrainState, danger: str) -> tuple[Mode, str]:
+    if danger:
+        return Mode.SAFE, danger
+    if state.robot.battery_state is BatteryLevel.LOW:
+        return Mode.CHARGE, 'battery is low'
+    said = SAID.get(state.hci.user_interrupt)
+    if said:
+        return Mode.IDLE, said
+    if any(wants_to_run(task) for task in state.tasks.queue):
+        return Mode.EXEC, 'there are tasks to do'
+    return Mode.IDLE, 'nothing to do'

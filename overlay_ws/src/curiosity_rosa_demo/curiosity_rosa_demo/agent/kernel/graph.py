@@ -1,0 +1,75 @@
+"""The six nodes of the kernel as a LangGraph StateGraph."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
+from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
+from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
+from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
+from curiosity_rosa_demo.agent.kernel.world_update import world_update
+from curiosity_rosa_demo.domain.brain import BrainState
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+Node = Callable[[BrainState], BrainState]
+
+
+class Channels(TypedDict):
+    """One channel: LangGraph then neither validates nor merges the parts of the state."""
+
+    brain: BrainState
+
+
+def nodes(rules: KernelRules) -> dict[str, Node]:
+    """The nodes in the order in which they run."""
+    return {
+        'hci_ingress': hci_ingress,
+        'telemetry_sync': lambda state: telemetry_sync(state, rules),
+        'world_update': lambda state: world_update(state, rules),
+        'event_arbitrate': lambda state: event_arbitrate(state, rules),
+        'task_queue': task_queue,
+        'kernel_route': kernel_route,
+    }
+
+
+def build_graph(rules: KernelRules) -> CompiledStateGraph:
+    """Compiled, without a checkpointer. The first call imports LangGraph: about half a second."""
+    import langchain  # noqa: F401  its import turns on all of its warnings
+
+    # LangGraph's own import sets off this one, about a default that the kernel does not use.
+    warnings.filterwarnings(
+        'ignore', message='The default value of `allowed_objects`', module='langgraph'
+    )
+    from langgraph.graph import END, START, StateGraph
+
+    graph = StateGraph(Channels)
+    previous = START
+    for name, node in nodes(rules).items():
+        graph.add_node(name, _on_channel(node))
+        graph.add_edge(previous, name)
+        previous = name
+    graph.add_edge(previous, END)
+    return graph.compile()
+
+
+def tick(graph: CompiledStateGraph, state: BrainState) -> BrainState:
+    """The state after one run through the graph."""
+    from langsmith import tracing_context
+
+    # Whatever LANGSMITH_* variables ask for: ten ticks a second are not to leave the machine.
+    with tracing_context(enabled=False):
+        # Cheaper than invoke(), which also collects the updates of each node.
+        *_, result = graph.stream({'brain': state}, stream_mode='values', output_keys='brain')
+    assert isinstance(result, BrainState)
+    return result
+
+
+def _on_channel(node: Node) -> Any:  # what LangGraph takes for a node cannot be named
+    return lambda channels: {'brain': node(channels['brain'])}

@@ -1,0 +1,224 @@
+"""What the user means: stop, pause, resume, clear, an answer, or a new goal. By rules. Pure.
+
+Doubt between stop and anything else is a stop. Doubt about clear, resume or an answer is a goal,
+which the agent reads in full. A flat no with no question open is a stop: somebody objects
+to what the rover does.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from curiosity_rosa_demo.agent.kernel import utterance_answers as answers
+from curiosity_rosa_demo.agent.kernel import utterance_stops as stops
+from curiosity_rosa_demo.agent.kernel.utterance_text import canonical, fold, without_gaps
+from curiosity_rosa_demo.domain.brain import (
+    ApprovalAction,
+    BrainState,
+    HCIState,
+    TraceState,
+    UserInterruptType,
+)
+from curiosity_rosa_demo.domain.models import json_object
+
+GOAL_PRIORITY = 3
+URGENT_PRIORITY = 5
+LOG_LINES = 50
+MAX_ANSWER = 200  # characters; a longer text is no mere pause, clear or answer
+_MASKED = ' # '
+_SHAPES = '{"text": ...} or {"intent": ..., "payload": {...}}'
+_INTENTS = {intent.value for intent in UserInterruptType} - {UserInterruptType.NONE.value}
+_PUNCTUATION = re.compile(
+    r"(?:[\s.,;:!\"()\[\]。、，：；！…·「」『』“”#*_-]|(?<![a-z])'|'(?![a-z]))+"
+)
+
+
+@dataclass(frozen=True)
+class Intent:
+    """``payload``: text and priority of a goal, the action of an answer, else empty."""
+
+    type: UserInterruptType
+    payload: dict[str, JsonValue] = field(default_factory=dict)
+
+
+def classify(text: str) -> Intent:
+    """What ``text`` means, whatever it is; NONE when it says nothing. Takes linear time."""
+    said = canonical(fold(text))
+    if not said:
+        return Intent(UserInterruptType.NONE)
+    short = len(said) <= MAX_ANSWER
+    plain = _plain(said)
+    if short and _fits(answers.CLEAR, plain):
+        return Intent(UserInterruptType.CLEAR)
+    if short and stops.STOP_EN_WHOLE.fullmatch(plain):
+        return Intent(UserInterruptType.STOP)
+    masked = said
+    if _sounds_like_stop(said):
+        masked = _mask(said)
+        if stops.STOP_EN_FIRST.search(said) or _sounds_like_stop(masked):
+            return Intent(UserInterruptType.STOP)
+    if short:
+        rest = _plain(without_gaps(masked))
+        for patterns, action in (
+            (answers.APPROVE, ApprovalAction.APPROVE),
+            (answers.REJECT, ApprovalAction.REJECT),
+        ):
+            if _fits(patterns, plain):
+                return Intent(UserInterruptType.APPROVAL, {'action': action.value})
+        if rest and _fits(answers.RESUME, rest):
+            return Intent(UserInterruptType.RESUME)
+    if answers.PAUSE.search(answers.PAUSE_MASK.sub(_MASKED, without_gaps(said))):
+        return Intent(UserInterruptType.PAUSE)
+    return _goal(text, urgent=bool(answers.URGENT.search(said)))
+
+
+def _plain(text: str) -> str:
+    """``text`` without punctuation, but for question marks: a question answers nothing."""
+    return without_gaps(_PUNCTUATION.sub(' ', text).strip())
+
+
+def _fits(patterns: tuple[re.Pattern[str], ...], plain: str) -> bool:
+    return any(pattern.fullmatch(plain) for pattern in patterns)
+
+
+def _mask(said: str) -> str:
+    """``said`` without the words of command that command nothing."""
+    for mask in (stops.MASK_EN, stops.MASK_JA, stops.MASK_ZH):
+        said = mask.sub(_MASKED, said)
+    return said
+
+
+def _sounds_like_stop(text: str) -> bool:
+    text = without_gaps(text)
+    patterns = (stops.STOP_EN, stops.STOP_JA, stops.STOP_ZH, stops.STOP_SIGNS)
+    return any(pattern.search(text) for pattern in patterns)
+
+
+def _goal(text: str, *, urgent: bool) -> Intent:
+    """The task to do. Lone surrogates, which JSON cannot carry, become question marks."""
+    return Intent(
+        UserInterruptType.NEW_GOAL,
+        {
+            'text': _unicode(text).strip(),
+            'priority': URGENT_PRIORITY if urgent else GOAL_PRIORITY,
+        },
+    )
+
+
+def _unicode(text: str) -> str:
+    return text.encode('utf-8', 'replace').decode()
+
+
+def hci_ingress(state: BrainState) -> BrainState:
+    """Take the message that counts from the inbox and say what it means in ``state.hci``.
+
+    That is the first stop, wherever it stands, and then all other messages are dropped; else the
+    oldest one. Messages that mean nothing are dropped with a line in the trace.
+    """
+    question = state.react.proposed_ops
+    open_question = question is not None and question.need_approval
+    meant: list[tuple[dict[str, JsonValue], HCIState]] = []
+    log: list[str] = []
+    for message in state.tasks.inbox:
+        hci, problem = _read(message, open_question=open_question)
+        if hci is None:
+            log.append(f'inbox: message dropped: {problem}')
+        else:
+            meant.append((message, hci))
+    stop = next(
+        (hci for _, hci in meant if hci.user_interrupt is UserInterruptType.STOP),
+        None,
+    )
+    if stop is not None:
+        if len(meant) > 1:
+            log.append(f'inbox: stop; {len(meant) - 1} other messages dropped')
+        taken, rest = stop, []
+    else:
+        taken = meant[0][1] if meant else HCIState()
+        rest = [message for message, _ in meant[1:]]
+    return state.model_copy(
+        update={
+            'hci': taken,
+            'tasks': state.tasks.model_copy(update={'inbox': rest}),
+            'trace': _logged(state, log),
+        }
+    )
+
+
+def _logged(state: BrainState, lines: list[str]) -> TraceState:
+    if not lines:
+        return state.trace
+    return state.trace.model_copy(update={'log': [*state.trace.log, *lines][-LOG_LINES:]})
+
+
+def _read(message: object, *, open_question: bool) -> tuple[HCIState | None, str]:
+    """What a message of the inbox means, or None and why it means nothing."""
+    if not isinstance(message, dict):
+        return None, f'it is no object but {type(message).__name__}; send {_SHAPES}'
+    text, name = message.get('text'), message.get('intent')
+    if isinstance(text, str):
+        intent = classify(text)
+        if intent.type is UserInterruptType.STOP or name is None:
+            return _heard(text, intent, open_question)
+    if isinstance(name, str):
+        return _named(name.upper(), message.get('payload', {}), open_question)
+    return None, f'neither text nor intent is a string; send {_SHAPES}'
+
+
+def _heard(text: str, intent: Intent, open_question: bool) -> tuple[HCIState | None, str]:
+    if intent.type is UserInterruptType.NONE:
+        return None, 'its text is empty'
+    if intent.type is UserInterruptType.APPROVAL and not open_question:
+        refused = intent.payload['action'] == ApprovalAction.REJECT.value
+        intent = Intent(UserInterruptType.STOP) if refused else _goal(text, urgent=False)
+    return _state(_unicode(text), intent.type, intent.payload), ''
+
+
+def _named(name: str, payload: object, open_question: bool) -> tuple[HCIState | None, str]:
+    """An intent that a program sends: a button, a command of the console."""
+    if name == UserInterruptType.STOP.value:  # whatever comes with it
+        return _state('', UserInterruptType.STOP, {}), ''
+    if name not in _INTENTS:
+        return None, f'no intent {name[:40]!r}; there are {", ".join(sorted(_INTENTS))}'
+    intent = UserInterruptType(name)
+    problem = _payload_problem(intent, payload, open_question)
+    if problem or not isinstance(payload, dict):
+        return None, f'{name}: {problem}'
+    if intent is UserInterruptType.NEW_GOAL:
+        payload = {'priority': GOAL_PRIORITY, **payload}
+    return _state('', intent, payload), ''
+
+
+def _payload_problem(intent: UserInterruptType, payload: object, open_question: bool) -> str:
+    """Why ``payload`` does not fit the intent; empty when it does."""
+    if not isinstance(payload, dict):
+        return f'payload must be an object, not {type(payload).__name__}'
+    try:
+        json_object(payload)
+    except (TypeError, ValueError) as error:
+        return f'payload is no JSON: {error}'
+    if intent is UserInterruptType.NEW_GOAL:
+        text, priority = payload.get('text'), payload.get('priority', GOAL_PRIORITY)
+        if not isinstance(text, str) or not text.strip():
+            return 'payload.text must say what is to be done'
+        if isinstance(priority, bool) or not isinstance(priority, int):
+            return 'payload.priority must be a whole number'
+    if intent is UserInterruptType.APPROVAL:
+        actions = [action.value for action in ApprovalAction]
+        if payload.get('action') not in actions:
+            return f'payload.action must be one of {", ".join(actions)}'
+        if not open_question:
+            return 'no question is open'
+    return ''
+
+
+def _state(text: str, intent: UserInterruptType, payload: dict[str, JsonValue]) -> HCIState:
+    return HCIState(
+        user_utterance=text,
+        user_interrupt=intent,
+        interrupt_payload=payload,
+        approval_response=payload if intent is UserInterruptType.APPROVAL else None,
+    )

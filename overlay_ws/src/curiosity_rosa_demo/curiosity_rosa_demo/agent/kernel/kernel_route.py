@@ -1,0 +1,73 @@
+"""Which task runs, whether the active one must yield, and why.
+
+``active_task_id`` comes in as the task that runs and goes out as the one that should. A new goal
+that outranks the active task sets the flag and leaves the id: the goal is no task yet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
+from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL, active, candidate
+from curiosity_rosa_demo.domain.brain import (
+    BrainState,
+    HCIState,
+    Mode,
+    QueuedTask,
+    TasksState,
+    UserInterruptType,
+)
+
+DEFAULT_PRIORITY = 3
+PRIORITIES = range(-1000, 1001)
+
+
+@dataclass(frozen=True)
+class Goal:
+    text: str
+    priority: int
+
+
+def kernel_route(state: BrainState) -> BrainState:
+    tasks = state.tasks
+    reason = _preemption(state, active(tasks))
+    said = state.hci.user_interrupt in SAID
+    chosen = None if said else candidate(tasks)
+    update = {
+        'active_task_id': chosen.task_id if chosen else None,
+        'preempt_flag': bool(reason),
+        'preempt_reason': reason,
+    }
+    return state.model_copy(update={'tasks': tasks.model_copy(update=update)})
+
+
+def goal_of(hci: HCIState) -> Goal | None:
+    """The goal in what the user said; None when there is none, or one without words."""
+    if hci.user_interrupt is not UserInterruptType.NEW_GOAL:
+        return None
+    text, priority = hci.interrupt_payload.get('text'), hci.interrupt_payload.get('priority')
+    if not isinstance(text, str):
+        text = hci.user_utterance
+    if isinstance(priority, bool) or not isinstance(priority, int) or priority not in PRIORITIES:
+        priority = DEFAULT_PRIORITY
+    return Goal(text, priority) if text.strip() else None
+
+
+def _preemption(state: BrainState, running: QueuedTask | None) -> str:
+    """Why what runs must yield now, in words; nothing when it need not."""
+    tasks, said = state.tasks, SAID.get(state.hci.user_interrupt, '')
+    if tasks.mode is Mode.SAFE:
+        return f'SAFE: {tasks.mode_reason}'
+    if said:
+        return said
+    if tasks.mode is Mode.CHARGE:
+        return '' if _may_charge(tasks, running) else f'CHARGE: {tasks.mode_reason}'
+    goal = goal_of(state.hci)
+    if goal and running and running.preemptible and goal.priority > running.priority:
+        return f'a goal of priority {goal.priority} before one of {running.priority}'
+    return ''
+
+
+def _may_charge(tasks: TasksState, running: QueuedTask | None) -> bool:
+    return running.skill == CHARGE_SKILL if running else tasks.active_task_id is None

@@ -1,0 +1,90 @@
+"""What a reading of each source must hold to be used. Pure; takes any value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+MASTS = ('closed', 'opening', 'open', 'closing', 'unknown')
+FAR_M = 1e6  # no rover is farther from where it began, and none is faster
+UNIT = 1.01  # a component of a unit quaternion, with some rounding
+
+ODOMETRY = {
+    **dict.fromkeys(('x', 'y', 'z', 'linear_x', 'angular_z'), FAR_M),
+    **dict.fromkeys(('orientation_z', 'orientation_w'), UNIT),
+}
+SECTORS = ('ahead_m', 'behind_m', 'left_m', 'right_m')
+
+
+def problem(source: str, value: Mapping[str, object]) -> str:
+    """Why the reading cannot be used, in words; nothing when it can."""
+    check = _CHECKS.get(source)
+    if check is None:
+        return f'there is no such source; the sources are {", ".join(_CHECKS)}'
+    if not isinstance(value, Mapping):
+        return f'it is {_shown(value)}, not an object'
+    return check(value)
+
+
+def _odometry(value: Mapping[str, object]) -> str:
+    for key, limit in ODOMETRY.items():
+        if not _is_number(value.get(key), -limit, limit):
+            return f'{key} is {_shown(value.get(key))}, not a number from {-limit:g} to {limit:g}'
+    return ''
+
+
+def _battery(value: Mapping[str, object]) -> str:
+    fraction = value.get('fraction')
+    if _is_number(fraction, 0.0, 1.0):
+        return ''
+    return f'fraction is {_shown(fraction)}, not a number from 0 to 1'
+
+
+def _adapter(value: Mapping[str, object]) -> str:
+    mast, moving = value.get('mast'), value.get('moving')
+    if not isinstance(mast, str) or mast not in MASTS:
+        return f'mast is {_shown(mast)}, not one of {", ".join(MASTS)}'
+    return '' if isinstance(moving, bool) else f'moving is {_shown(moving)}, not true or false'
+
+
+def _scan(value: Mapping[str, object]) -> str:
+    for key in SECTORS:
+        nothing = key in value and value[key] is None
+        if not nothing and not _is_number(value.get(key), 0.0, FAR_M):
+            return f'{key} is {_shown(value.get(key))}, not null or metres from 0 to {FAR_M:g}'
+    return ''
+
+
+def _estop(value: Mapping[str, object]) -> str:
+    pressed = value.get('pressed')
+    if isinstance(pressed, bool):
+        return ''
+    return f'pressed is {_shown(pressed)}, not true or false'
+
+
+_CHECKS: dict[str, Callable[[Mapping[str, object]], str]] = {
+    'odometry': _odometry,
+    'battery': _battery,
+    'adapter': _adapter,
+    'scan': _scan,
+    'estop': _estop,
+}
+
+
+def _is_number(value: object, lowest: float, highest: float) -> bool:
+    """A boolean is none, and the comparison refuses NaN."""
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and lowest <= value <= highest
+    )
+
+
+def _shown(value: object) -> str:
+    """``value`` in a few characters. Python refuses to write integers of thousands of digits."""
+    if isinstance(value, int) and abs(value) >= 10**18:
+        return 'a huge number'
+    if isinstance(value, str):
+        return repr(value[:20])
+    if value is None or isinstance(value, (int, float)):
+        return repr(value)
+    return type(value).__name__

@@ -1,0 +1,44 @@
+"""The numbers of the kernel's rules, from the contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.infra.config_models import Thresholds
+
+
+@dataclass(frozen=True)
+class KernelRules:
+    """``max_age_s``: a source that was heard and is older has fallen silent; one that is not named
+    never does. ``exposed_s``: how long a rover may move with a mast that is not closed, which is
+    what the adapter needs to stop it by itself. Speeds at or below ``still_*`` are none.
+    """
+
+    max_age_s: Mapping[str, float]
+    obstacle_stop_m: float
+    battery_low: float
+    battery_charged: float
+    still_mps: float
+    still_radps: float
+    exposed_s: float
+    bright_x_m: float
+
+    @classmethod
+    def of(cls, thresholds: Thresholds) -> KernelRules:
+        telemetry, motion = thresholds.telemetry, thresholds.motion
+        return cls(
+            max_age_s={
+                'odometry': telemetry.odometry_max_age_s,
+                'adapter': telemetry.adapter_max_age_s,
+                'scan': telemetry.scan_max_age_s,
+                'battery': telemetry.battery_max_age_s,
+            },
+            obstacle_stop_m=telemetry.obstacle_stop_m,
+            battery_low=thresholds.battery.low,
+            battery_charged=thresholds.battery.charged,
+            still_mps=motion.still_speed_mps,
+            still_radps=motion.still_turn_radps,
+            exposed_s=motion.stop_timeout_s + motion.settle_s,
+            bright_x_m=thresholds.light_model.x_good,
+        )

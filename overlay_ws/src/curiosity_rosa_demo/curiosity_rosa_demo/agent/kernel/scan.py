@@ -1,0 +1,37 @@
+"""A laser scan reduced to the nearest return in each of four directions. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+HALF_SECTOR_RAD = math.radians(30.0)
+BEARINGS = {'ahead_m': 0.0, 'behind_m': math.pi, 'left_m': math.pi / 2, 'right_m': -math.pi / 2}
+
+
+def reduce_scan(
+    angle_min: float,
+    angle_increment: float,
+    range_min: float,
+    range_max: float,
+    ranges: Sequence[float],
+) -> dict[str, float | None]:
+    """Metres to the nearest return within 30 degrees of each bearing, None without one.
+
+    The arguments are the fields of sensor_msgs/LaserScan: angle 0 is straight ahead, positive to
+    the left. Ranges that are NaN, infinite or outside the sensor's limits are no returns.
+    """
+    metres = np.asarray(ranges, dtype=np.float64)
+    angles = angle_min + angle_increment * np.arange(metres.size)
+    with np.errstate(invalid='ignore'):  # NaN compares false, which is what is wanted
+        valid = np.isfinite(metres) & (metres >= range_min) & (metres <= range_max)
+        angles, metres = angles[valid], metres[valid]
+        return {name: _nearest(angles, metres, bearing) for name, bearing in BEARINGS.items()}
+
+
+def _nearest(angles: np.ndarray, metres: np.ndarray, bearing: float) -> float | None:
+    # The cosine of the difference needs no wrapping; the margin is for float32 angles at the edge.
+    inside = metres[np.cos(angles - bearing) >= math.cos(HALF_SECTOR_RAD) - 1e-6]
+    return float(inside.min()) if inside.size else None

@@ -1,0 +1,41 @@
+"""The tasks in the order in which they would run: higher priority, then first come first served.
+
+The order among urgent tasks, and the resources, are the runner's.
+"""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.domain.brain import BrainState, Mode, QueuedTask, TasksState
+
+CHARGE_SKILL = 'charge'
+RUNNING = frozenset({'ACTIVE', 'RECOVERING'})
+READY = RUNNING | {'PENDING', 'PAUSED'}
+ENDED = frozenset({'COMPLETED', 'FAILED', 'CANCELLED'})
+
+
+def task_queue(state: BrainState) -> BrainState:
+    queue = sorted(state.tasks.queue, key=lambda task: -task.priority)
+    return state.model_copy(update={'tasks': state.tasks.model_copy(update={'queue': queue})})
+
+
+def wants_to_run(task: QueuedTask) -> bool:
+    """Whether nothing but the kernel and the resources keeps it from running."""
+    return task.status in READY and not task.held
+
+
+def candidate(tasks: TasksState) -> QueuedTask | None:
+    """What should run in the present mode: the task that runs, else the first in the queue."""
+    if tasks.mode is Mode.SAFE:
+        return None
+    ready = [task for task in tasks.queue if wants_to_run(task)]
+    if tasks.mode is Mode.CHARGE:
+        ready = [task for task in ready if task.skill == CHARGE_SKILL]
+    running = (task for task in ready if task.status in RUNNING)
+    return next(running, ready[0] if ready else None)
+
+
+def active(tasks: TasksState) -> QueuedTask | None:
+    """The task of ``active_task_id``; where the queue has none of that id, the first that runs."""
+    named = (task for task in tasks.queue if task.task_id == tasks.active_task_id)
+    running = (task for task in tasks.queue if task.status in RUNNING)
+    return next(named, None) or next(running, None)

@@ -1,0 +1,148 @@
+"""Utterances made comparable: one way to write each character and each word of command. Pure.
+
+Everything here takes time linear in the length of the text and accepts any string.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+# Letters of other scripts that look like Latin ones, and letters that are emoji.
+_LOOKS_LIKE = {
+    **dict(zip('аеорсхутѕһοαρτνκ', 'aeopcxytshoaptvk', strict=True)),
+    **{chr(0x1F1E6 + i): chr(97 + i) for i in range(26)},
+    **{chr(0x1F150 + i): chr(97 + i) for i in range(26)},
+    **{chr(0x1F170 + i): chr(97 + i) for i in range(26)},
+    **dict.fromkeys('‘’ʼ´`＇', "'"),
+    '。': '.',
+    '、': ',',
+    **dict.fromkeys('ー〜～~', ''),  # they lengthen a vowel
+}
+# Traditional Chinese and Japanese forms of the characters that the rules use.
+_SIMPLE = dict(
+    zip('來別車緊終動許給後續繼暫時頓煞開進險與請麼嗎為還裡過點標誌當處'
+        '從沒無頭們說話問題準結確認復鬆關機電夠',
+        '来别车紧终动许给后续继暂时顿刹开进险与请么吗为还里过点标志当处'
+        '从没无头们说话问题准结确认复松关机电够', strict=True)
+)  # fmt: skip
+_VOICING = '\u3099\u309a'
+CJK = '\u3041-\u30ff\u3400-\u9fff'
+
+
+def fold(text: str) -> str:
+    """``text`` in lower case, half width, hiragana and simplified characters.
+
+    Commas and full stops are Latin ones, and so is a line break. Accents, lengthening marks and
+    what cannot be seen are gone.
+    """
+    # Characters one by one: normalising a long run of combining marks at once is quadratic.
+    return unicodedata.normalize('NFC', ''.join(map(_fold_character, text)))
+
+
+@lru_cache(maxsize=8192)
+def _fold_character(character: str) -> str:
+    if character in _LOOKS_LIKE:
+        return _LOOKS_LIKE[character]
+    if character in '\n\r\u2028\u2029':
+        return '.'
+    return ''.join(map(_fold_part, unicodedata.normalize('NFKD', character).lower()))
+
+
+def _fold_part(part: str) -> str:
+    if part in _VOICING:
+        return part
+    if part.isspace():
+        return ' '
+    if unicodedata.category(part) in ('Cc', 'Cf', 'Cs', 'Mn', 'Me') or '🏻' <= part <= '🏿':
+        return ''
+    if 'ァ' <= part <= 'ヶ':
+        return chr(ord(part) - 0x60)
+    return _LOOKS_LIKE.get(part, _SIMPLE.get(part, part))
+
+
+_BORDER = re.compile(f'(?<=[a-z0-9])(?=[{CJK}])|(?<=[{CJK}])(?=[a-z0-9])')
+_GAP = r'[ ._\-/|,*]{0,3}'
+_SPELLED = {
+    word: re.compile(rf"(?<![a-z0-9'])({letters})(?![a-z0-9])")
+    for word, letters in {
+        'stop': f's+{_GAP}t+{_GAP}[o0*]+{_GAP}p+',
+        'halt': f'h+{_GAP}[a*]+{_GAP}l+{_GAP}t+',
+    }.items()
+}
+_WORD = re.compile(r"[a-z0-9$@][a-z0-9$@']*")
+_LEET = str.maketrans('013457$@', 'oleastsa')
+
+# Words of command, with their one-letter mistakes, and the words that such a mistake is not.
+_COMMANDS = ('stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa', 'pause')
+_other_words = (
+    'step shop top stow slop sop atop stomp strop swop stops stopt hat half hall halo hale '
+    'malt salt hilt halts holt hart haft hast alt shalt breeze frieze freezer freezes '
+    'about aborts cancer cancels emergence who whom woad cause paste parse phase pulse '
+    'paused pauses passe'
+)
+_OTHER_WORDS = frozenset(_other_words.split())
+# A word of command without a letter or with a wrong one; said alone it is the command.
+_near_stop = 'step shop top slop sop stops hat half alt halts'
+NEAR_STOP = frozenset(_near_stop.split())
+_stop_inside = (
+    'stopping stopped stopper stopwatch stopover stopgap stoplight nonstop backstop '
+    'doorstop shortstop pitstop unstoppable christopher'
+)
+_STOP_INSIDE = frozenset(_stop_inside.split())
+_SLANG = {'woah': 'whoa', 'stahp': 'stop', 'stawp': 'stop', 'staph': 'stop'}
+_ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
+
+
+def _mistakes(word: str) -> set[str]:
+    cuts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    swapped = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    dropped = {a + b[1:] for a, b in cuts if b}
+    wrong = {a + c + b[1:] for a, b in cuts if b for c in _ALPHABET}
+    added = {a + c + b for a, b in cuts for c in _ALPHABET}
+    return swapped | dropped | wrong | added
+
+
+_MISTAKES = {wrong: word for word in _COMMANDS for wrong in _mistakes(word)} | _SLANG
+
+
+def _once(word: str) -> str:
+    return re.sub(r'(.)\1+', r'\1', word)
+
+
+_DRAWN_OUT = {_once(word): word for word in _COMMANDS}
+
+
+def canonical(folded: str) -> str:
+    """``folded`` text with misspelt, drawn out, spelled and glued words of command mended.
+
+    Spaces are single ones; one stands between a Latin and a Chinese or Japanese character.
+    """
+    text = re.sub(r' {2,}', ' ', _BORDER.sub(' ', folded))
+    for word, spelled in _SPELLED.items():
+        text = spelled.sub(word, text)
+    return _WORD.sub(lambda match: _mend(match[0]), text).strip()
+
+
+def without_gaps(text: str) -> str:
+    """``text`` without the spaces between Chinese or Japanese characters."""
+    return re.sub(f'(?<=[{CJK}]) (?=[{CJK}])', '', text)
+
+
+def _mend(word: str) -> str:
+    # Nobody types a word that long, but a stop glued into it still counts.
+    return _mend_short(word) if len(word) <= 40 else ('stop' if 'stop' in word else word)
+
+
+@lru_cache(maxsize=8192)
+def _mend_short(word: str) -> str:
+    word = word.rstrip("'")
+    if word in _OTHER_WORDS or word in _STOP_INSIDE:
+        return word
+    plain = word.translate(_LEET) if not word.isalpha() and not word.isdigit() else word
+    for form in (plain, re.sub(r'(.)\1{2,}', r'\1', plain)):
+        if form in _MISTAKES and form not in _OTHER_WORDS:
+            return _MISTAKES[form]
+    once = _once(plain)
+    return 'stop' if 'stop' in once else _DRAWN_OUT.get(once, word)

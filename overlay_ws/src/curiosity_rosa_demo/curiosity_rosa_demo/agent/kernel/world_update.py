@@ -1,0 +1,92 @@
+"""Where the rover is in words and zones, and what stands around it.
+
+Zone ``bright``: X of the base is at least ``light_model.x_good``, where the score is 1.0; the
+zone that is drawn is for the eye only. Zone ``base``: within 1 m of the origin of the world frame.
+A rover whose odometry is silent is in no zone.
+"""
+
+from __future__ import annotations
+
+import math
+
+from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.kernel.scan import BEARINGS
+from curiosity_rosa_demo.domain.brain import BatteryLevel, BrainState, Json, RobotState, WorldState
+
+BASE_RADIUS_M = 1.0
+
+
+def world_update(state: BrainState, rules: KernelRules) -> BrainState:
+    robot = state.robot
+    zones = _zones(robot, rules)
+    world = WorldState(summary=_summary(robot, zones), zones=zones, obstacles=_obstacles(robot))
+    distance = max(0.0, rules.bright_x_m - robot.pose.x)
+    return state.model_copy(
+        update={
+            'world': world,
+            'robot': robot.model_copy(update={'distance_to_target': distance}),
+        }
+    )
+
+
+def _live(robot: RobotState, source: str) -> bool:
+    return source in robot.ages_s and source not in robot.silent
+
+
+def _zones(robot: RobotState, rules: KernelRules) -> list[str]:
+    if not _live(robot, 'odometry'):
+        return []
+    zones = []
+    if robot.pose.x >= rules.bright_x_m:
+        zones.append('bright')
+    if math.hypot(robot.pose.x, robot.pose.y) <= BASE_RADIUS_M:
+        zones.append('base')
+    return zones
+
+
+def _obstacles(robot: RobotState) -> list[Json]:
+    """The nearest return in each direction, the nearest first."""
+    if not _live(robot, 'scan'):
+        return []
+    scan = robot.heard['scan'].value
+    found = [
+        {'distance_m': metres, 'bearing_rad': bearing}
+        for name, bearing in BEARINGS.items()
+        if (metres := scan[name]) is not None
+    ]
+    return sorted(found, key=lambda obstacle: obstacle['distance_m'])  # type: ignore[arg-type,return-value]
+
+
+def _summary(robot: RobotState, zones: list[str]) -> str:
+    parts = [_place(robot), _motion(robot)]
+    parts.append(f'mast {robot.mast}' if _live(robot, 'adapter') else 'mast unknown')
+    if robot.battery_state is BatteryLevel.UNKNOWN:
+        parts.append('battery unknown')
+    else:
+        parts.append(f'battery {robot.battery_pct:.0f} %')
+    if robot.scan_min_m is not None:
+        parts.append(f'nearest return in its way {robot.scan_min_m:.1f} m')
+    parts.extend(f'in {zone}' for zone in zones)
+    if robot.estop:
+        parts.append('e-stop pressed')
+    if robot.silent:
+        parts.append(f'silent: {", ".join(robot.silent)}')
+    return '; '.join(parts)
+
+
+def _place(robot: RobotState) -> str:
+    if 'odometry' not in robot.ages_s:
+        return 'place unknown'
+    pose = robot.pose
+    heading = math.degrees(2.0 * math.atan2(pose.orientation_z, pose.orientation_w))
+    heading = (heading + 180.0) % 360.0 - 180.0
+    word = 'last seen at' if 'odometry' in robot.silent else 'at'
+    # Adding 0.0 to a rounded number turns -0 into 0.
+    x, y = round(pose.x, 1) + 0.0, round(pose.y, 1) + 0.0
+    return f'{word} x {x:.1f} m, y {y:.1f} m, heading {round(heading)} deg'
+
+
+def _motion(robot: RobotState) -> str:
+    if not _live(robot, 'odometry') and not _live(robot, 'adapter'):
+        return 'motion unknown'
+    return 'moving' if robot.moving else 'standing still'

@@ -1,0 +1,61 @@
+"""An asyncio loop in a thread of its own, and the way into it from the other threads."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar('T')
+CALL_WAIT_S = 10.0
+CLOSE_WAIT_S = 3.0
+
+
+class LoopThread:
+    """``on_error`` hears, in the loop, of a job that ended with an exception."""
+
+    def __init__(self, name: str, on_error: Callable[[BaseException], None]) -> None:
+        self._on_error = on_error
+        self._jobs: set[asyncio.Task[Any]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
+        """Run ``work`` in the loop and wait for it, from another thread. Raises what it raises,
+        and TimeoutError."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout_s)
+
+    def soon(self, work: Callable[..., object], *arguments: Any) -> None:
+        """Call it in the loop, from any thread, in the order of the calls. Nothing happens once
+        the loop has ended."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(work, *arguments)
+
+    def start(self, work: Coroutine[Any, Any, Any]) -> None:
+        """In the loop: begin a job that lasts until ``cancel_jobs``."""
+        job = self._loop.create_task(work)
+        self._jobs.add(job)
+        job.add_done_callback(self._ended)
+
+    def _ended(self, job: asyncio.Task[Any]) -> None:
+        self._jobs.discard(job)
+        if not job.cancelled() and (error := job.exception()) is not None:
+            self._on_error(error)
+
+    async def cancel_jobs(self) -> None:
+        jobs = list(self._jobs)
+        for job in jobs:
+            job.cancel()
+        if jobs:
+            await asyncio.wait(jobs, timeout=CLOSE_WAIT_S)
+
+    def close(self) -> None:
+        """End the loop, from another thread."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSE_WAIT_S)

@@ -1,0 +1,293 @@
+"""Kernel, tasks and skills together, in one asyncio loop with a thread of its own.
+
+Everybody else calls in from outside. A stop goes to the rover from the thread that asks for it;
+the loop hears of it afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
+from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
+from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
+from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.latch import Latch
+from curiosity_rosa_demo.agent.loop_thread import LoopThread
+from curiosity_rosa_demo.agent.orders import Orders, Reply
+from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.skills.base import SkillContext
+from curiosity_rosa_demo.agent.skills.blocking import Blocking
+from curiosity_rosa_demo.agent.skills.catalogue import make_task, register_skills
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.watchdog import Watchdog
+from curiosity_rosa_demo.domain.brain import BrainState, Json, QueuedTask, Reading
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.config_models import Config
+
+LEFT = 'left from an earlier run'
+KERNEL_TASKS = 50  # the kernel looks at no more
+BEGIN_WAIT_S, CLOSE_WAIT_S = 60.0, 8.0
+
+
+class Mission:
+    """``beat`` is called at every tick, ``say`` prints a line; both in the loop."""
+
+    def __init__(
+        self,
+        session: Session,
+        config: Config,
+        *,
+        database: Path | str,
+        readings: Callable[[], Mapping[str, Reading]],
+        beat: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self._session, self._config = session, config
+        self._beat = beat
+        settings = config.agent.tasks
+        self.runner = SkillRunner(
+            str(database),
+            settings.crash_policy,
+            cancel_grace_s=settings.cancel_grace_s,
+            ageing_s=settings.ageing_s,
+            retention_days=settings.retention_days,
+            on_failure=self._store_failed,
+        )
+        self._preemptible = {skill.name: skill.preemptible for skill in make_registry(config)}
+        self._latch = Latch(Path(f'{database}.safety'))
+        self._blocking = Blocking()
+        self._orders = Orders(session, self.runner, self._blocking, say)
+        self._kernel = KernelLoop(
+            readings=readings, tasks=self._queue, act=self._act, tick_s=config.agent.kernel.tick_s
+        )
+        self._watchdog = Watchdog(config.agent.kernel.watchdog_s, self._kernel_lost)
+        register_skills(
+            SkillContext(session, self.runner, self._blocking, lambda: self.state.robot), config
+        )
+        self._thens: dict[int, Callable[[Reply], None]] = {}
+        self._loop = LoopThread('mission', self._broke)
+        self.call = self._loop.call
+
+    # --- start and end ----------------------------------------------------------------------
+
+    def start(self) -> list[str]:
+        """Open the tasks and start the kernel; what there is to say of it. Raises StoreError."""
+
+        async def start() -> None:
+            await self.runner.start()
+            self._loop.start(self._orders.carry_out())
+            self._loop.start(self._run_kernel())
+            self._loop.start(self._follow_tasks())
+
+        try:
+            self.call(start())
+        except StoreError:
+            self._loop.close()
+            raise
+        self._watchdog.start()
+        return self.runner.notes
+
+    async def _run_kernel(self) -> None:
+        rules = KernelRules.of(self._config.thresholds)
+        graph = await asyncio.to_thread(build_graph, rules)
+        if self._latch.reason:
+            self._kernel.latch(self._latch.reason)
+        await self._kernel.run(lambda state: tick(graph, state))
+
+    async def _follow_tasks(self) -> None:
+        async for _ in self.runner.subscribe(maxlen=1):
+            self._kernel.poke()
+
+    def begin(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
+        """Let the tasks run, and return those of an earlier run.
+
+        They go on, and ``ended`` is called for each, or they are held unless ``go_on``: a rover
+        that was just switched on moves for nobody who is not there.
+        """
+
+        async def begin() -> list[Task]:
+            while not self._kernel.ticks:
+                await asyncio.sleep(0.02)
+            left = self.runner.live()
+            for task in left:
+                if go_on:
+                    self.follow(task, ended)
+                else:
+                    await self.runner.pause(task.id, LEFT)
+            self._loop.start(self.runner.run_loop())
+            return left
+
+        return self.call(begin(), BEGIN_WAIT_S)
+
+    def close(self) -> None:
+        """What runs is cancelled and kept for another run."""
+        self._watchdog.close()
+
+        async def end() -> None:
+            await self._loop.cancel_jobs()
+            await self.runner.stop()
+
+        try:
+            self.call(end(), 2 * self._config.agent.tasks.cancel_grace_s + CLOSE_WAIT_S)
+        finally:
+            self._loop.close()
+
+    # --- from any thread --------------------------------------------------------------------
+
+    @property
+    def state(self) -> BrainState:
+        """The kernel's last state."""
+        return self._kernel.state
+
+    @property
+    def busy(self) -> bool:
+        """Whether a skill has work under way."""
+        return self._blocking.busy
+
+    def stop(self, by: str) -> Outcome:
+        """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
+        self._blocking.halt(f'Stopped by {by}')
+        self._loop.soon(self._stopped, by)
+        return self._session.stop()
+
+    def _stopped(self, by: str) -> None:
+        if self._kernel.ticks:
+            self._kernel.post({'intent': 'STOP', 'payload': {'stopped_by': by}})
+        else:
+            self._orders.take([CancelTasks(by)], stopped_by=by)
+
+    def tell(self, message: Json, then: Callable[[Reply], None]) -> None:
+        """A message for the kernel, after ``begin``; ``then`` gets, in the loop, what came of
+        it."""
+
+        def post() -> None:
+            self._thens[id(message)] = then
+            self._kernel.post(message)
+
+        self._loop.soon(post)
+
+    def submit(self, task: Task, ended: Callable[[Task], None]) -> Task:
+        """Durable when it returns; ``ended`` is called in the loop. Raises TaskError."""
+
+        async def submit() -> Task:
+            kept = await self.runner.submit(task)
+            self.follow(kept, ended)
+            return kept
+
+        return self.call(submit())
+
+    def follow(self, task: Task, ended: Callable[[Task], None]) -> None:
+        """In the loop: call ``ended`` when the task has ended."""
+
+        async def watch() -> None:
+            ended(await self.runner.wait(task.id))
+
+        self._loop.start(watch())
+
+    def dropped(self, task_id: str) -> bool:
+        """Whether a stop ended the task before it began."""
+        return task_id in self._orders.dropped
+
+    def urgent(self) -> None:
+        """Something was heard that cannot wait for the next tick."""
+        self._loop.soon(self._kernel.poke)
+
+    # --- tasks, from any thread -------------------------------------------------------------
+
+    def task(self, name: str, arguments: dict[str, Any]) -> Task:
+        """A task for the skill ``name``. Raises BadTask."""
+        return make_task(name, arguments, self._config)
+
+    def known_tasks(self) -> list[Task]:
+        """In order of submission; of those that have ended the newest."""
+
+        async def tasks() -> list[Task]:
+            return self.runner.list_tasks()
+
+        return self.call(tasks())
+
+    def find(self, start: str) -> Task:
+        """The task whose ID begins with ``start``. Raises TaskError."""
+        found = [task for task in self.known_tasks() if task.id.startswith(start)]
+        if len(found) == 1:
+            return found[0]
+        what = f'{len(found)} tasks' if found else 'no task'
+        raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
+
+    def history(self, task_id: str) -> list[HistoryRow]:
+        async def rows() -> list[HistoryRow]:
+            return self.runner.history(task_id)
+
+        return self.call(rows())
+
+    def mode_text(self) -> str:
+        state = self.state
+        lines = [f'{state.tasks.mode.value}: {state.tasks.mode_reason or "starting"}']
+        if state.world.summary:
+            lines.append(state.world.summary)
+        if state.robot.safety_latch:
+            lines.append(f'latched until :clear: {state.robot.safety_latch}')
+        if state.robot.silent:
+            lines.append(f'silent: {", ".join(state.robot.silent)}')
+        return '\n'.join(lines)
+
+    # --- in the loop ------------------------------------------------------------------------
+
+    def _queue(self) -> list[QueuedTask]:
+        return [self._as_queued(task) for task in self.runner.live(KERNEL_TASKS)]
+
+    def _as_queued(self, task: Task) -> QueuedTask:
+        text = task.metadata.get('text')
+        return QueuedTask.model_construct(
+            task_id=task.id,
+            goal=text if isinstance(text, str) else task.name,
+            priority=task.priority,
+            deadline=task.deadline_s,
+            resources_required=sorted(self.runner.needs(task)),
+            preemptible=self._preemptible.get(task.name, True),
+            status=task.state.name,
+            skill=task.name,
+            held=task.held,
+        )
+
+    def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
+        self._beat()
+        self._watchdog.beat()
+        payload = (message or {}).get('payload')
+        stopped_by = payload.get('stopped_by', '') if isinstance(payload, dict) else ''
+        then = self._thens.pop(id(message), None)
+        self._orders.take(actions, then, str(stopped_by))
+        if after.robot.safety_latch != self._latch.reason:
+            self._latch.set(after.robot.safety_latch)
+            self._loop.start(asyncio.to_thread(self._keep))
+
+    def _keep(self) -> None:
+        try:
+            self._latch.save()
+        except OSError as error:
+            self._tell_error(f'The safety latch cannot be saved: {error}')
+
+    def _broke(self, error: BaseException) -> None:
+        self._fail(f'an internal error: {error!r}')
+
+    def _store_failed(self, error: StoreError) -> None:
+        self._fail(f'the task store: {error}')
+
+    def _kernel_lost(self, why: str) -> None:
+        self._tell_error(f'Stopped by {why}')
+        self.stop(why)
+
+    def _fail(self, by: str) -> None:
+        """Something of ours broke: the rover stands still, and the user is told."""
+        self._tell_error(f'Stopped by {by}')
+        self._orders.stop_rover(f'Stopped by {by}')
+
+    def _tell_error(self, why: str) -> None:
+        self._session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)

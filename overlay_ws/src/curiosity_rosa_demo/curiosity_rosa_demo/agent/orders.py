@@ -1,0 +1,161 @@
+"""Carries out what the kernel decides: the rover first, then the tasks, in the order decided."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from curiosity_rosa_demo.agent.kernel.actions import (
+    Action,
+    Approve,
+    CancelTasks,
+    Hold,
+    Notice,
+    PauseTask,
+    Release,
+    ResumeTask,
+    StopRover,
+    SubmitCharge,
+    SubmitGoal,
+)
+from curiosity_rosa_demo.agent.session import Session
+from curiosity_rosa_demo.agent.skills.blocking import Blocking
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.domain.brain import ApprovalAction
+from curiosity_rosa_demo.domain.models import TraceKind
+
+CHARGE_PRIORITY = 900
+CHARGE_RETRIES = 100
+NO_QUESTION = 'No question is open.'
+
+
+@dataclass
+class Reply:
+    """What came of a message: a task that was made of it, or words."""
+
+    words: list[str] = field(default_factory=list)
+    ok: bool = True
+    task: Task | None = None
+
+
+Then = Callable[[Reply], None]
+
+
+@dataclass(frozen=True)
+class _Batch:
+    actions: list[Action]
+    then: Then | None
+    halted: bool  # skills were halted for it
+    because: str  # who asked for it, where that says more than the actions do
+
+
+class Orders:
+    """In the loop's thread. ``say`` may be called from it."""
+
+    def __init__(
+        self,
+        session: Session,
+        runner: SkillRunner,
+        blocking: Blocking,
+        say: Callable[[str], None],
+    ) -> None:
+        self._session, self._runner, self._blocking = session, runner, blocking
+        self._say = say
+        self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
+        self.dropped: set[str] = set()  # tasks that a stop ended before they began
+
+    def take(self, actions: list[Action], then: Then | None = None, stopped_by: str = '') -> None:
+        """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
+        stopped the rover already."""
+        halted = bool(stopped_by)
+        for action in actions:
+            if isinstance(action, StopRover) and not halted:
+                halted = True
+                self._blocking.halt(action.why)
+                # The answer takes a while, and the loop must not wait.
+                threading.Thread(target=self._session.stop, daemon=True).start()
+        if actions or then or halted:
+            self._batches.put_nowait(_Batch(actions, then, halted, stopped_by))
+
+    def stop_rover(self, why: str) -> None:
+        """At once, whatever else there is to do; what runs and what waits is cancelled."""
+        self.take([StopRover(why), CancelTasks(why)])
+
+    async def carry_out(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            batch = await self._batches.get()
+            reply = Reply()
+            try:
+                for action in batch.actions:
+                    await self._perform(action, reply, batch.because)
+            except TaskError as error:
+                reply.ok = False
+                reply.words.append(str(error))
+            finally:
+                if batch.halted:
+                    self._blocking.release()
+            if batch.then is not None:
+                batch.then(reply)
+
+    async def _perform(self, action: Action, reply: Reply, because: str) -> None:
+        runner = self._runner
+        if isinstance(action, Hold):
+            allowed = action.allow_skills
+            await runner.hold(action.why, lambda task: task.name in allowed)
+        elif isinstance(action, Release):
+            await runner.release()
+        elif isinstance(action, CancelTasks):
+            await self._cancel_all(f'Stopped by {because}' if because else action.why)
+        elif isinstance(action, PauseTask):
+            await runner.pause(action.id, action.why)
+            reply.words.append(f'paused {action.id[:8]}')
+        elif isinstance(action, ResumeTask):
+            await self._resume(action.id, reply)
+        elif isinstance(action, SubmitCharge):
+            if not any(task.name == 'charge' for task in runner.live()):
+                await runner.submit(Task('charge', CHARGE_PRIORITY, max_retries=CHARGE_RETRIES))
+        elif isinstance(action, SubmitGoal):
+            goal = Task('react', action.priority, metadata={'text': action.text})
+            submit = runner.interrupt if action.preempt else runner.submit
+            reply.task = await submit(goal)
+        elif isinstance(action, Approve):
+            await self._approve(action, reply)
+        elif isinstance(action, Notice):
+            # It may be written to a file.
+            await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
+            reply.words.append(action.text)
+
+    async def _cancel_all(self, why: str) -> None:
+        waiting = [task.id for task in self._runner.live() if task.state not in RUNNING]
+        self.dropped.update(waiting)
+        await self._runner.cancel_all(why)
+        if waiting:
+            self._say(f'({len(waiting)} queued dropped)')
+
+    async def _resume(self, task_id: str | None, reply: Reply) -> None:
+        held = [task.id for task in self._runner.live() if task.held]
+        for each in held if task_id is None else [task_id]:
+            await self._runner.resume(each)
+            reply.words.append(f'resumed {each[:8]}')
+        if not reply.words:
+            reply.words.append('nothing is paused')
+
+    async def _approve(self, action: Approve, reply: Reply) -> None:
+        waiting = LifecycleState.WAITING
+        asking = [
+            task for task in self._runner.live() if task.state is waiting and task.needs_approval
+        ]
+        if not asking:
+            reply.ok = False
+            reply.words.append(NO_QUESTION)
+            return
+        approved = action.action is not ApprovalAction.REJECT
+        await self._runner.approve(asking[0].id, approved)
+        reply.words.append(f'{"approved" if approved else "rejected"} {asking[0].id[:8]}')
+
+
+RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)

@@ -1,0 +1,24 @@
+"""Where the agent keeps what outlives it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def state_folder() -> Path:
+    """$XDG_STATE_HOME/curiosity_rosa, made if need be. Raises OSError."""
+    state = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
+    folder = Path(state, 'curiosity_rosa')
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def task_database(configured: str) -> Path:
+    """The file of tasks.db_path, or one for each ROS domain in the state folder. Raises
+    OSError."""
+    if configured:
+        return Path(configured).expanduser()
+    domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+    name = 'tasks.db' if domain == '0' else f'tasks_{domain}.db'
+    return state_folder() / name

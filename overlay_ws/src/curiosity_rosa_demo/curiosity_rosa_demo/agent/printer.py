@@ -1,0 +1,34 @@
+"""Standard output from a thread of its own: a terminal that does not take text holds up nobody."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+
+CLOSE_WAIT_S = 3.0
+
+
+class Printer:
+    def __init__(self) -> None:
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name='printer', daemon=True)
+        self._thread.start()
+
+    def say(self, text: str) -> None:
+        """Print it soon; from any thread, in the order of the calls."""
+        self._lines.put(text)
+
+    def close(self) -> None:
+        """Wait until all is printed, for a while."""
+        self._lines.put(None)
+        self._thread.join(CLOSE_WAIT_S)
+
+    def _run(self) -> None:
+        while (text := self._lines.get()) is not None:
+            try:
+                print(text, flush=True)
+            except OSError:  # nobody reads any longer: a closed pipe, a lost terminal
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                os.kill(os.getpid(), signal.SIGTERM)

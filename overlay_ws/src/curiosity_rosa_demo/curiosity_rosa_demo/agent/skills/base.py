@@ -1,0 +1,48 @@
+"""What every skill of the agent has to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.skills.blocking import Blocking
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.domain.brain import RobotState
+
+LOOK_S = 0.5
+
+
+class SkillFailed(Exception):
+    """The skill could not do what it was asked; the message is for the user."""
+
+
+@dataclass(frozen=True)
+class SkillContext:
+    session: Session
+    runner: SkillRunner
+    blocking: Blocking
+    robot: Callable[[], RobotState]  # as the kernel knows it
+
+
+async def look_again(task: Task, context: SkillContext) -> None:
+    """After a crash nothing is assumed: wait until the rover tells how it stands."""
+    if task.state is not LifecycleState.RECOVERING:
+        return
+
+    def look(cancellation: Cancellation) -> None:
+        while not context.session.status().ok:
+            cancellation.sleep(LOOK_S)
+
+    await context.blocking.run(look)
+    await context.runner.observed(task)
+
+
+def conclude(task: Task, outcome: Outcome) -> None:
+    """Keep the outcome with the task. Raises SkillFailed when it is a failure."""
+    kept: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
+    task.metadata['outcome'] = kept
+    if not outcome.ok:
+        raise SkillFailed(outcome.answer)

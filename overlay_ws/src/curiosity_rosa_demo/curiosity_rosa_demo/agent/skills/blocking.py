@@ -1,0 +1,89 @@
+"""Blocking work of a skill, in a thread of its own that a stop reaches at once."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+
+T = TypeVar('T')
+STOP_WAIT_S = 10.0  # a stopped skill waits this long for the runner to end its task
+
+
+class Stopped(Exception):
+    """The work was stopped; the message says by whom."""
+
+
+class Blocking:
+    """All threads of all skills. An abandoned thread has its cancellation requested for good, so
+    that it can do nothing more."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[Cancellation] = set()
+        self._halts: list[str] = []
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
+
+    def halt(self, reason: str) -> None:
+        """From any thread: when it returns no work sends anything more that could move the robot,
+        and none begins until ``release`` was called as often as ``halt``."""
+        with self._lock:
+            self._halts.append(reason)
+            running = list(self._running)
+        for cancellation in running:
+            cancellation.cancel(reason)
+
+    def release(self) -> None:
+        with self._lock:
+            self._halts.pop()
+
+    async def run(self, work: Callable[[Cancellation], T]) -> T:
+        """What ``work`` returns or raises. When the coroutine is cancelled the work is told, and
+        waited for. Raises Stopped."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+        cancellation = self._admit()
+
+        def run() -> None:
+            try:
+                result = work(cancellation)
+            except TurnCancelled as cancelled:
+                tell(done.set_exception, Stopped(str(cancelled)))
+            except BaseException as error:
+                tell(done.set_exception, error)
+            else:
+                tell(done.set_result, result)
+
+        def tell(setter: Callable[..., None], value: object) -> None:
+            with self._lock:
+                self._running.discard(cancellation)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(lambda: None if done.cancelled() else setter(value))
+
+        threading.Thread(target=run, name='skill', daemon=True).start()
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError as asked:
+            cancellation.cancel(str(asked) or 'Interrupted')
+            await asyncio.wait([done])
+            done.exception()  # it was looked at
+            raise
+        except Stopped:
+            # Whoever stopped the work is about to end the task too, with a better reason.
+            await asyncio.sleep(STOP_WAIT_S)
+            raise
+
+    def _admit(self) -> Cancellation:
+        cancellation = Cancellation()
+        with self._lock:
+            if self._halts:
+                cancellation.cancel(self._halts[-1])
+            else:
+                self._running.add(cancellation)
+        return cancellation

@@ -1,0 +1,58 @@
+"""All skills of the agent, registered with the runner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from pydantic import ValidationError
+
+from curiosity_rosa_demo.agent.skills.base import SkillContext
+from curiosity_rosa_demo.agent.skills.charge import charge
+from curiosity_rosa_demo.agent.skills.react import react
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.tools import run_tool
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.tools.arguments import arguments_of
+
+Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
+OWN: dict[str, Skill] = {'react': react, 'charge': charge}
+
+
+def register_skills(context: SkillContext, config: Config) -> None:
+    for definition in make_registry(config):
+        resources = tuple(definition.resources_required)
+        work = _bound(OWN.get(definition.name, run_tool), context)
+        context.runner.skill(definition.name, resources=resources, recovers=True)(work)
+
+
+def _bound(skill: Skill, context: SkillContext) -> Callable[[Task], Coroutine[Any, Any, None]]:
+    async def work(task: Task) -> None:
+        await skill(task, context)
+
+    return work
+
+
+def make_task(name: str, arguments: dict[str, Any], config: Config) -> Task:
+    """A task for the skill ``name``. Raises BadTask that says what would be right."""
+    if name == 'react':
+        text, expects = arguments.get('text'), arguments.get('expects', 'answer')
+        if (
+            not isinstance(text, str)
+            or not text.strip()
+            or expects not in ('answer', 'good_capture')
+            or not arguments.keys() <= {'text', 'expects'}
+        ):
+            raise BadTask('react takes {"text": "...", "expects": "answer" or "good_capture"}')
+        return Task(name, metadata={'text': text, 'expects': expects})
+    definition = make_registry(config).get(name)
+    try:
+        checked = arguments_of(name, config).model_validate(arguments).model_dump()
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = '.'.join(str(part) for part in first['loc']) or 'arguments'
+        takes = ', '.join(arguments_of(name, config).model_fields) or 'no arguments'
+        raise BadTask(f'{definition.name}: {where}: {first["msg"]}; it takes {takes}') from None
+    return Task(name, metadata={'arguments': checked} if checked else {})

@@ -1,0 +1,24 @@
+"""The skill ``charge``: stop, stow the mast, wait until the battery is charged."""
+
+from __future__ import annotations
+
+import asyncio
+
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.skills.base import SkillContext, conclude, look_again
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain import BatteryLevel
+
+LOOK_S = 0.5
+
+
+async def charge(task: Task, context: SkillContext) -> None:
+    """Takes as long as it takes; it fails when the mast cannot be stowed."""
+    await look_again(task, context)
+    await context.blocking.run(lambda _: context.session.stop())
+    stowed = await context.blocking.run(lambda c: context.session.tool('mast_close', c))
+    if not stowed.ok:
+        conclude(task, stowed)
+    while context.robot().battery_state is BatteryLevel.LOW:
+        await asyncio.sleep(LOOK_S)
+    conclude(task, Outcome(True, f'charged to {context.robot().battery_pct:.0f} %'))

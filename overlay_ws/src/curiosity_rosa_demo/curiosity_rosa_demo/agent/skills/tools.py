@@ -1,0 +1,26 @@
+"""The rover's tools as skills.
+
+metadata: ``arguments``; the skill adds ``begun`` and ``outcome``.
+"""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.skills.base import SkillContext, SkillFailed, conclude, look_again
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+
+NOT_REPEATED = 'It was interrupted after it had begun; a motion is not repeated by itself.'
+
+
+async def run_tool(task: Task, context: SkillContext) -> None:
+    """A motion that was interrupted fails: driving its whole time again would go too far."""
+    await look_again(task, context)
+    if task.name in MOTIONS:
+        if task.metadata.get('begun'):
+            raise SkillFailed(NOT_REPEATED)
+        task.metadata['begun'] = True
+        await context.runner.checkpoint(task)
+    arguments = task.metadata.get('arguments', {})
+    conclude(
+        task, await context.blocking.run(lambda c: context.session.tool(task.name, c, **arguments))
+    )

@@ -1,0 +1,110 @@
+"""Tasks as a person reads them. Pure but for the time of day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from prompt_toolkit.utils import get_cwidth
+
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+
+WHAT, WHY = 40, 50  # columns
+HEAD = ('id', 'state', 'prio', 'what', 'for', 'why')
+
+
+def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
+    """One line for each task; ``for`` is how long it has been in its state."""
+    rows = [
+        (
+            task.id[:8],
+            f'{task.state.name}{" (held)" if task.held and not task.terminal else ""}',
+            str(task.priority),
+            cut(what(task), WHAT),
+            duration((now - task.updated_at).total_seconds()),
+            cut(task.reason, WHY),
+        )
+        for task in tasks
+    ]
+    return _table([HEAD, *rows]) if rows else 'no tasks'
+
+
+def task_text(task: Task) -> str:
+    """All that is known of one task."""
+    lines = [
+        ('id', task.id),
+        ('what', what(task)),
+        ('state', f'{task.state.name}{": " + task.reason if task.reason else ""}'),
+        ('priority', str(task.priority)),
+        ('created', _moment(task.created_at)),
+        ('changed', _moment(task.updated_at)),
+    ]
+    optional = {
+        'held': 'yes' if task.held else '',
+        'waits for': ', '.join(each[:8] for each in task.blocked_by),
+        'deadline': f'{task.deadline_s:g} s' if task.deadline_s is not None else '',
+        'not before': _moment(task.not_before) if task.not_before else '',
+        'retries': f'{task.attempts} of {task.max_retries}' if task.max_retries else '',
+        'metadata': cut(json.dumps(task.metadata, ensure_ascii=False), 1000),
+    }
+    lines += [(name, text) for name, text in optional.items() if text]
+    return '\n'.join(f'{name:<10} {text}' for name, text in lines)
+
+
+def history_table(rows: Iterable[HistoryRow]) -> str:
+    return _table(
+        [
+            (
+                _moment(row.at),
+                f'{row.before.name if row.before else "-"}',
+                row.after.name,
+                row.reason,
+            )
+            for row in rows
+        ]
+    )
+
+
+def what(task: Task) -> str:
+    """A task in a few words."""
+    if isinstance(text := task.metadata.get('text'), str):
+        return ' '.join(text.split())
+    arguments = task.metadata.get('arguments')
+    if not isinstance(arguments, dict):
+        return task.name
+    shown = ', '.join(f'{key}={json.dumps(value)}' for key, value in arguments.items())
+    return f'{task.name}({shown})'
+
+
+def duration(seconds: float) -> str:
+    for size, unit in ((86400, 'd'), (3600, 'h'), (60, 'min')):
+        if seconds >= size:
+            return f'{seconds / size:.0f} {unit}'
+    return f'{max(0.0, seconds):.0f} s'
+
+
+def cut(text: str, columns: int) -> str:
+    """``text`` in one line of at most so many columns; Chinese and Japanese take two each."""
+    text = ' '.join(text.split())
+    if get_cwidth(text) <= columns:
+        return text
+    while get_cwidth(text) > columns - 3:
+        text = text[:-1]
+    return f'{text}...'
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(get_cwidth(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return '\n'.join(
+        '  '.join(
+            cell + ' ' * (width - get_cwidth(cell))
+            for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone().strftime('%Y-%m-%d %H:%M:%S')

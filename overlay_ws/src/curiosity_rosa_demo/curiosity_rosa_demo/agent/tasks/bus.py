@@ -1,0 +1,73 @@
+"""Events for any number of subscribers, none of which can hold up the runner or the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from curiosity_rosa_demo.agent.tasks.events import Event
+
+
+class Subscription:
+    """``async for event in subscription``, by one reader; ends after close().
+
+    It keeps ``maxlen`` events. When the reader is slower than that the oldest are lost, and
+    ``dropped`` counts them.
+    """
+
+    def __init__(self, bus: Bus, maxlen: int) -> None:
+        self.dropped = 0
+        self._bus = bus
+        self._events: deque[Event] = deque(maxlen=maxlen)
+        self._news = asyncio.Event()
+        self._closed = False
+
+    def put(self, event: Event) -> None:
+        self.dropped += len(self._events) == self._events.maxlen
+        self._events.append(event)
+        self._news.set()
+
+    def close(self) -> None:
+        """No more events; what it has can still be read."""
+        self._closed = True
+        self._bus.remove(self)
+        self._news.set()
+
+    def __aiter__(self) -> Subscription:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            if self._closed:
+                raise StopAsyncIteration
+            self._news.clear()
+            await self._news.wait()
+        return self._events.popleft()
+
+
+class Bus:
+    def __init__(self) -> None:
+        self._subscriptions: list[Subscription] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._subscriptions)
+
+    def subscribe(self, maxlen: int) -> Subscription:
+        """Raises ValueError when ``maxlen`` is below 1."""
+        if maxlen < 1:
+            raise ValueError(f'maxlen is {maxlen}; a subscription keeps at least 1 event')
+        subscription = Subscription(self, maxlen)
+        self._subscriptions.append(subscription)
+        return subscription
+
+    def remove(self, subscription: Subscription) -> None:
+        if subscription in self._subscriptions:
+            self._subscriptions.remove(subscription)
+
+    def tell(self, event: Event) -> None:
+        for subscription in self._subscriptions:
+            subscription.put(event)
+
+    def close(self) -> None:
+        for subscription in list(self._subscriptions):
+            subscription.close()

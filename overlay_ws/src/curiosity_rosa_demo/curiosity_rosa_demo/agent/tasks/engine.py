@@ -1,0 +1,307 @@
+"""What happens to the tasks: what begins, what ends, and what follows from it.
+
+All decisions are taken in the loop's thread and between two awaits; the journal commits them in
+that order, and only then does anybody see them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable
+
+from curiosity_rosa_demo.agent.tasks.bus import Bus
+from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks.journal import Journal
+from curiosity_rosa_demo.agent.tasks.lifecycle import wait_of
+from curiosity_rosa_demo.agent.tasks.ranks import Ranks, rank_of
+from curiosity_rosa_demo.agent.tasks.record import Cause, Record, Step, Weight
+from curiosity_rosa_demo.agent.tasks.runs import Runs
+from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.skills import Skills
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
+from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+
+KEPT = 1000  # tasks that ended and can still be listed
+
+_S = LifecycleState
+_COUNTED = {_S.COMPLETED: 'completed', _S.FAILED: 'failed', _S.CANCELLED: 'cancelled'}
+_ENDED_HOW = {_S.FAILED: 'failed', _S.CANCELLED: 'was cancelled'}
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+
+class Engine:
+    """Its methods decide; pump() starts what may start and hands all of it to the store."""
+
+    def __init__(
+        self,
+        store: TaskStore,
+        skills: Skills,
+        *,
+        cancel_grace_s: float,
+        retry_backoff_s: float,
+        ageing_s: float,
+        on_failure: Callable[[StoreError], None],
+    ) -> None:
+        self.open = False  # whether anything may start
+        self.records: dict[str, Record] = {}
+        self.ended: OrderedDict[str, Task] = OrderedDict()
+        self.keys: dict[str, Record] = {}
+        self.bus = Bus()
+        self.counters: Counter[str] = Counter()
+        self.journal = Journal(store, self)
+        self.scheduler = Scheduler()
+        self.ranks = Ranks()
+        self.runs = Runs(self, skills, cancel_grace_s=cancel_grace_s, backoff_s=retry_backoff_s)
+        self._skills = skills
+        self._ageing_s = ageing_s
+        self._on_failure = on_failure
+        self._dirty: list[Record] = []
+        self._freed = False
+
+    # --- what is known -----------------------------------------------------------------------
+
+    def enter(self, record: Record, blockers: Iterable[str]) -> None:
+        """From now on it counts. ``blockers``: the tasks it waits for that have not ended."""
+        plan = record.plan
+        self.records[plan.id] = record
+        if plan.idempotency_key is not None:
+            self.keys[plan.idempotency_key] = record
+        record.open_blockers = set(blockers)
+        own = rank_of(plan, self._ageing_s)
+        self._reranked(self.ranks.add(plan.id, own, record.open_blockers))
+
+    def remember(self, task: Task) -> None:
+        """It has ended."""
+        self.ended[task.id] = task
+        if len(self.ended) > KEPT:
+            self.ended.popitem(last=False)
+
+    def _forget(self, record: Record) -> None:
+        task_id = record.plan.id
+        del self.records[task_id]
+        if record.plan.idempotency_key is not None:
+            del self.keys[record.plan.idempotency_key]
+        self.scheduler.discard(task_id)
+        self._reranked(self.ranks.remove(task_id))
+        record.cancel_timers()
+
+    # --- decisions ---------------------------------------------------------------------------
+
+    def move(self, record: Record, after: LifecycleState, reason: str = '') -> None:
+        record.stage_move(after, reason, asyncio.get_running_loop().time())
+        self._dirty.append(record)
+        if after.terminal:
+            self.scheduler.discard(record.plan.id)
+        if record.plan.deadline_s is not None:
+            self.watch_deadline(record)
+
+    def save(self, record: Record) -> None:
+        record.stage_save(asyncio.get_running_loop().time())
+        self._dirty.append(record)
+
+    def insert(self, record: Record, event: EventType) -> None:
+        """Stage a new task: PENDING, or WAITING for what it has to."""
+        record.plan.updated_at = now()
+        if (reason := self._wait(record)) is None:
+            self.ready(record)
+        else:
+            record.plan.state, record.plan.reason = _S.WAITING, reason
+        if record.plan.deadline_s is not None:
+            record.since = asyncio.get_running_loop().time()
+            self.watch_deadline(record)
+        record.stage_insert(event)
+        self._dirty.append(record)
+
+    def reconsider(self, record: Record) -> None:
+        """Something that a WAITING task may have waited for has come."""
+        if record.plan.state is not _S.WAITING:
+            return
+        reason = self._wait(record)
+        if reason is None:
+            record.retry_at = None
+            self.move(record, _S.PENDING)
+            self.ready(record)
+        elif reason and reason != record.plan.reason:
+            record.plan.reason = reason
+            self.save(record)
+
+    def ready(self, record: Record) -> None:
+        """It may begin as soon as its turn has come, unless somebody holds it."""
+        plan = record.plan
+        if not plan.held:
+            place = (self.ranks[plan.id], plan.state is not _S.RECOVERING, plan.seq)
+            self.scheduler.add(plan.id, place, self._skills.needs(plan))
+
+    def reprioritise(self, record: Record, priority: int) -> None:
+        plan = record.plan
+        plan.priority = priority
+        changed = self.ranks.set_own(plan.id, rank_of(plan, self._ageing_s))
+        self._reranked(changed)
+        self.save(record)
+
+    def cancel(self, record: Record, reason: str) -> None:
+        if record.busy:
+            self.runs.tell(record, Cause(Weight.CANCEL, reason))
+        elif not record.plan.terminal:
+            self.move(record, _S.CANCELLED, reason)
+
+    def block(self, record: Record, blocker: Task) -> None:
+        """``blocker`` has ended, but not as ``record`` needs it."""
+        reason = f'blocked by {blocker.id[:8]}, which {_ENDED_HOW[blocker.state]}'
+        self.move(record, _S.CANCELLED, reason)
+
+    def freed(self, record: Record) -> None:
+        self.scheduler.free(record.resources)
+        record.freed = self._freed = True
+
+    def pump(self) -> None:
+        """Start what may start, and send everything that was decided to the store.
+
+        In this order: a new task that starts at once is stored as started in one commit. What a
+        unit that was sent has freed is given out afterwards, so that the file never shows two
+        active tasks with one resource.
+        """
+        self._dispatch()
+        while self._dirty or self._freed:
+            dirty, self._dirty = self._dirty, []
+            for record in dirty:
+                self.journal.flush(record)
+            if self._freed:
+                self._freed = False
+                self._dispatch()
+
+    def _dispatch(self) -> None:
+        while self.open and self.journal.broken is None:
+            task_id = self.scheduler.take()
+            if task_id is None:
+                return
+            self.runs.begin(self.records[task_id])
+
+    def _reranked(self, task_ids: Iterable[str]) -> None:
+        for task_id in task_ids:
+            self.scheduler.move(task_id, self.ranks[task_id])
+
+    # --- time --------------------------------------------------------------------------------
+
+    def _wait(self, record: Record) -> str | None:
+        """Why it must wait ('': the reason stands), or None; arms the timer that it needs."""
+        loop = asyncio.get_running_loop()
+        blockers = (self.records[task_id].plan for task_id in sorted(record.open_blockers))
+        due = None if record.retry_at is None else record.retry_at - loop.time()
+        wait = wait_of(record.plan, blockers, due, now())
+        if record.wake is not None:
+            record.wake.cancel()
+            record.wake = None
+        if wait is not None and wait.again_s is not None:
+            record.wake = loop.call_later(wait.again_s, self._wake, record)
+        return None if wait is None else wait.reason
+
+    def _wake(self, record: Record) -> None:
+        record.wake = None
+        self.reconsider(record)
+        self.pump()
+
+    def watch_deadline(self, record: Record) -> None:
+        loop = asyncio.get_running_loop()
+        if record.deadline is not None:
+            record.deadline.cancel()
+            record.deadline = None
+        if record.plan.state is not _S.PAUSED and not record.plan.terminal:
+            left = max(0.0, record.left_s(loop.time()))
+            record.deadline = loop.call_later(left, self._deadline_passed, record)
+
+    def _deadline_passed(self, record: Record) -> None:
+        record.deadline = None
+        reason = f'deadline of {record.plan.deadline_s:g} s passed'
+        state = record.plan.state
+        if record.busy:
+            self.runs.tell(record, Cause(Weight.DEADLINE, reason))
+        elif state is _S.RECOVERING or (state is _S.WAITING and record.plan.attempts):
+            self.move(record, _S.FAILED, reason)
+        else:
+            self.move(record, _S.CANCELLED, f'{reason} before it began')
+        self.pump()
+
+    # --- what the journal says ----------------------------------------------------------------
+
+    def sent(self, record: Record) -> None:
+        if not record.busy and not record.freed:
+            self.freed(record)
+        if record.plan.terminal:
+            self._settle_dependents(record)
+
+    def applied(self, record: Record, steps: list[Step]) -> None:
+        for step in steps:
+            self._tell(record, step)
+        if record.task.terminal:
+            self._ended(record)
+        elif record.starting and not (record.in_flight or record.staged):
+            self.runs.launch(record)
+        self.pump()
+
+    def rejected(self, record: Record) -> None:
+        self._forget(record)
+        self.runs.drop(record)
+        if not record.freed:
+            self.freed(record)
+        asyncio.get_running_loop().call_soon(self.pump)
+
+    def broke(self, error: StoreError) -> None:
+        for record in self.runs.busy():
+            self.runs.tell(record, Cause(Weight.PAUSE, 'the task file cannot be written'))
+        try:
+            self._on_failure(error)
+        except Exception:
+            _log.exception('event=on_failure_raised')
+
+    def mended(self) -> None:
+        asyncio.get_running_loop().call_soon(self.pump)
+
+    def _ended(self, record: Record) -> None:
+        self._settle_dependents(record)  # those that came meanwhile
+        self._forget(record)
+        self.remember(record.task)
+        for watcher in record.watchers:
+            if not watcher.done():
+                watcher.set_result(None)
+
+    def _settle_dependents(self, blocker: Record) -> None:
+        """Its end was handed to the store. Not later, or lower tasks would overtake them."""
+        plan = blocker.plan
+        dependents = [self.records[task_id] for task_id in self.ranks.dependents(plan.id)]
+        for dependent in sorted(dependents, key=lambda dependent: dependent.plan.seq):
+            dependent.open_blockers.discard(plan.id)
+            if plan.state is _S.COMPLETED:
+                self.reconsider(dependent)
+            elif not dependent.plan.terminal:
+                self.block(dependent, plan)
+
+    def _tell(self, record: Record, step: Step) -> None:
+        stored, kind = step.change.task, step.event
+        if kind is None:  # a Save
+            return
+        if kind in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
+            self.counters['submitted'] += 1
+        elif (counted := _COUNTED.get(stored.state)) is not None:
+            self.counters[counted] += 1
+        _log.info(
+            'event=%s task=%s name=%s state=%s reason=%r',
+            *(kind.value, stored.id, stored.name, stored.state.value, stored.reason),
+        )
+        if self.bus:
+            self.bus.tell(Event(kind, stored.id, _payload(record, step), stored.updated_at))
+
+
+def _payload(record: Record, step: Step) -> dict[str, object]:
+    stored = step.change.task
+    if step.event in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
+        return {'task': record.task}
+    if step.event is EventType.TASK_FAIL:
+        return {'error': stored.reason}
+    before = getattr(step.change, 'before', None)
+    return {'before': before, 'after': stored.state, 'reason': stored.reason}

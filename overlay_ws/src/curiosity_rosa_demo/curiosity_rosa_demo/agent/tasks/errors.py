@@ -1,0 +1,42 @@
+"""What can be wrong with a request, or with the file. The messages are for people."""
+
+from __future__ import annotations
+
+
+class TaskError(Exception):
+    """The request cannot be met; nothing was changed."""
+
+
+class BadTask(TaskError, ValueError):
+    """A task that cannot be taken: a cycle, an unknown task in blocked_by, metadata that is no
+    JSON, a number out of range."""
+
+
+class UnknownTask(TaskError, KeyError):
+    """There is no task with this id."""
+
+    def __init__(self, task_id: str) -> None:
+        super().__init__(f'There is no task {task_id!r}')
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class StoreError(TaskError):
+    """The task file cannot be used or written; what was committed before is safe."""
+
+
+class StoreLocked(StoreError):
+    """Another process has the file."""
+
+
+class StoreNewer(StoreError):
+    """The file was written by a newer version."""
+
+
+class StoreFull(StoreError):
+    """No space is left, or the disk failed."""
+
+
+class StoreReadOnly(StoreError):
+    """The file or its folder cannot be written."""

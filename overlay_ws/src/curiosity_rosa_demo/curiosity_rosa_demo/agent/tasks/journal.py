@@ -1,0 +1,164 @@
+"""Hands the steps of the records to the store, and keeps at it when the store cannot write."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from functools import partial
+from typing import Protocol
+
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.record import Record, Step
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
+
+RETRY_S = 1.0  # between two tries to write what could not be written
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+
+class Listener(Protocol):
+    """None of these may call the journal before it has returned."""
+
+    def sent(self, record: Record) -> None:
+        """Everything staged was handed to the store, behind what was handed over before."""
+
+    def applied(self, record: Record, steps: list[Step]) -> None:
+        """``steps`` are committed and shown."""
+
+    def rejected(self, record: Record) -> None:
+        """A new task could not be stored; whoever submitted it is told why."""
+
+    def broke(self, error: StoreError) -> None:
+        """A decision about a known task could not be stored."""
+
+    def mended(self) -> None:
+        """All that could not be stored now is."""
+
+
+class Journal:
+    """Commits in the order of decisions. A unit that fails is kept and tried again every RETRY_S,
+    and so is what is decided on the same task meanwhile; that of a new task is given up."""
+
+    def __init__(self, store: TaskStore, listener: Listener) -> None:
+        self.broken: StoreError | None = None
+        self._store = store
+        self._listener = listener
+        self._sending: dict[Record, asyncio.Future[None]] = {}
+        self._stuck: dict[Record, None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def flush(self, record: Record) -> None:
+        if record in self._stuck:
+            assert self.broken is not None
+            _tell(record.staged, self.broken)
+        elif record.staged and record not in self._sending:
+            self._send(record)
+
+    def committed(self, record: Record) -> asyncio.Future[None]:
+        """Done when all that was decided is committed; raises StoreError when that must wait for
+        the disk, TaskError when a new task was refused."""
+        done = asyncio.get_running_loop().create_future()
+        steps = record.staged or record.in_flight
+        if not steps:
+            done.set_result(None)
+        elif record in self._stuck:
+            assert self.broken is not None
+            done.set_exception(self.broken)
+        else:
+            steps[-1].waiters.append(done)
+        return done
+
+    async def drain(self) -> None:
+        """Until nothing is under way; what is stuck is tried once more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._retry()
+        while self._sending:
+            await asyncio.wait(list(self._sending.values()))
+            await asyncio.sleep(0)  # _written runs
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _send(self, record: Record) -> None:
+        record.in_flight, record.staged = record.in_flight + record.staged, []
+        try:
+            future = self._write(record)
+        except TaskError as error:
+            self._failed(record, error)
+            return
+        self._sending[record] = future
+        future.add_done_callback(partial(self._written, record))
+        self._listener.sent(record)
+
+    def _write(self, record: Record) -> asyncio.Future[None]:
+        changes = [step.change for step in record.in_flight]
+        for change in changes:
+            change.task.metadata = record.task.metadata
+        try:
+            return self._store.write(changes)
+        except BadTask as error:
+            stored = self._store.get(record.task.id) if record.visible else None
+            if stored is None:
+                raise
+            # Its skill spoilt the metadata after the last look at it; its state still matters.
+            _log.error('event=metadata_lost task=%s error=%r', record.task.id, error)
+            record.task.metadata = stored.metadata
+            for change in changes:
+                change.task.metadata = stored.metadata
+            return self._store.write(changes)
+
+    def _written(self, record: Record, future: asyncio.Future[None]) -> None:
+        del self._sending[record]
+        if future.cancelled():  # the loop is being torn down
+            return
+        error = future.exception()
+        if error is not None:
+            self._failed(record, error)
+            return
+        steps, record.in_flight = record.in_flight, []
+        record.visible = True
+        self._stuck.pop(record, None)
+        record.show(steps[-1].change.task)
+        if self.broken is not None and not self._stuck:
+            _log.warning('event=store_mended')
+            self.broken = None
+            self._listener.mended()
+        self.flush(record)
+        self._listener.applied(record, steps)
+        for step in steps:
+            for waiter in step.waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
+
+    def _failed(self, record: Record, error: BaseException) -> None:
+        if not record.visible:
+            steps, record.in_flight, record.staged = record.in_flight + record.staged, [], []
+            self._listener.rejected(record)
+            if not isinstance(error, StoreError):
+                error = BadTask(str(error))
+            _tell(steps, error)
+            return
+        if not isinstance(error, StoreError):
+            error = StoreError(f'{self._store.path} and the runner disagree: {error}')
+        self._stuck[record] = None
+        _tell(record.in_flight + record.staged, error)
+        if self.broken is None:
+            _log.error('event=store_broke error=%r', error)
+            self.broken = error
+            self._listener.broke(error)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._retry)
+
+    def _retry(self) -> None:
+        self._timer = None
+        for record in list(self._stuck):
+            if record not in self._sending:
+                self._send(record)
+
+
+def _tell(steps: list[Step], error: BaseException) -> None:
+    for step in steps:
+        waiters, step.waiters = step.waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(error)

@@ -1,0 +1,83 @@
+"""Who goes before whom, and the priority that a blocker inherits from those it blocks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from curiosity_rosa_demo.agent.tasks.task import Task
+
+Rank = tuple[bool, float]  # (not urgent, minus the effective priority): the smaller goes first
+
+
+def rank_of(task: Task, ageing_s: float) -> Rank:
+    """Every ``ageing_s`` seconds of waiting count as one step of priority; 0: none do.
+
+    All tasks age at the same pace, so that the order of two of them never changes and the rank
+    needs no clock: priority + waited / ageing_s and priority - created / ageing_s order alike.
+    """
+    aged = task.created_at.timestamp() / ageing_s if ageing_s else 0.0
+    return (not task.urgent, aged - task.priority)
+
+
+@dataclass
+class _Node:
+    own: Rank
+    rank: Rank
+    blockers: tuple[str, ...]
+    dependents: set[str] = field(default_factory=set)
+
+
+class Ranks:
+    """The tasks that have not ended, and which of them block which.
+
+    A task ranks at least as high as every task that waits for it, over any number of steps: a
+    low task that an urgent one waits for is not overtaken by those in between.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: dict[str, _Node] = {}
+
+    def __getitem__(self, task_id: str) -> Rank:
+        return self._nodes[task_id].rank
+
+    def add(self, task_id: str, own: Rank, blockers: Iterable[str] = ()) -> list[str]:
+        """``blockers`` that are not known (they have ended) count for nothing.
+
+        Returns the other tasks whose rank has changed, here as in the rest.
+        """
+        known = tuple(blocker for blocker in blockers if blocker in self._nodes)
+        self._nodes[task_id] = _Node(own, own, known)
+        for blocker in known:
+            self._nodes[blocker].dependents.add(task_id)
+        return self._settle(known)
+
+    def set_own(self, task_id: str, own: Rank) -> list[str]:
+        self._nodes[task_id].own = own
+        return self._settle([task_id])
+
+    def remove(self, task_id: str) -> list[str]:
+        """It has ended: it lends no priority any more."""
+        node = self._nodes.pop(task_id)
+        for blocker in node.blockers:
+            if blocker in self._nodes:
+                self._nodes[blocker].dependents.discard(task_id)
+        return self._settle(node.blockers)
+
+    def dependents(self, task_id: str) -> list[str]:
+        return sorted(self._nodes[task_id].dependents)
+
+    def _settle(self, task_ids: Iterable[str]) -> list[str]:
+        changed: dict[str, None] = {}
+        todo = [task_id for task_id in task_ids if task_id in self._nodes]
+        while todo:
+            task_id = todo.pop()
+            node = self._nodes[task_id]
+            lent = (self._nodes[dependent].rank for dependent in node.dependents)
+            rank = min(lent, default=node.own)
+            rank = min(rank, node.own)
+            if rank != node.rank:
+                node.rank = rank
+                changed[task_id] = None
+                todo += [blocker for blocker in node.blockers if blocker in self._nodes]
+        return list(changed)

@@ -1,0 +1,124 @@
+"""A task as the runner keeps it: what was decided about it, and what of that is committed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from curiosity_rosa_demo.agent.tasks.events import EventType
+from curiosity_rosa_demo.agent.tasks.store import Change, Insert, Move, Save
+from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+
+_ENDS = {
+    LifecycleState.COMPLETED: EventType.TASK_COMPLETE,
+    LifecycleState.FAILED: EventType.TASK_FAIL,
+    LifecycleState.CANCELLED: EventType.TASK_CANCEL,
+}
+
+
+class Weight(IntEnum):
+    """Of two reasons to stop a skill the heavier one holds."""
+
+    PAUSE = 1  # it resumes by itself
+    HOLD = 2  # it resumes when somebody says so
+    DEADLINE = 3
+    CANCEL = 4
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why a running skill was told to stop."""
+
+    weight: Weight
+    reason: str
+    preempted: bool = False  # by an interrupt
+
+
+@dataclass(eq=False)
+class Step:
+    change: Change
+    event: EventType | None
+    waiters: list[asyncio.Future[None]] = field(default_factory=list)
+
+
+def snapshot(task: Task) -> Task:
+    """A shallow copy, many times faster than copy.copy; every change that is stored takes one."""
+    copy = object.__new__(Task)
+    copy.__dict__.update(task.__dict__)
+    return copy
+
+
+@dataclass(eq=False)
+class Record:
+    """``task`` is what everybody sees and follows the commits; ``plan`` runs ahead of it.
+
+    The steps of one task are written one unit after the other: what is decided while a unit is
+    under way is staged and goes out together afterwards.
+    """
+
+    task: Task
+    plan: Task
+    visible: bool  # its insert is committed: it is known
+
+    staged: list[Step] = field(default_factory=list)
+    in_flight: list[Step] = field(default_factory=list)
+    watchers: list[asyncio.Future[None]] = field(default_factory=list)  # for its end, committed
+
+    busy: bool = False  # from the decision to start its skill to the end of that
+    starting: bool = False  # busy, but ACTIVE is not committed yet
+    run: asyncio.Task[None] | None = None
+    cause: Cause | None = None
+    grace: asyncio.TimerHandle | None = None
+    leaving: list[asyncio.Future[None]] = field(default_factory=list)  # for the end of busy
+    resources: frozenset[str] = frozenset()  # taken when it starts ...
+    freed: bool = True  # ... and given back when the end of it was handed to the store
+
+    open_blockers: set[str] = field(default_factory=set)
+    retry_at: float | None = None  # seconds of the loop's clock
+    unobserved: bool = False  # paused while it was recovering
+    wake: asyncio.TimerHandle | None = None
+    deadline: asyncio.TimerHandle | None = None
+    since: float | None = None  # the deadline's clock runs and was read last then (loop's clock)
+
+    def stage_insert(self, event: EventType) -> None:
+        self.staged.append(Step(Insert(snapshot(self.plan)), event))
+
+    def stage_move(self, after: LifecycleState, reason: str, loop_s: float) -> None:
+        """Raises IllegalTransition."""
+        before = self.plan.state
+        self.plan.transition(after, reason)
+        self._stamp(loop_s)
+        event = _ENDS.get(after, EventType.TASK_STATE)
+        self.staged.append(Step(Move(snapshot(self.plan), before), event))
+
+    def stage_save(self, loop_s: float) -> None:
+        self.plan.updated_at = now()
+        self._stamp(loop_s)
+        self.staged.append(Step(Save(snapshot(self.plan)), None))
+
+    def left_s(self, loop_s: float) -> float:
+        """Seconds to its deadline, which it must have."""
+        assert self.plan.deadline_s is not None
+        running = 0.0 if self.since is None else loop_s - self.since
+        return self.plan.deadline_s - self.plan.used_s - running
+
+    def _stamp(self, loop_s: float) -> None:
+        if self.plan.deadline_s is None:
+            return
+        if self.since is not None:
+            self.plan.used_s += loop_s - self.since
+        self.since = None if self.plan.state is LifecycleState.PAUSED else loop_s
+
+    def show(self, stored: Task) -> None:
+        """``stored`` is committed: let ``task`` say so. The metadata is the skill's."""
+        metadata = self.task.metadata
+        self.task.__dict__.update(stored.__dict__)
+        self.task.metadata = metadata
+
+    def cancel_timers(self) -> None:
+        for timer in (self.grace, self.wake, self.deadline):
+            if timer is not None:
+                timer.cancel()
+        self.grace = self.wake = self.deadline = None

@@ -1,0 +1,91 @@
+"""What a start makes of the tasks that it finds in the file."""
+
+from __future__ import annotations
+
+import asyncio
+
+from curiosity_rosa_demo.agent.tasks.engine import Engine
+from curiosity_rosa_demo.agent.tasks.lifecycle import backoff_s
+from curiosity_rosa_demo.agent.tasks.record import Record, snapshot
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
+from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+
+_S = LifecycleState
+
+
+class Recovery:
+    """``fail``: what ran when the process ended has failed; otherwise it is RECOVERING."""
+
+    def __init__(self, engine: Engine, store: TaskStore, *, fail: bool, backoff_s: float) -> None:
+        self._engine = engine
+        self._store = store
+        self._fail = fail
+        self._backoff_s = backoff_s
+
+    def enter(self, tasks: list[Task]) -> list[str]:
+        """``tasks`` have not ended, the oldest first. Returns what was done, in words.
+
+        Raises StoreError.
+        """
+        notes: list[str] = []
+        for task in tasks:
+            record = Record(task, snapshot(task), visible=True)
+            blockers = {blocker: self._state(blocker) for blocker in task.blocked_by}
+            self._engine.enter(record, [key for key in blockers if key in self._engine.records])
+            self._resume_clock(record)
+            if task.state in (_S.ACTIVE, _S.RECOVERING):
+                notes.append(self._recover(record))
+            elif task.state is _S.WAITING:
+                self._wait(record, blockers)
+            else:
+                record.unobserved = task.state is _S.PAUSED and self._was_recovering(task)
+                self._engine.ready(record)
+        return notes
+
+    def _state(self, task_id: str) -> LifecycleState | None:
+        """None: it was deleted since."""
+        if (record := self._engine.records.get(task_id)) is not None:
+            return record.plan.state
+        task = self._store.get(task_id)
+        return None if task is None else task.state
+
+    def _resume_clock(self, record: Record) -> None:
+        plan = record.plan
+        if plan.deadline_s is not None and plan.state is not _S.PAUSED:
+            plan.used_s += max(0.0, (now() - plan.updated_at).total_seconds())
+            record.since = asyncio.get_running_loop().time()
+            self._engine.watch_deadline(record)
+
+    def _recover(self, record: Record) -> str:
+        self._engine.counters['recovered'] += 1
+        name = f'task {record.task.name} {record.task.id} was active when the process ended'
+        if self._fail:
+            self._engine.move(record, _S.FAILED, 'the process ended while it ran')
+            return f'{name}; it has failed'
+        if record.plan.state is _S.ACTIVE:
+            self._engine.move(record, _S.RECOVERING, 'the process ended while it ran')
+        self._engine.ready(record)
+        return f'{name}; it resumes'
+
+    def _wait(self, record: Record, blockers: dict[str, LifecycleState | None]) -> None:
+        plan = record.plan
+        for task_id, state in blockers.items():
+            if state is _S.COMPLETED or (state is not None and not state.terminal):
+                continue
+            how = 'is not known any more' if state is None else f'has {state.value}'
+            if state is _S.CANCELLED:
+                how = 'was cancelled'
+            reason = f'blocked by {task_id[:8]}, which {how}'
+            self._engine.move(record, _S.CANCELLED, reason)
+            return
+        if plan.attempts:
+            delay = backoff_s(self._backoff_s, plan.attempts - 1)
+            passed = (now() - plan.updated_at).total_seconds()
+            left = min(delay, max(0.0, delay - passed))
+            record.retry_at = asyncio.get_running_loop().time() + left
+        self._engine.reconsider(record)
+
+    def _was_recovering(self, task: Task) -> bool:
+        rows = self._store.history(task.id)
+        return bool(rows) and rows[-1].before is _S.RECOVERING

@@ -1,0 +1,53 @@
+"""The skills by name: what carries a task out, and what it needs for that."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.agent.tasks.task import Task
+
+SkillFunction = Callable[[Task], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Skill:
+    function: SkillFunction
+    resources: frozenset[str]
+    recovers: bool  # after a crash it looks again and then calls observed()
+
+
+class Skills:
+    def __init__(self, resources: Iterable[str]) -> None:
+        self.resources = frozenset(resources)
+        self._skills: dict[str, Skill] = {}
+
+    def add(
+        self, name: str, function: SkillFunction, resources: Iterable[str] | None, recovers: bool
+    ) -> None:
+        """``resources`` None: all. Raises ValueError, TypeError."""
+        if name in self._skills:
+            raise ValueError(f'There is already a skill {name!r}; give this one another name')
+        if not inspect.iscoroutinefunction(function):
+            raise TypeError(f'The skill {name!r} is {function!r}; it must be an async def')
+        needed = self.resources if resources is None else frozenset(resources)
+        if unknown := needed - self.resources:
+            raise ValueError(
+                f'The skill {name!r} needs {sorted(unknown)}; '
+                f'the resources are {sorted(self.resources)}'
+            )
+        self._skills[name] = Skill(function, needed, recovers)
+
+    def get(self, name: str) -> Skill | None:
+        return self._skills.get(name)
+
+    def needs(self, task: Task) -> frozenset[str]:
+        if task.resources is not None:
+            return task.resources
+        skill = self._skills.get(task.name)
+        return self.resources if skill is None else skill.resources
+
+    def missing(self, name: str) -> str:
+        known = ', '.join(sorted(self._skills)) or 'none'
+        return f'there is no skill {name!r}; registered: {known}'

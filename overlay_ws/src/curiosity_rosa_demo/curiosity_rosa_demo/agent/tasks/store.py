@@ -1,0 +1,291 @@
+"""The tasks on disk: whoever awaited write() finds them again, whatever happens to the process.
+
+One SQLite file in WAL mode with fsync; one thread writes (writer.py), the loop never waits for
+the disk. Reads see what is committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import itertools
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from curiosity_rosa_demo.agent.tasks import schema
+from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreLocked
+from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.agent.tasks.writer import (
+    Change,
+    Insert,
+    Move,
+    Save,
+    Unit,
+    Writer,
+    store_error,
+    to_row,
+)
+
+__all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']
+
+MEMORY = ':memory:'
+PRUNE_EVERY = timedelta(hours=1)
+
+R = TypeVar('R')
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """``before`` is None where the task was submitted."""
+
+    at: datetime
+    before: LifecycleState | None
+    after: LifecycleState
+    reason: str
+
+
+class Damaged(Exception):
+    """The file is no database, or not a sound one."""
+
+
+class TaskStore:
+    """``path`` ':memory:' keeps nothing. Errors are those of errors.py.
+
+    ``notes``, after open(): what was done to the file, in words. ``counters``: commits (units),
+    groups (transactions), largest_group (units).
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        retention_days: float = 30.0,
+        clock: Callable[[], datetime] = now,
+    ) -> None:
+        if not retention_days >= 0:
+            raise ValueError(f'retention_days is {retention_days}; it must be at least 0')
+        self.path = MEMORY if str(path) == MEMORY else os.path.realpath(path)
+        self.notes: list[str] = []
+        self.counters = {'commits': 0, 'groups': 0, 'largest_group': 0}
+        self._retention_us = retention_days * 86_400e6
+        self._clock = clock
+        self._pruned_at = clock()
+        self._lock_file: int | None = None
+        self._writer: Writer | None = None
+        self._reader: sqlite3.Connection | None = None
+        self._reading = Lock()
+
+    def open(self) -> list[Task]:
+        """All tasks that have not ended, in order of submission. Blocks; raises StoreError."""
+        if self._writer is not None:
+            raise StoreError(f'The task store {self.path} is already open')
+        self.notes = []
+        try:
+            if self.path != MEMORY:
+                Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+                self._lock_file = _lock(f'{self.path}.lock')
+            connection, tasks = self._load_or_set_aside()
+        except (OSError, sqlite3.Error, Damaged) as error:
+            self._unlock()
+            raise store_error(error, self.path) from None
+        except StoreError:
+            self._unlock()
+            raise
+        self._writer = Writer(
+            connection,
+            self.path,
+            counters=self.counters,
+            after_group=self._prune_if_due,
+            at_end=self._unlock,
+        )
+        if self.path == MEMORY:
+            self._reader, self._reading = connection, self._writer.lock
+        else:
+            self._reader = _connect(f'{Path(self.path).as_uri()}?mode=ro', patience_s=0.1)
+        return tasks
+
+    def _load_or_set_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
+        try:
+            return self._load()
+        except Damaged as damage:
+            aside = _set_aside(self.path, self._clock())
+            self.notes.append(f'{self.path} was corrupt ({damage}); it was set aside as {aside}')
+            return self._load()
+
+    def _load(self) -> tuple[sqlite3.Connection, list[Task]]:
+        """Raises Damaged, StoreError, sqlite3.Error."""
+        uri = Path(self.path).as_uri() if self.path != MEMORY else f'file:{MEMORY}'
+        connection = _connect(uri, patience_s=2.0)
+        try:
+            version = schema.version(connection, self.path)  # before anything is changed
+            (mode,) = connection.execute('PRAGMA journal_mode = WAL').fetchone()
+            if mode not in ('wal', 'memory'):
+                raise StoreError(
+                    f'{self.path} is on a disk without shared memory (journal {mode}, not wal); '
+                    'set tasks.db_path to a local disk'
+                )
+            connection.execute('PRAGMA synchronous = FULL')
+            (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
+            if verdict != 'ok':
+                raise Damaged(verdict)
+            schema.migrate(connection, version)
+            if 0 < version < len(schema.MIGRATIONS):
+                self.notes.append(
+                    f'{self.path} was brought from version {version} to {len(schema.MIGRATIONS)}'
+                )
+            schema.keep_in_step(connection)
+            self._prune(connection)
+            connection.executescript(schema.CHANGE_VIEW)
+            rows = connection.execute(f'{schema.SELECT} WHERE NOT {schema.ENDED} ORDER BY seq')
+            return connection, [schema.to_task(row) for row in rows]
+        except BaseException as error:
+            connection.close()
+            if (
+                isinstance(error, schema.Unreadable)
+                or 'malformed' in str(error)
+                or 'not a database' in str(error)
+            ):
+                raise Damaged(str(error)) from error
+            raise
+
+    def write(self, changes: Sequence[Change]) -> asyncio.Future[None]:
+        """All or none of ``changes``, as the tasks are now. Done when they are on the disk.
+
+        Where a task changes twice, the first change needs a copy of it as it was then.
+        Raises BadTask at once. The future raises TaskError when the changes do not fit what is
+        stored, StoreError when they could not be written; the store can be used on.
+        """
+        if self._writer is None:
+            raise self._not_open()
+        rows = [to_row(change) for change in changes]
+        done = asyncio.get_running_loop().create_future()
+        self._writer.put(Unit(rows, done))
+        return done
+
+    async def close(self) -> None:
+        """After everything that was accepted has been committed."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        with self._reading:
+            if self._reader is not None and self.path != MEMORY:
+                self._reader.close()
+            self._reader = None
+        await writer.stop()
+
+    def get(self, task_id: str) -> Task | None:
+        return self._one(f'{schema.SELECT} WHERE id = ?', task_id)
+
+    def by_key(self, idempotency_key: str) -> Task | None:
+        return self._one(f'{schema.SELECT} WHERE idempotency_key = ?', idempotency_key)
+
+    def last(self, count: int) -> list[Task]:
+        """The tasks that ended last, the newest first."""
+        ended = f'{schema.SELECT} WHERE {schema.ENDED}'
+        return self._read(
+            schema.to_task, f'{ended} ORDER BY updated_at DESC, seq DESC LIMIT ?', count
+        )
+
+    def history(self, task_id: str) -> list[HistoryRow]:
+        """Oldest first; empty for an unknown task."""
+        return self._read(
+            _history_row,
+            'SELECT at, before, after, history.reason FROM history JOIN task USING (seq) '
+            'WHERE id = ? ORDER BY step',
+            task_id,
+        )
+
+    def next_seq(self) -> int:
+        """Greater than that of every task that was ever committed."""
+        [highest] = self._read(
+            lambda row: int(row[0]),
+            'SELECT max(seq, (SELECT ifnull(max(seq), 0) FROM task)) FROM floor',
+        )
+        return highest + 1
+
+    def _one(self, sql: str, value: str) -> Task | None:
+        return next(iter(self._read(schema.to_task, sql, value)), None)
+
+    def _read(self, decode: Callable[[tuple[Any, ...]], R], sql: str, *values: Any) -> list[R]:
+        with self._reading:
+            if self._reader is None:
+                raise self._not_open()
+            try:
+                return [decode(row) for row in self._reader.execute(sql, values)]
+            except UnicodeEncodeError:  # no such text is ever stored
+                return []
+            except (sqlite3.Error, ValueError) as error:
+                raise store_error(error, self.path) from None
+
+    def _not_open(self) -> StoreError:
+        return StoreError(f'The task store {self.path} is not open; call open() first')
+
+    def _prune(self, connection: sqlite3.Connection) -> None:
+        self._pruned_at = self._clock()
+        limit = schema.to_microseconds(self._pruned_at) - self._retention_us
+        connection.execute(f'DELETE FROM task WHERE {schema.ENDED} AND updated_at < ?', (limit,))
+
+    def _prune_if_due(self, connection: sqlite3.Connection) -> None:
+        if self._clock() - self._pruned_at >= PRUNE_EVERY:
+            self._prune(connection)
+
+    def _unlock(self) -> None:
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
+
+
+def _connect(uri: str, *, patience_s: float) -> sqlite3.Connection:
+    """``patience_s``: for how long to wait for another program that has the file locked."""
+    return sqlite3.connect(
+        uri, uri=True, timeout=patience_s, isolation_level=None, check_same_thread=False
+    )
+
+
+def _history_row(row: tuple[Any, ...]) -> HistoryRow:
+    at, before, after, reason = row
+    return HistoryRow(
+        schema.to_time(at), before and LifecycleState(before), LifecycleState(after), reason
+    )
+
+
+def _lock(path: str) -> int:
+    """An open file that no other process can lock until this one ends. Raises StoreLocked."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.ftruncate(file, 0)
+        os.pwrite(file, f'{os.getpid()}\n'.encode(), 0)
+    except BlockingIOError:
+        pid = os.pread(file, 20, 0).decode(errors='replace').strip()
+        os.close(file)
+        raise StoreLocked(
+            f'{path.removesuffix(".lock")} is in use by process {pid or "?"}; end that process, '
+            'or set tasks.db_path to another file'
+        ) from None
+    except OSError:
+        os.close(file)
+        raise
+    return file
+
+
+def _set_aside(path: str, at: datetime) -> str:
+    """Rename the file and what belongs to it; the new name. Nothing is ever overwritten."""
+    stem = f'{path}.corrupt-{at:%Y%m%dT%H%M%SZ}'
+    names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
+    aside = next(name for name in names if not any(os.path.lexists(name + end) for end in _ENDS))
+    # The database comes last: its old log beside a new database would be replayed into it.
+    for end in _ENDS:
+        if os.path.lexists(path + end):
+            os.rename(path + end, aside + end)
+    return aside
+
+
+_ENDS = ('-wal', '-shm', '')

@@ -1,0 +1,266 @@
+"""The one thread that writes the task file. What it is handed meanwhile shares one commit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, NamedTuple
+
+from curiosity_rosa_demo.agent.tasks import schema
+from curiosity_rosa_demo.agent.tasks.errors import (
+    BadTask,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreReadOnly,
+    TaskError,
+    UnknownTask,
+)
+from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, LifecycleState
+
+FULL_GROUP = 240  # changes in one commit; more would keep the first of them waiting
+MAX_CHANGES = 1024  # in one statement: SQLite takes 32,766 values
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+
+@dataclass(frozen=True)
+class Insert:
+    """A new task in its present state."""
+
+    task: Task
+
+
+@dataclass(frozen=True)
+class Move:
+    """The task has its new state in memory; its row must still be in ``before``."""
+
+    task: Task
+    before: LifecycleState
+
+
+@dataclass(frozen=True)
+class Save:
+    """Everything but the state, and but what never changes: see schema.FIXED."""
+
+    task: Task
+
+
+Change = Insert | Move | Save
+
+
+def to_row(change: Change) -> tuple[Any, ...]:
+    """A row of the view change. Raises BadTask."""
+    values = schema.to_row(change.task)
+    if isinstance(change, Move):
+        return ('move', change.before.value, *values)
+    return ('insert' if isinstance(change, Insert) else 'save', None, *values)
+
+
+class Unit(NamedTuple):
+    """What is stored together or not at all: rows of the view change."""
+
+    rows: list[tuple[Any, ...]]
+    done: asyncio.Future[None]
+
+
+class Writer:
+    """Owns ``connection`` until the end of stop(), which closes it and calls ``at_end``.
+
+    ``lock`` is held while a transaction is open. ``after_group`` is called after each group.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        name: str,
+        *,
+        counters: dict[str, int],
+        after_group: Callable[[sqlite3.Connection], None],
+        at_end: Callable[[], None],
+    ) -> None:
+        self.lock = Lock()
+        self._connection = connection
+        self._name = name
+        self._counters = counters
+        self._after_group = after_group
+        self._at_end = at_end
+        self._queue: SimpleQueue[Unit | None] = SimpleQueue()
+        self._thread = Thread(target=self._run, name='task-store', daemon=True)
+        self._thread.start()
+
+    def put(self, unit: Unit) -> None:
+        self._queue.put(unit)
+
+    async def stop(self) -> None:
+        """After all that was put has been committed."""
+        self._queue.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _run(self) -> None:
+        while True:
+            item = self._queue.get()
+            group: list[Unit] = []
+            size = 0
+            while item is not None:
+                group.append(item)
+                size += len(item.rows)
+                if size >= FULL_GROUP:
+                    break
+                try:
+                    item = self._queue.get_nowait()
+                except Empty:
+                    break
+            if group:
+                with self.lock:
+                    errors = self._commit(group, size)
+                _tell(group, errors)
+                self._tidy_up()
+            if item is None:
+                self._connection.close()
+                self._at_end()
+                return
+
+    def _commit(self, group: list[Unit], size: int) -> list[TaskError | None]:
+        """The error of each unit; None: it is on the disk."""
+        try:
+            errors = self._commit_at_once(group, size) or self._commit_one_by_one(group)
+        except Exception as error:  # whatever it is, nobody may wait for ever
+            if not isinstance(error, sqlite3.Error):
+                _log.exception('event=write_failed')
+            self._roll_back()
+            return [store_error(error, self._name) for _ in group]
+        self._counters['commits'] += errors.count(None)
+        self._counters['groups'] += 1
+        self._counters['largest_group'] = max(self._counters['largest_group'], len(group))
+        return errors
+
+    def _commit_at_once(self, group: list[Unit], size: int) -> list[TaskError | None]:
+        """Empty, and nothing is stored, when a unit was refused or there are too many.
+
+        Every step of a statement gives the GIL away, and while the loop is busy it takes up to
+        5 ms to get it back. So the whole group is one statement, and its own transaction.
+        """
+        if not 0 < size <= MAX_CHANGES:
+            return []
+        rows = 1 << (size - 1).bit_length()  # few sizes, so that the statements stay prepared
+        values = [*chain.from_iterable(row for unit in group for row in unit.rows)]
+        values += schema.NO_CHANGE * (rows - size)
+        try:
+            self._connection.execute(schema.insert_changes(rows), values)
+        except _REFUSALS:
+            return []
+        return [None] * len(group)
+
+    def _commit_one_by_one(self, group: list[Unit]) -> list[TaskError | None]:
+        self._connection.execute('BEGIN IMMEDIATE')
+        errors = [self._apply(unit) for unit in group]
+        self._connection.execute('COMMIT')
+        return errors
+
+    def _apply(self, unit: Unit) -> TaskError | None:
+        self._connection.execute('SAVEPOINT unit')
+        error = next(filter(None, map(self._apply_row, unit.rows)), None)
+        if error:
+            self._connection.execute('ROLLBACK TO unit')
+        self._connection.execute('RELEASE unit')
+        return error
+
+    def _apply_row(self, row: tuple[Any, ...]) -> TaskError | None:
+        try:
+            self._connection.execute(schema.insert_changes(1), row)
+        except _REFUSALS as error:
+            return self._refusal(row, str(error))
+        return None
+
+    def _refusal(self, row: tuple[Any, ...], message: str) -> TaskError:
+        values = dict(zip(schema.CHANGE_COLUMNS, row, strict=True))
+        task_id, before, after = values['id'], values['before'], values['state']
+        if message == schema.ILLEGAL:
+            fault = IllegalTransition(LifecycleState(before), LifecycleState(after))
+            return TaskError(f'Task {task_id!r}: {fault}')
+        if message == schema.NOT_AS_BEFORE:
+            stored = self._connection.execute('SELECT state FROM task WHERE id = ?', (task_id,))
+            state = next(stored, None)
+            if state is None:
+                return UnknownTask(task_id)
+            return TaskError(
+                f'Task {task_id!r} is {state[0].upper()} in {self._name}, not {before.upper()}; '
+                f'it was not changed to {after.upper()}'
+            )
+        if message.startswith('UNIQUE'):
+            column = message.rpartition('.')[2]
+            return TaskError(
+                f'Task {task_id!r} was not stored: {self._name} has another task with the '
+                f'{column} {values[column]!r}'
+            )
+        return BadTask(f'Task {task_id!r} cannot be stored: {message}')
+
+    def _tidy_up(self) -> None:
+        try:
+            with self.lock:
+                self._after_group(self._connection)
+        except sqlite3.Error as error:  # it is tried again
+            _log.warning('event=prune_failed error=%r', str(error))
+
+    def _roll_back(self) -> None:
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute('ROLLBACK')
+        except sqlite3.Error as error:
+            _log.warning('event=rollback_failed error=%r', str(error))
+
+
+# What is wrong with a row rather than with the file; the last four are raised by values that
+# SQLite cannot hold: other types, integers of more than 64 bits, text that is not Unicode.
+_REFUSALS = (
+    *(sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError),
+    *(OverflowError, ValueError),
+)
+
+
+def _tell(group: list[Unit], errors: list[TaskError | None]) -> None:
+    results: dict[asyncio.AbstractEventLoop, list[tuple[Unit, TaskError | None]]]
+    results = defaultdict(list)
+    for unit, error in zip(group, errors, strict=True):
+        results[unit.done.get_loop()].append((unit, error))
+    for loop, told in results.items():
+        try:
+            loop.call_soon_threadsafe(_settle, told)
+        except RuntimeError:
+            _log.warning('event=loop_closed units=%d', len(told))
+
+
+def _settle(told: list[tuple[Unit, TaskError | None]]) -> None:
+    for unit, error in told:
+        if unit.done.done():  # whoever asked was cancelled
+            continue
+        if error is None:
+            unit.done.set_result(None)
+        else:
+            unit.done.set_exception(error)
+
+
+def store_error(error: Exception, name: str) -> StoreError:
+    """What is wrong with the file ``name``, and what to do about it."""
+    text = str(error)
+    if 'is full' in text or 'disk I/O' in text or 'No space' in text:
+        return StoreFull(f'{name} cannot be written: {text}; free some space or check the disk')
+    if 'readonly' in text or 'unable to open' in text or isinstance(error, OSError):
+        return StoreReadOnly(
+            f'{name} cannot be written: {text}; make the file and its folder writable, or set '
+            'tasks.db_path to another'
+        )
+    if 'locked' in text:
+        return StoreLocked(f'{name} is locked by another program; close that program')
+    if isinstance(error, ValueError) or 'malformed' in text or 'not a database' in text:
+        return StoreError(f'{name} is damaged: {text}; restart, then it is set aside')
+    return StoreError(f'{name} cannot be used: {text}')

@@ -1,0 +1,48 @@
+"""Watches the kernel from a thread of its own: a kernel that no longer looks is lost."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+LOOKS = 4  # in each limit
+
+
+class Watchdog:
+    """Calls ``lost`` with a reason when ``beat`` did not come for ``limit_s``; once for every
+    silence. It begins with the first beat."""
+
+    def __init__(
+        self,
+        limit_s: float,
+        lost: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limit_s, self._lost, self._clock = limit_s, lost, clock
+        self._last: float | None = None
+        self._barked = False
+        self._closing = threading.Event()
+
+    def start(self) -> None:
+        threading.Thread(target=self._watch, name='watchdog', daemon=True).start()
+
+    def beat(self) -> None:
+        self._last, self._barked = self._clock(), False
+
+    def look(self) -> None:
+        """One look of the thread."""
+        last = self._last
+        if last is None or self._barked:
+            return
+        silent_s = self._clock() - last
+        if silent_s > self._limit_s:
+            self._barked = True
+            self._lost(f'the watchdog: the kernel was silent for {silent_s:.1f} s')
+
+    def close(self) -> None:
+        self._closing.set()
+
+    def _watch(self) -> None:
+        while not self._closing.wait(self._limit_s / LOOKS):
+            self.look()

@@ -1,0 +1,156 @@
+"""A real Mission (kernel, runner, store, skills) before a session that the test holds the strings
+of."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from curiosity_rosa_demo.agent.brain import TurnRecord
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.mission import Mission
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain import Reading
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from harness import wait_until
+
+CONFIG = load_config()
+WAIT_S = 20.0
+DONE = ('COMPLETED', 'FAILED', 'CANCELLED')
+
+
+class ScriptedSession:
+    """A session whose tools run until they are released, or stopped."""
+
+    def __init__(self) -> None:
+        self.events = TraceBuffer(200)
+        self.ran: list[str] = []
+        self.records: list[TurnRecord] = []
+        self.stops = 0
+        self.order: list[str] = []  # stops, and beginnings and ends of work
+        self.release = threading.Event()
+        self.started = threading.Event()
+        self.broken: Exception | None = None
+        self.fails = ''
+
+    def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
+        self.events.append(new_event(kind, message, **fields))
+
+    def _work(self, what: str, cancellation: Cancellation) -> Outcome:
+        cancellation.check()
+        self.ran.append(what)
+        self.order.append(f'begin {what}')
+        self.started.set()
+        if self.broken:
+            raise self.broken
+        try:
+            while not self.release.is_set():
+                cancellation.sleep(0.005)
+        finally:
+            self.order.append(f'end {what}')
+        return Outcome(False, self.fails) if self.fails else Outcome(True, f'did {what}')
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+        if name == 'mast_close' and not arguments and 'charge' in self.order:
+            return Outcome(True, 'stowed')
+        return self._work(f'{name}{arguments or ""}', cancellation)
+
+    def turn(
+        self, text: str, expects: str, cancellation: Cancellation, record: TurnRecord
+    ) -> Outcome:
+        self.records.append(record)
+        return self._work(f'{expects}: {text}', cancellation)
+
+    def status(self) -> ToolResult:
+        return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
+
+    def stop(self) -> Outcome:
+        self.order.append('stop')
+        self.stops += 1
+        return Outcome(True, 'stopped')
+
+
+class Bench:
+    """A console before a mission. Use it in a ``with``."""
+
+    def __init__(self, folder: Path, *, ready: bool = True, go_on: bool = False) -> None:
+        self.session = ScriptedSession()
+        self.said: list[str] = []
+        self.beats = 0
+        self.readings: dict[str, Reading] = {}
+        self.mission = Mission(
+            self.session,  # type: ignore[arg-type]
+            CONFIG,
+            database=folder / 'tasks.db',
+            readings=lambda: dict(self.readings),
+            beat=self._beat,
+            say=self.said.append,
+        )
+        self.console = Console(self.session, self.mission, CONFIG, self.said.append)  # type: ignore[arg-type]
+        self.mission.start()
+        self.left: list[Task] = []
+        if ready:
+            self.begin(go_on=go_on)
+
+    def _beat(self) -> None:
+        self.beats += 1
+
+    def begin(self, *, go_on: bool = False) -> None:
+        self.left = self.mission.begin(go_on=go_on, ended=self.console.ended)
+        self.console.ready()
+
+    def __enter__(self) -> Bench:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.mission.close()
+
+    # --- the robot --------------------------------------------------------------------------
+
+    def hear(self, source: str, **value: Any) -> None:
+        self.readings = {
+            **self.readings,
+            source: Reading(value=value, received_s=time.monotonic()),
+        }
+        self.mission.urgent()
+
+    def mode(self, name: str) -> None:
+        self.until(lambda: self.mission.state.tasks.mode.name == name, f'mode {name}')
+
+    # --- the console ------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        self.session.release.set()
+        assert self.console.wait(WAIT_S), 'the console is still busy'
+
+    def runs(self, line: str) -> None:
+        self.session.started.clear()
+        assert self.console.enter(line)
+        assert self.session.started.wait(WAIT_S), f'{line} did not start'
+
+    def until(self, condition: Callable[[], Any], what: str) -> None:
+        wait_until(condition, what, WAIT_S)
+
+    def tasks(self) -> dict[str, str]:
+        """State by what is done, in order of submission."""
+        return {
+            str(task.metadata.get('text', task.name)): task.state.name
+            for task in self.mission.known_tasks()
+        }
+
+    def becomes(self, what: str, state: str) -> None:
+        self.until(lambda: self.tasks().get(what) == state, f'{what} to be {state}')

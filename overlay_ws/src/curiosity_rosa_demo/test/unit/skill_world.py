@@ -1,0 +1,131 @@
+"""A SkillRunner with skills that do what the test says, and a file that survives it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+
+LONG_S = 20.0  # bound of every wait: reached only by what hangs
+
+SKILLS: dict[str, tuple[str, ...]] = {
+    'job': ('base', 'mast', 'camera'),
+    'drive': ('base',),
+    'look': ('mast',),
+    'shoot': ('camera',),
+    'tour': ('base', 'mast'),
+    'think': (),
+}
+
+
+def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    """Runs an async test to its end, for at most a generous time."""
+
+    @wraps(test)
+    def run(*args: Any, **kwargs: Any) -> None:
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 60.0))
+
+    return run
+
+
+class Stage:
+    """Skills that wait for the test: finish() lets one return or raise."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []  # 'begin x', 'cleanup x', 'end x'
+        self.playing: dict[str, asyncio.Future[None]] = {}
+        self.news = asyncio.Event()
+
+    def note(self, what: str) -> None:
+        self.log.append(what)
+        self.news.set()
+
+    async def play(self, task: Task) -> None:
+        title = task.metadata.get('title', task.name)
+        self.playing[task.id] = act = asyncio.get_running_loop().create_future()
+        self.note(f'begin {title}')
+        try:
+            await act
+            self.note(f'end {title}')
+        except asyncio.CancelledError:
+            self.note(f'cleanup {title}')
+            raise
+        finally:
+            if self.playing.get(task.id) is act:
+                del self.playing[task.id]
+
+    def finish(self, task: Task, error: Exception | None = None) -> None:
+        act = self.playing[task.id]
+        if error is None:
+            act.set_result(None)
+        else:
+            act.set_exception(error)
+
+    async def until(self, *logged: str) -> None:
+        """Until all of it was noted."""
+
+        async def wait() -> None:
+            while not set(logged) <= set(self.log):
+                self.news.clear()
+                await self.news.wait()
+
+        await asyncio.wait_for(wait(), LONG_S)
+
+
+def titled(name: str, title: str, priority: int = 3, **fields: Any) -> Task:
+    return Task(name, priority, metadata={'title': title}, **fields)
+
+
+def staged(path: Path | str, stage: Stage, **options: Any) -> SkillRunner:
+    runner = SkillRunner(db_path=str(path), **options)
+    for name, resources in SKILLS.items():
+        runner.skill(name, resources=resources)(stage.play)
+    return runner
+
+
+@asynccontextmanager
+async def looping(runner: SkillRunner) -> AsyncIterator[SkillRunner]:
+    await runner.start()
+    loop_task = asyncio.create_task(runner.run_loop())
+    try:
+        yield runner
+    finally:
+        await asyncio.wait_for(runner.stop(), LONG_S)
+        await asyncio.wait_for(loop_task, LONG_S)
+
+
+async def ended(runner: SkillRunner, task: Task) -> Task:
+    return await runner.wait(task.id, LONG_S)
+
+
+async def reaches(runner: SkillRunner, task: Task, *states: LifecycleState) -> None:
+    """Until the task shows one of ``states``."""
+    events = runner.subscribe()
+
+    async def wait() -> None:
+        while task.state not in states:
+            await anext(aiter(events))
+
+    try:
+        await asyncio.wait_for(wait(), LONG_S)
+    finally:
+        events.close()
+
+
+def crash(runner: SkillRunner) -> None:
+    """kill -9, as far as the file can tell: nothing more is written, its lock is free."""
+    store: Any = runner._store
+    store.write = lambda changes: asyncio.get_running_loop().create_future()
+    if store._lock_file is not None:
+        os.close(store._lock_file)
+        store._lock_file = None
+
+
+def states(runner: SkillRunner, task: Task) -> list[LifecycleState]:
+    return [row.after for row in runner.history(task.id)]

@@ -1,0 +1,93 @@
+"""The adapter's status, and how often it is published."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.status import (
+    LEAST_S,
+    MEASURED,
+    PERIOD_S,
+    StatusPace,
+    status_of,
+    without_measured,
+)
+from guard_world import World
+
+MOVED = {'rover_x': 1.0, 'rover_y': 0.0, 'yaw_rad': 0.1, 'mast_yaw_rad': 0.2, 'moving': True}
+
+
+def test_the_status_is_json_and_knows_what_nobody_knows() -> None:
+    world = World()
+    status = status_of(world.guard, None, None)
+    assert json.loads(json.dumps(status)) == status
+    assert set(status) > MEASURED
+    assert (status['mast'], status['mast_is_open'], status['moving']) == ('unknown', None, True)
+    assert all(status[key] is None for key in MEASURED)
+
+
+def test_the_mast_turns_only_while_it_is_not_closed() -> None:
+    world = World()
+    world.step(1.0)
+    pose = (1.0, 2.0, 0.5)
+    assert status_of(world.guard, pose, -0.5)['mast_yaw_rad'] == -0.5
+    world.ask_mast(MastAction.CLOSE)
+    world.step(2.0)
+    status = status_of(world.guard, pose, -1.57)
+    assert (status['mast_is_open'], status['mast_yaw_rad']) == (False, None)
+    assert (status['rover_x'], status['rover_y'], status['yaw_rad']) == pose
+    assert status['move_allowed']
+
+
+def test_a_change_is_told_at_once_but_not_twenty_times_a_second() -> None:
+    pace = StatusPace()
+    assert pace.due(MOVED, 10.0)
+    assert pace.due({**MOVED, 'moving': False}, 10.0 + LEAST_S)
+    assert not pace.due(MOVED, 10.0 + 1.5 * LEAST_S)
+    assert pace.next_wakeup() == pytest.approx(10.0 + 2 * LEAST_S)
+    assert pace.due(MOVED, pace.next_wakeup())
+
+
+@pytest.mark.parametrize('key', sorted(MEASURED))
+def test_a_measured_number_alone_can_wait(key: str) -> None:
+    pace = StatusPace()
+    pace.due(MOVED, 0.0)
+    assert not pace.due({**MOVED, key: 9.0}, 0.9)
+    assert pace.next_wakeup() == PERIOD_S
+    assert pace.due({**MOVED, key: 9.0}, PERIOD_S)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0.001, 3.0), st.fixed_dictionaries(dict.fromkeys('ab', st.booleans())))
+    )
+)
+def test_it_keeps_its_pace_and_ends_with_the_newest(steps: list[tuple[float, Any]]) -> None:
+    """Asked when something happens and whenever it wants to be asked, as the watcher does."""
+    pace, now, told, status = StatusPace(), 0.0, [], {'a': True}
+    for wait, following in [*steps, (2 * PERIOD_S, None)]:
+        end = now + wait
+        while now < end:
+            if pace.due(status, now):
+                told.append((now, status))
+            assert pace.next_wakeup() > now
+            now = min(end, pace.next_wakeup())
+        if following is not None:
+            status = following
+    gaps = [later - earlier for (earlier, _), (later, _) in pairwise(told)]
+    assert all(LEAST_S - 1e-9 <= gap <= PERIOD_S + 1e-9 for gap in gaps)
+    assert told[-1][1] == status
+
+
+@given(st.dictionaries(st.sampled_from(sorted(MOVED)), st.floats(0, 1)))
+def test_what_is_not_measured_is_kept(status: dict[str, float]) -> None:
+    kept = without_measured(status)
+    assert set(kept) == set(status) - MEASURED
+    assert kept.items() <= status.items()

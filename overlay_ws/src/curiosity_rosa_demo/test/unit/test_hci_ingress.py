@@ -1,0 +1,439 @@
+"""What users say: the labelled corpus, property 3 (stops stay stops), and the inbox."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.kernel.hci_ingress import LOG_LINES, classify, hci_ingress
+from curiosity_rosa_demo.agent.kernel.utterance_text import canonical, fold
+from curiosity_rosa_demo.domain.brain import (
+    BrainState,
+    HCIState,
+    ProposedOps,
+    ReactState,
+    TasksState,
+    TraceState,
+    UserInterruptType,
+)
+
+CORPUS = Path(__file__).parent / 'corpus' / 'utterances.tsv'
+STOP = UserInterruptType.STOP
+NEW_GOAL = UserInterruptType.NEW_GOAL
+# Negatives of the corpus that are heard as a stop, each with the doubt that justifies it.
+KNOWN_FALSE_STOPS: dict[str, str] = {}
+# Other labels that are heard as something else.
+KNOWN_MISTAKES: dict[str, str] = {}
+
+
+def read_corpus() -> list[tuple[str, str, str]]:
+    rows = []
+    for line in CORPUS.read_text(encoding='utf-8').splitlines():
+        if not line.startswith('# '):
+            label, language, text = line.split('\t')
+            shown = re.sub(r'\\u([0-9a-f]{4})', lambda match: chr(int(match[1], 16)), text)
+            rows.append((label, language, shown))
+    return rows
+
+
+UTTERANCES = read_corpus()
+
+
+def label(text: str) -> str:
+    intent = classify(text)
+    return str(intent.payload.get('action', intent.type.value))
+
+
+# --- the corpus -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('wanted', 'language', 'text'), UTTERANCES)
+def test_an_utterance_is_heard_as_it_was_labelled(wanted: str, language: str, text: str) -> None:
+    if text in KNOWN_FALSE_STOPS:
+        wanted = 'STOP'
+    assert label(text) == KNOWN_MISTAKES.get(text, wanted)
+
+
+def test_the_corpus_is_large_enough_and_says_nothing_twice() -> None:
+    texts = [text for _, _, text in UTTERANCES]
+    languages = [language for _, language, _ in UTTERANCES]
+    assert len(texts) == len(set(texts))
+    assert languages.count('en') >= 130
+    assert languages.count('ja') >= 90
+    assert languages.count('zh') >= 90
+    assert sum(wanted != 'STOP' for wanted, _, _ in UTTERANCES) >= 110
+
+
+def test_the_known_mistakes_are_few() -> None:
+    negatives = [text for wanted, _, text in UTTERANCES if wanted != 'STOP']
+    assert set(KNOWN_FALSE_STOPS) <= set(negatives)
+    assert len(KNOWN_FALSE_STOPS) <= 0.03 * len(negatives)
+    assert len(KNOWN_MISTAKES) <= 0.05 * len(negatives)
+
+
+# --- property 3: a stop stays a stop ----------------------------------------------------------
+
+STOPS = [text for wanted, _, text in UTTERANCES if wanted == 'STOP']
+WORDS = {
+    'en': 'stop|halt|freeze|abort|cancel|whoa|emergency|stop the rover|stop it|stop moving'
+    '|all stop|cancel everything|halt the rover|abort the mission|emergency stop',
+    'ja': '止まれ|止まって|とまれ|停止|停止して'
+    '|ストップ|やめて|やめろ|中止|緊急停止|動くな|止めて',
+    'zh': '停|停下|停下来|停止|停车|站住|别动|不要动|紧急停止|中止|取消|住手',
+}
+PREFIXES = {
+    'en': [
+        'please ',
+        'hey rover, ',
+        'ok ',
+        'ok ok ',
+        'could you please ',
+        'no! ',
+        'wait, ',
+        'now ',
+    ],
+    'ja': ['ローバー、', 'すぐに', 'いますぐ', 'お願い、', 'おい、', '早く', 'ちょっと、'],
+    'zh': ['请', '快', '马上', '麻烦你', '喂，', '火星车，', '给我', '立刻'],
+}
+SUFFIXES = {
+    'en': [' please', ' now', ', rover', ' right now', ' immediately', ' already', ' thanks'],
+    'ja': ['！お願いします', '、早く', '。危ないよ', '、ローバー', '！！もう'],
+    'zh': ['，快点', '！马上', '，谢谢', '，听见没有', '！！'],
+}
+SPACE = st.sampled_from(['', ' ', '   ', '\t', '\u3000', '\u200b', '\n', '\u00a0', '\ufeff'])
+EMOJI = st.sampled_from(['', ' 🛑', '🙏', ' 😡😡', '❗', ' 🤖'])
+# A question mark can make a question of it.
+MARKS = st.text(st.sampled_from('.!。！…,、~'), max_size=4)
+PUNCTUATION = st.text(st.sampled_from('.!?。！？…,、~'), max_size=4)
+
+
+def full_width(text: str) -> str:
+    return ''.join(chr(ord(c) + 0xFEE0) if '!' <= c <= '~' else c for c in text)
+
+
+@st.composite
+def dressed_stops(draw: st.DrawFn) -> str:
+    language = draw(st.sampled_from(list(WORDS)))
+    text = draw(st.sampled_from(WORDS[language].split('|')))
+    if language == 'en':
+        text += text[-1] * draw(st.integers(0, 6))
+    prefix = draw(st.sampled_from(['', *PREFIXES[language]]))
+    suffix = draw(st.sampled_from(['', *SUFFIXES[language]]))
+    text = draw(EMOJI) + prefix + text + suffix + draw(PUNCTUATION) + draw(EMOJI)
+    upper = draw(st.lists(st.booleans(), min_size=len(text), max_size=len(text)))
+    text = ''.join(c.upper() if up else c for c, up in zip(text, upper, strict=True))
+    if draw(st.booleans()):
+        text = full_width(text)
+    return draw(SPACE) + text + draw(SPACE)
+
+
+@settings(max_examples=1000)
+@given(dressed_stops())
+def test_a_stop_stays_a_stop_however_it_is_dressed(text: str) -> None:
+    assert classify(text).type is STOP
+
+
+@settings(max_examples=500)
+@given(st.sampled_from(STOPS), SPACE, SPACE, MARKS)
+def test_every_stop_of_the_corpus_survives_capitals_spaces_and_marks(
+    text: str, before: str, after: str, marks: str
+) -> None:
+    assert classify(before + text + marks + after).type is STOP
+    assert classify(text.upper()).type is STOP
+    assert classify(full_width(text)).type is STOP
+
+
+@st.composite
+def misspelt(draw: st.DrawFn, word: str) -> str:
+    """``word`` with two letters swapped, one doubled or one dropped."""
+    at = draw(st.integers(0, len(word) - 1))
+    kind = draw(st.sampled_from(['swapped', 'doubled', 'dropped']))
+    if kind == 'doubled':
+        return word[:at] + word[at] + word[at:]
+    if kind == 'dropped':
+        return word[:at] + word[at + 1 :]
+    at = min(at, len(word) - 2)
+    return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+
+
+COMMON_WORDS = {'top', 'sop', 'hat', 'alt', 'who'}
+FRAMES = [
+    '{}',
+    'please {}',
+    '{} now',
+    'hey rover {} please',
+    'ok {}',
+    '{} the rover',
+    'now {} it!',
+]
+
+
+@settings(max_examples=1000)
+@given(
+    st.sampled_from(['stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa']).flatmap(
+        misspelt
+    ),
+    st.sampled_from(FRAMES),
+)
+def test_one_slip_of_the_finger_leaves_a_stop(word: str, frame: str) -> None:
+    if word not in COMMON_WORDS:
+        assert classify(frame.format(word)).type is STOP
+
+
+@pytest.mark.parametrize('word', sorted(COMMON_WORDS - {'who'}))
+def test_a_word_that_is_only_nearly_a_stop_is_one_when_nothing_else_is_said(word: str) -> None:
+    assert classify(f'{word}!').type is STOP
+    assert classify(f'please {word} now').type is STOP
+    assert classify(f'take a picture of the {word} of the hill').type is NEW_GOAL
+
+
+@settings(max_examples=500)
+@given(st.sampled_from(UTTERANCES), st.sampled_from(['stop!', '止まれ！', '停！', 'STOP now']))
+def test_a_stop_after_anything_else_is_a_stop(row: tuple[str, str, str], stop: str) -> None:
+    """The end of what is said counts, whatever was asked, negated or answered before it."""
+    assert classify(f'{row[2]}. {stop}').type is STOP
+    assert classify(f'{stop} {row[2]}').type is STOP
+
+
+@pytest.mark.parametrize('stop', ['stop', '止まれ', '停下'])
+def test_a_stop_is_heard_anywhere_in_a_long_text(stop: str) -> None:
+    for before, after in ((0, 9000), (4500, 4500), (9000, 0)):
+        assert classify('rock, ' * before + f'{stop}, ' + 'sand, ' * after).type is STOP
+
+
+# --- property 3: any text at all --------------------------------------------------------------
+
+ANY_TEXT = st.text(max_size=60) | st.text(
+    st.characters(categories=['Cs', 'Cc', 'Cf', 'Mn', 'Lo', 'So']), max_size=60
+)
+PIECES = (
+    "don't stop never wait until ok no yes please go drive to the rock and then say what how "
+    '停 不要 别 再 下来 止まら ないで とまれ まで 進んで '
+    '🛑 ? ! , . \u0301 \u200d \ud800 ｽ ﾟ s t o p'
+)
+
+
+@settings(max_examples=1000)
+@given(ANY_TEXT | st.lists(st.sampled_from(PIECES.split()), max_size=12).map(' '.join))
+@example('\ud800')
+@example('\x00')
+@example('')
+def test_any_text_means_something(text: str) -> None:
+    intent = classify(text)
+    assert intent.type in UserInterruptType
+    said = canonical(fold(text))
+    assert (intent.type is UserInterruptType.NONE) == (not said)
+    if intent.type is NEW_GOAL:
+        assert isinstance(intent.payload['text'], str)
+        intent.payload['text'].encode()
+    hci_ingress(inbox({'text': text.encode('utf-8', 'replace').decode()}))
+
+
+LONG = [
+    *(
+        'a',
+        ' ',
+        '.',
+        'ok ',
+        'please ',
+        'wait ',
+        ',ok, ok',
+        's',
+        'st',
+        's t o ',
+        "don't ",
+        'until i ',
+    ),
+    *(
+        'go to the rock and ',
+        ',go',
+        'how fast ',
+        'enough ',
+        ',enough',
+        '停',
+        '不',
+        '到我',
+        '走',
+        'とま',
+    ),
+    *('止ま', '\u0301\u0323', '\u0f73\u0f81', 'ｽﾟ', 'か\u3099', '\ud800', '0', "'", '-', '🛑'),
+]
+
+
+def seconds(text: str) -> float:
+    start = time.process_time()
+    classify(text)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize('piece', LONG)
+def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
+    short, long = (piece * (size // len(piece)) for size in (20_000, 160_000))
+    seconds(short)
+    assert seconds(long) < 8 * 6 * seconds(short) + 0.5
+
+
+@pytest.mark.parametrize(
+    'piece', ['ok ', 'no ', 'はい', 'よね', '不', '好的', '行了', 'please ', 'y', 'wait ']
+)
+def test_what_looks_like_an_answer_for_long_is_read_in_time(piece: str) -> None:
+    assert seconds(piece * (190 // len(piece)) + 'x') < 0.5
+
+
+@pytest.mark.parametrize(
+    'piece', ['drive to the rock. ', '岩まで進んで。', '往前走。', '\u0f73\u0f81']
+)
+def test_a_megabyte_is_read(piece: str) -> None:
+    assert classify(piece * (1_000_000 // len(piece)) + ' stop').type is STOP
+
+
+# --- payloads -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('text', 'priority'),
+    [
+        ('drive home', 3),
+        ('drive home immediately', 5),
+        ('this is urgent: take a picture', 5),
+        ('not urgent: take a picture', 3),
+        ('すぐに基地へ戻って', 5),
+        ('まっすぐ進んで', 3),
+        ('马上回基地', 5),
+        ('回基地', 3),
+    ],
+)
+def test_an_urgent_goal_has_a_higher_priority(text: str, priority: int) -> None:
+    assert classify(f' {text} ').payload == {'text': text, 'priority': priority}
+
+
+# --- the inbox ----------------------------------------------------------------------------------
+
+
+def inbox(*messages: object, question: bool = False, log: tuple[str, ...] = ()) -> BrainState:
+    """A state with these messages, even ones that no validation would let through."""
+    return BrainState(
+        tasks=TasksState.model_construct(inbox=list(messages)),
+        react=ReactState(proposed_ops=ProposedOps(need_approval=question)),
+        trace=TraceState(log=list(log)),
+    )
+
+
+MESSAGES = st.one_of(
+    st.sampled_from([text for _, _, text in UTTERANCES]).map(lambda text: {'text': text}),
+    st.sampled_from(['PAUSE', 'RESUME', 'CLEAR', 'resume']).map(lambda name: {'intent': name}),
+    st.builds(lambda text: {'intent': 'NEW_GOAL', 'payload': {'text': text}}, st.text(min_size=1)),
+    st.sampled_from(
+        [{}, {'text': 3}, {'text': ' '}, {'intent': 'DANCE'}, {'intent': None}, 7, None]
+    ),
+    st.sampled_from([{'intent': 'STOP'}, {'intent': 'stop', 'payload': 3}]),
+)
+
+
+def stops(message: object) -> bool:
+    return hci_ingress(inbox(message)).hci.user_interrupt is STOP
+
+
+@settings(max_examples=500)
+@given(st.lists(MESSAGES, max_size=6), st.booleans())
+def test_a_stop_anywhere_in_the_inbox_is_taken_and_the_rest_is_dropped(
+    messages: list[object], question: bool
+) -> None:
+    after = hci_ingress(inbox(*messages, question=question))
+    alone = [hci_ingress(inbox(message, question=question)).hci for message in messages]
+    meant = [hci for hci in alone if hci.user_interrupt is not UserInterruptType.NONE]
+    found = [hci for hci in meant if hci.user_interrupt is STOP]
+    assert after.hci == (found or meant or [HCIState()])[0]
+    assert len(after.tasks.inbox) == (0 if found else max(0, len(meant) - 1))
+    assert BrainState.model_validate_json(after.model_dump_json()) == after
+
+
+def test_messages_are_taken_oldest_first_one_in_a_tick() -> None:
+    state = hci_ingress(inbox({'text': 'turn left'}, {'intent': 'PAUSE', 'payload': {'id': 'a'}}))
+    assert state.hci == HCIState(
+        user_utterance='turn left',
+        user_interrupt=NEW_GOAL,
+        interrupt_payload={'text': 'turn left', 'priority': 3},
+    )
+    state = hci_ingress(state)
+    assert state.hci.user_interrupt is UserInterruptType.PAUSE
+    assert state.hci.interrupt_payload == {'id': 'a'}
+    assert hci_ingress(state).hci == HCIState()
+
+
+@pytest.mark.parametrize(
+    ('message', 'reason'),
+    [
+        (7, 'it is no object but int'),
+        ({}, 'neither text nor intent is a string'),
+        ({'text': 3}, 'neither text nor intent is a string'),
+        ({'text': ' \u200b'}, 'its text is empty'),
+        ({'intent': 'DANCE'}, "no intent 'DANCE'; there are APPROVAL, CLEAR"),
+        ({'intent': 'NONE'}, "no intent 'NONE'"),
+        ({'intent': 'PAUSE', 'payload': 3}, 'PAUSE: payload must be an object, not int'),
+        ({'intent': 'NEW_GOAL'}, 'NEW_GOAL: payload.text must say what is to be done'),
+        (
+            {'intent': 'NEW_GOAL', 'payload': {'text': 'x', 'priority': True}},
+            'payload.priority must be a whole number',
+        ),
+        ({'intent': 'PAUSE', 'payload': {'x': float('nan')}}, 'PAUSE: payload is no JSON'),
+        ({'intent': 'PAUSE', 'payload': {'x': object()}}, 'PAUSE: payload is no JSON'),
+        ({'intent': 'APPROVAL', 'payload': {'action': 'YES'}}, 'payload.action must be one of'),
+        ({'intent': 'APPROVAL', 'payload': {'action': 'APPROVE'}}, 'no question is open'),
+    ],
+)
+def test_a_message_that_means_nothing_is_dropped_with_a_reason(
+    message: object, reason: str
+) -> None:
+    after = hci_ingress(inbox(message, {'text': 'turn left'}))
+    assert after.hci.user_utterance == 'turn left'
+    assert len(after.trace.log) == 1
+    assert reason in after.trace.log[0]
+
+
+def test_the_trace_keeps_its_last_lines() -> None:
+    old = tuple(f'line {number}' for number in range(LOG_LINES))
+    after = hci_ingress(inbox({}, {'text': 'stop'}, {'text': 'turn left'}, log=old))
+    assert len(after.trace.log) == LOG_LINES
+    assert after.trace.log[0] == 'line 2'
+    assert after.trace.log[-1] == 'inbox: stop; 1 other messages dropped'
+
+
+def test_a_stop_counts_in_a_message_that_says_something_else_too() -> None:
+    assert stops({'text': 'stop', 'intent': 'RESUME'})
+    assert stops({'intent': 'STOP', 'payload': ['garbage']})
+    assert not stops({'text': 'turn left', 'intent': 'RESUME'})
+
+
+@pytest.mark.parametrize('text', ['yes', 'はい', '好的', 'ok go ahead'])
+def test_a_yes_counts_only_while_a_question_is_open(text: str) -> None:
+    asked = hci_ingress(inbox({'text': text}, question=True)).hci
+    assert asked.user_interrupt is UserInterruptType.APPROVAL
+    assert asked.approval_response == asked.interrupt_payload == {'action': 'APPROVE'}
+    unasked = hci_ingress(inbox({'text': text})).hci
+    assert unasked.user_interrupt is NEW_GOAL
+    assert unasked.interrupt_payload == {'text': text, 'priority': 3}
+    assert unasked.approval_response is None
+
+
+@pytest.mark.parametrize('text', ['no', 'No no no!', 'だめ！', '不行', 'いいえ', "don't do that"])
+def test_a_no_that_answers_nothing_is_a_stop(text: str) -> None:
+    asked = hci_ingress(inbox({'text': text}, question=True)).hci
+    assert asked.approval_response == {'action': 'REJECT'}
+    assert hci_ingress(inbox({'text': text})).hci.user_interrupt is STOP
+
+
+def test_an_edited_answer_carries_its_payload() -> None:
+    payload = {'action': 'EDIT', 'args': {'duration_s': 2}}
+    after = hci_ingress(inbox({'intent': 'APPROVAL', 'payload': payload}, question=True))
+    assert after.hci.approval_response == payload
+
+
+@pytest.mark.parametrize('text', ['clear', 'all clear?', 'is it safe now?', 'it is not safe now'])
+def test_doubt_about_clear_is_no_clear(text: str) -> None:
+    assert classify(text).type is not UserInterruptType.CLEAR

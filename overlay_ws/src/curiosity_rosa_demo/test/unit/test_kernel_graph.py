@@ -1,0 +1,149 @@
+"""The kernel as one graph: it is its nodes, one after another, whatever comes in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.kernel.actions import Hold, Release, StopRover, plan
+from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
+from curiosity_rosa_demo.agent.kernel.graph import build_graph, nodes, tick
+from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
+from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
+from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
+from curiosity_rosa_demo.agent.kernel.world_update import world_update
+from curiosity_rosa_demo.domain.brain import BrainState, Mode, Telemetry, UserInterruptType
+from kernel_strategies import RULES, reading, readings, states, tasks
+from strategies import json_objects
+
+GRAPH = build_graph(RULES)
+messages = json_objects | st.sampled_from(
+    [{'intent': intent.value, 'payload': {'text': 'go'}} for intent in UserInterruptType]
+)
+
+
+def by_hand(state: BrainState) -> BrainState:
+    state = world_update(telemetry_sync(hci_ingress(state), RULES), RULES)
+    return kernel_route(task_queue(event_arbitrate(state, RULES)))
+
+
+def given_to(state: BrainState, now_s: float, inbox: list[Any], **values: Any) -> BrainState:
+    """The state before a tick, with all readings made now."""
+    heard = {source: reading(value, now_s) for source, value in values.items()}
+    telemetry = Telemetry.model_construct(now_s=now_s, readings=heard)
+    queue = state.tasks.model_copy(update={'inbox': inbox})
+    return state.model_copy(update={'telemetry': telemetry, 'tasks': queue})
+
+
+def test_the_nodes_run_in_their_order() -> None:
+    assert list(nodes(RULES)) == [
+        'hci_ingress',
+        'telemetry_sync',
+        'world_update',
+        'event_arbitrate',
+        'task_queue',
+        'kernel_route',
+    ]
+
+
+@given(states(), st.data())
+@settings(max_examples=200, deadline=None)
+def test_the_graph_is_its_nodes_one_after_another(state: BrainState, data: st.DataObject) -> None:
+    telemetry = Telemetry.model_construct(now_s=100.0, readings=data.draw(readings(100.0)))
+    inbox = data.draw(st.lists(messages, max_size=3))
+    queue = state.tasks.model_copy(update={'inbox': inbox})
+    state = state.model_copy(update={'telemetry': telemetry, 'tasks': queue})
+    assert tick(GRAPH, state) == by_hand(state)
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_whatever_comes_in_the_kernel_goes_on_and_a_latch_stays_until_cleared(
+    data: st.DataObject,
+) -> None:
+    state, latched, held = BrainState(), False, False
+    for number in range(data.draw(st.integers(1, 12))):
+        now_s = float(number)
+        telemetry = Telemetry.model_construct(now_s=now_s, readings=data.draw(readings(now_s)))
+        work = state.tasks.model_copy(
+            update={
+                'inbox': data.draw(st.lists(messages, max_size=2)),
+                'queue': data.draw(st.lists(tasks, max_size=3)),
+            }
+        )
+        before = state
+        state = by_hand(state.model_copy(update={'telemetry': telemetry, 'tasks': work}))
+        actions = plan(before, state)
+        if state.robot.estop:
+            assert state.tasks.mode is Mode.SAFE
+            if not before.robot.estop:
+                assert isinstance(actions[0], StopRover)
+        if latched and state.hci.user_interrupt is not UserInterruptType.CLEAR:
+            assert state.robot.safety_latch
+            assert state.tasks.mode is Mode.SAFE
+        latched = bool(state.robot.safety_latch)
+        for action in actions:
+            held = isinstance(action, Hold) or (held and not isinstance(action, Release))
+        assert held is (state.tasks.mode in (Mode.SAFE, Mode.CHARGE))
+
+
+def test_an_e_stop_from_press_to_clear() -> None:
+    press, release = {'pressed': True}, {'pressed': False}
+    clear = {'intent': 'CLEAR', 'payload': {}}
+    state = tick(GRAPH, given_to(BrainState(), 1.0, [], estop=press))
+    assert isinstance(plan(BrainState(), state)[0], StopRover)
+    refused = tick(GRAPH, given_to(state, 2.0, [clear], estop=press))
+    assert refused.tasks.mode is Mode.SAFE
+    waiting = tick(GRAPH, given_to(refused, 3.0, [], estop=release))
+    assert waiting.tasks.mode is Mode.SAFE
+    free = tick(GRAPH, given_to(waiting, 4.0, [clear], estop=release))
+    assert (free.tasks.mode, free.robot.safety_latch) == (Mode.IDLE, '')
+    assert Release() in plan(waiting, free)
+
+
+BUILD = (
+    'from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick\n'
+    'from curiosity_rosa_demo.agent.kernel.rules import KernelRules\n'
+    'from curiosity_rosa_demo.domain.brain import BrainState\n'
+    'from curiosity_rosa_demo.infra.config_loader import load_config\n'
+    'graph = build_graph(KernelRules.of(load_config().thresholds))\n'
+)
+# In place of the tracer that would call a server.
+TRACE = (
+    'from langchain_core.callbacks import BaseCallbackHandler, manager\n'
+    'class Tracer(BaseCallbackHandler):\n'
+    '    def __init__(self, **_): print("traced")\n'
+    'manager.LangChainTracer = Tracer\n'
+)
+
+
+def output_of(program: str, **variables: str) -> str:
+    """All that ``program`` prints."""
+    done = subprocess.run(
+        [sys.executable, '-c', program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=60,
+        check=True,
+        env={**os.environ, **variables},
+    )
+    return done.stdout
+
+
+def test_building_and_running_the_graph_prints_nothing() -> None:
+    assert output_of(BUILD + 'tick(graph, BrainState())') == ''
+
+
+def test_no_tick_is_traced_whatever_the_environment_says() -> None:
+    tracing = {'LANGSMITH_TRACING': 'true', 'LANGSMITH_API_KEY': 'none'}
+    assert output_of(BUILD + TRACE + 'tick(graph, BrainState())', **tracing) == ''
+    # Otherwise the line above would prove nothing.
+    plain = BUILD + TRACE + 'graph.invoke({"brain": BrainState()})'
+    assert output_of(plain, **tracing).startswith('traced')

@@ -1,0 +1,414 @@
+"""The nodes of the kernel: what is known, where the rover is, which mode, what runs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
+from curiosity_rosa_demo.agent.kernel.kernel_route import DEFAULT_PRIORITY, goal_of, kernel_route
+from curiosity_rosa_demo.agent.kernel.readings import problem
+from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.kernel.scan import reduce_scan
+from curiosity_rosa_demo.agent.kernel.task_queue import active, task_queue, wants_to_run
+from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
+from curiosity_rosa_demo.agent.kernel.world_update import world_update
+from curiosity_rosa_demo.domain.brain import (
+    BatteryLevel,
+    BrainState,
+    HCIState,
+    Mode,
+    QueuedTask,
+    TasksState,
+    Telemetry,
+    UserInterruptType,
+)
+from curiosity_rosa_demo.domain.serde import from_json, to_json
+from kernel_strategies import (
+    RULES,
+    SOURCES,
+    WARY,
+    bad_values,
+    good_values,
+    reading,
+    readings,
+    states,
+)
+
+many = settings(max_examples=500, deadline=None)
+STILL = {
+    **dict.fromkeys(('x', 'y', 'z', 'orientation_z', 'linear_x', 'angular_z'), 0.0),
+    'orientation_w': 1.0,
+}
+rules = st.sampled_from([RULES, WARY])
+
+
+def hear(state: BrainState, now_s: float, **values: Any) -> BrainState:
+    """After a tick's telemetry, with these sources read at ``now_s`` and no other read anew."""
+    new = {source: reading(value, now_s) for source, value in values.items()}
+    telemetry = Telemetry(now_s=now_s)
+    telemetry = telemetry.model_copy(
+        update={'readings': {**state.telemetry.readings, **new}, 'now_s': now_s}
+    )
+    return telemetry_sync(state.model_copy(update={'telemetry': telemetry}), RULES)
+
+
+def say(state: BrainState, intent: UserInterruptType) -> BrainState:
+    return state.model_copy(update={'hci': HCIState(user_interrupt=intent)})
+
+
+# --- telemetry_sync --------------------------------------------------------------------------
+
+
+@given(st.sampled_from(SOURCES), st.data())
+@many
+def test_a_reading_that_cannot_be_used_changes_nothing_and_is_told_once(
+    source: str, data: st.DataObject
+) -> None:
+    good, bad = data.draw(good_values[source]), data.draw(bad_values(source))
+    before = hear(BrainState(), 1.0, **{source: good})
+    assert before.robot.refused == []
+    after = hear(before, 1.5, **{source: bad})
+    known = {'pose', 'twist', 'battery_pct', 'mast', 'moving', 'scan_min_m', 'estop', 'heard'}
+    for name in known:
+        assert getattr(after.robot, name) == getattr(before.robot, name)
+    assert after.robot.ages_s == {source: 0.5}
+    assert [event for event in after.robot.events if 'ignored' in event]
+    again = hear(after, 1.6, **{source: bad})
+    assert not [event for event in again.robot.events if 'ignored' in event]
+    assert hear(again, 1.7, **{source: good}).robot.refused == []
+
+
+@pytest.mark.parametrize(
+    'value', [True, math.nan, -0.1, 1.1, pytest.param(10**5000, id='5001 digits'), '0.5', None]
+)
+def test_a_refusal_names_the_value_and_what_is_allowed(value: object) -> None:
+    assert 'not a number from 0 to 1' in problem('battery', {'fraction': value})
+
+
+@pytest.mark.parametrize(
+    ('source', 'max_age_s'),
+    [('odometry', 2.0), ('adapter', 3.0), ('scan', 3.0), ('battery', 10.0)],
+)
+def test_a_source_falls_silent_once_and_comes_back(source: str, max_age_s: float) -> None:
+    value = {
+        'odometry': STILL,
+        'adapter': {'mast': 'open', 'moving': False},
+        'scan': dict.fromkeys(('ahead_m', 'behind_m', 'left_m', 'right_m'), 2.0),
+        'battery': {'fraction': 0.5},
+    }[source]
+    state = hear(BrainState(), 0.0, **{source: value})
+    state = hear(state, max_age_s)
+    assert state.robot.silent == []
+    state = hear(state, max_age_s + 0.1)
+    assert state.robot.silent == [source]
+    assert state.robot.events == [f'{source} fell silent after {max_age_s:g} s']
+    assert state.robot.scan_min_m is None
+    state = hear(state, max_age_s + 0.2)
+    assert (state.robot.silent, state.robot.events) == ([source], [])
+    state = hear(state, max_age_s + 0.3, **{source: value})
+    assert (state.robot.silent, state.robot.events) == ([], [f'{source} is back'])
+
+
+def test_the_e_stop_never_falls_silent_and_what_was_never_heard_is_not_silent() -> None:
+    state = hear(BrainState(), 0.0, estop={'pressed': True})
+    assert state.robot.events == ['e-stop pressed']
+    state = hear(state, 1e6)
+    assert (state.robot.silent, state.robot.estop) == ([], True)
+    assert hear(state, 1e6, estop={'pressed': False}).robot.events == ['e-stop released']
+
+
+@given(st.lists(st.floats(0.0, 1.0), max_size=8))
+@many
+def test_a_low_battery_stays_low_until_it_is_charged(fractions: list[float]) -> None:
+    state, low = BrainState(), False
+    assert state.robot.battery_state is BatteryLevel.UNKNOWN
+    for at, fraction in enumerate(fractions):
+        state = hear(state, float(at), battery={'fraction': fraction})
+        low = fraction <= RULES.battery_low or (low and fraction < RULES.battery_charged)
+        expected = BatteryLevel.FULL if fraction >= 0.99 else BatteryLevel.OK
+        assert state.robot.battery_state is (BatteryLevel.LOW if low else expected)
+        assert state.robot.battery_pct == pytest.approx(100 * fraction)
+
+
+@pytest.mark.parametrize(('speed', 'expected'), [(0.2, 1.0), (0.0, 1.0), (-0.2, 2.0)])
+def test_clearance_is_that_in_the_direction_of_motion(speed: float, expected: float) -> None:
+    scan = {'ahead_m': 1.0, 'behind_m': 2.0, 'left_m': 0.1, 'right_m': None}
+    state = hear(BrainState(), 0.0, scan=scan, odometry={**STILL, 'linear_x': speed})
+    assert state.robot.scan_min_m == expected
+    assert state.robot.moving is (speed != 0.0)
+
+
+def test_motion_is_measured_and_the_adapter_is_believed_only_without_odometry() -> None:
+    adapter = {'mast': 'unknown', 'moving': True}
+    state = hear(BrainState(), 0.0, adapter=adapter)
+    assert state.robot.moving
+    assert not hear(state, 0.1, odometry=STILL).robot.moving
+    assert hear(state, 0.1, odometry={**STILL, 'angular_z': -0.5}).robot.moving
+
+
+def test_resources_are_busy_while_they_move() -> None:
+    driving = hear(
+        BrainState(),
+        0.0,
+        odometry={**STILL, 'linear_x': 0.3},
+        adapter={'mast': 'opening', 'moving': True},
+    )
+    assert driving.robot.resources == {'base_busy': True, 'mast_busy': True, 'camera_busy': False}
+
+
+# --- the scan --------------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.floats() | st.floats(0.0, 12.0), max_size=120),
+    st.floats(-math.pi, math.pi),
+    st.floats(0.0, 0.2),
+)
+@many
+def test_a_sector_holds_its_nearest_valid_return(
+    ranges: list[float], angle_min: float, increment: float
+) -> None:
+    reduced = reduce_scan(angle_min, increment, 0.1, 10.0, ranges)
+    for name, bearing in (('ahead_m', 0), ('left_m', 90), ('behind_m', 180), ('right_m', 270)):
+        inside, edge = [], []
+        for index, metres in enumerate(ranges):
+            degrees = math.degrees(angle_min + index * increment) - bearing
+            off = abs((degrees + 180.0) % 360.0 - 180.0)
+            if 0.1 <= metres <= 10.0:
+                (edge if abs(off - 30.0) < 0.01 else inside if off < 30.0 else []).append(metres)
+        found = reduced[name]
+        assert found in {min(inside, default=None), *edge}
+        assert problem('scan', reduced) == ''
+
+
+@pytest.mark.parametrize('bad', [math.nan, math.inf])
+def test_a_scan_with_senseless_angles_says_nothing(bad: float) -> None:
+    assert set(reduce_scan(bad, 0.1, 0.0, 10.0, [1.0, 2.0]).values()) == {None}
+
+
+# --- world_update ----------------------------------------------------------------------------
+
+
+def at(x: float, y: float = 0.0, **more: float) -> BrainState:
+    state = hear(BrainState(), 0.0, odometry={**STILL, 'x': x, 'y': y, **more})
+    return world_update(state, RULES)
+
+
+@pytest.mark.parametrize(
+    ('x', 'y', 'zones'),
+    [
+        (0.0, 1.0, ['base']),
+        (0.8, 0.8, []),
+        (4.99, 0.0, []),
+        (5.0, 0.0, ['bright']),
+        (99, 50, ['bright']),
+    ],
+)
+def test_zones(x: float, y: float, zones: list[str]) -> None:
+    state = at(x, y)
+    assert state.world.zones == zones
+    assert state.robot.distance_to_target == pytest.approx(max(0.0, 5.0 - x))
+
+
+def test_the_summary_says_where_and_how_it_stands() -> None:
+    state = at(1.2, -0.04, orientation_z=math.sin(0.1), orientation_w=math.cos(0.1))
+    state = hear(
+        state, 0.5, battery={'fraction': 0.85}, adapter={'mast': 'closed', 'moving': False}
+    )
+    assert world_update(state, RULES).world.summary == (
+        'at x 1.2 m, y 0.0 m, heading 11 deg; standing still; mast closed; battery 85 %'
+    )
+    lost = world_update(hear(state, 60.0), RULES)
+    assert lost.world.zones == []
+    assert lost.world.summary == (
+        'last seen at x 1.2 m, y 0.0 m, heading 11 deg; motion unknown; mast unknown; '
+        'battery 85 %; silent: odometry, battery, adapter'
+    )
+    assert world_update(BrainState(), RULES).world.summary == (
+        'place unknown; motion unknown; mast unknown; battery unknown'
+    )
+
+
+def test_obstacles_are_sorted_and_vanish_with_the_scan() -> None:
+    scan = {'ahead_m': 3.0, 'behind_m': None, 'left_m': 1.0, 'right_m': 2.0}
+    state = hear(BrainState(), 0.0, scan=scan)
+    found = world_update(state, RULES).world.obstacles
+    assert found == [
+        {'distance_m': 1.0, 'bearing_rad': math.pi / 2},
+        {'distance_m': 2.0, 'bearing_rad': -math.pi / 2},
+        {'distance_m': 3.0, 'bearing_rad': 0.0},
+    ]
+    assert world_update(hear(state, 60.0), RULES).world.obstacles == []
+
+
+@given(st.data(), rules)
+@many
+def test_no_reading_breaks_a_node_and_every_state_can_be_kept(
+    data: st.DataObject, rules: KernelRules
+) -> None:
+    state = data.draw(states())
+    for now_s in (100.0, 100.1, 130.0):
+        telemetry = state.telemetry.model_copy(
+            update={'now_s': now_s, 'readings': data.draw(readings(now_s))}
+        )
+        state = state.model_copy(update={'telemetry': telemetry})
+        for node in (telemetry_sync, world_update, event_arbitrate):
+            state = node(state, rules)
+        state = kernel_route(task_queue(state))
+        kept = state.model_copy(update={'telemetry': Telemetry(now_s=now_s)})
+        assert from_json(BrainState, to_json(kept)) == kept
+
+
+# --- event_arbitrate -------------------------------------------------------------------------
+
+
+def dangers(state: BrainState, rules: KernelRules) -> bool:
+    """What latches, said in another way than the code does."""
+    robot, since = state.robot, state.robot.exposed_since_s
+    near = robot.scan_min_m is not None and robot.scan_min_m < rules.obstacle_stop_m
+    return robot.estop or (robot.moving and near) or (since is not None and 100.0 - since >= 1.5)
+
+
+@given(states(), rules)
+@many
+def test_the_mode_is_decided_by_safety_then_battery_then_user_then_tasks(
+    state: BrainState, rules: KernelRules
+) -> None:
+    """Property 4."""
+    after = event_arbitrate(state, rules)
+    assert after == event_arbitrate(state, rules)
+    other = state.model_copy(
+        update={'tasks': state.tasks.model_copy(update={'mode': Mode.SAFE, 'mode_reason': 'x'})}
+    )
+    assert event_arbitrate(other, rules) == after  # the mode before does not count
+    intent, danger = state.hci.user_interrupt, dangers(state, rules)
+    latched = danger or (bool(state.robot.safety_latch) and intent is not UserInterruptType.CLEAR)
+    assert bool(after.robot.safety_latch) is latched
+    blind = 'scan' in state.robot.silent and rules is WARY
+    if latched or 'adapter' in state.robot.silent or blind:
+        expected = Mode.SAFE
+    elif state.robot.battery_state is BatteryLevel.LOW:
+        expected = Mode.CHARGE
+    elif intent in (UserInterruptType.STOP, UserInterruptType.PAUSE):
+        expected = Mode.IDLE
+    else:
+        expected = Mode.EXEC if any(map(wants_to_run, state.tasks.queue)) else Mode.IDLE
+    assert after.tasks.mode is expected
+    assert after.tasks.mode_reason
+
+
+def test_the_latch_outlives_its_cause_until_it_is_cleared() -> None:
+    state = event_arbitrate(hear(BrainState(), 0.0, estop={'pressed': True}), RULES)
+    assert (state.tasks.mode, state.robot.safety_latch) == (Mode.SAFE, 'e-stop pressed')
+    refused = event_arbitrate(say(state, UserInterruptType.CLEAR), RULES)
+    assert refused.tasks.mode is Mode.SAFE
+    assert refused.robot.events[-1] == 'not cleared: e-stop pressed'
+    released = event_arbitrate(hear(state, 1.0, estop={'pressed': False}), RULES)
+    assert released.tasks.mode is Mode.SAFE
+    for other in set(UserInterruptType) - {UserInterruptType.CLEAR}:
+        assert event_arbitrate(say(released, other), RULES).tasks.mode is Mode.SAFE
+    cleared = event_arbitrate(say(released, UserInterruptType.CLEAR), RULES)
+    assert (cleared.tasks.mode, cleared.robot.safety_latch) == (Mode.IDLE, '')
+    assert cleared.robot.events[-1] == 'cleared: e-stop pressed'
+
+
+def test_a_silent_adapter_is_safe_without_a_latch() -> None:
+    state = hear(BrainState(), 0.0, adapter={'mast': 'closed', 'moving': False})
+    lost = event_arbitrate(hear(state, 9.0), RULES)
+    assert (lost.tasks.mode, lost.tasks.mode_reason) == (Mode.SAFE, 'adapter is silent')
+    back = hear(lost, 9.1, adapter={'mast': 'closed', 'moving': False})
+    assert event_arbitrate(back, RULES).tasks.mode is Mode.IDLE
+
+
+def test_moving_with_an_open_mast_latches_once_the_adapter_should_have_stopped_it() -> None:
+    driving = {**STILL, 'linear_x': 0.3}
+    state = BrainState()
+    for now_s, mode in ((0.0, Mode.IDLE), (1.4, Mode.IDLE), (1.5, Mode.SAFE)):
+        adapter = {'mast': 'open', 'moving': True}
+        state = event_arbitrate(hear(state, now_s, odometry=driving, adapter=adapter), RULES)
+        assert state.tasks.mode is mode
+    assert state.robot.safety_latch == 'moving with the mast open'
+    still = hear(state, 1.6, odometry=STILL)
+    assert still.robot.exposed_since_s is None
+    assert event_arbitrate(still, RULES).tasks.mode is Mode.SAFE
+    closed = hear(BrainState(), 0.0, odometry=driving, adapter={'mast': 'closed', 'moving': True})
+    assert closed.robot.exposed_since_s is None
+
+
+# --- task_queue, kernel_route ----------------------------------------------------------------
+
+
+@given(states())
+@many
+def test_the_queue_is_ordered_by_priority_then_arrival(state: BrainState) -> None:
+    before, after = state.tasks.queue, task_queue(state).tasks.queue
+    assert sorted(task.task_id for task in before) == sorted(task.task_id for task in after)
+    places = [(-task.priority, before.index(task)) for task in after]
+    assert places == sorted(places)
+
+
+@given(states(), rules)
+@many
+def test_what_must_preempt_preempts(state: BrainState, rules: KernelRules) -> None:
+    """Property 5."""
+    after = kernel_route(task_queue(event_arbitrate(state, rules)))
+    tasks, intent = after.tasks, state.hci.user_interrupt
+    by_id = {task.task_id: task for task in state.tasks.queue}
+    running = by_id.get(state.tasks.active_task_id or '')
+    chosen = by_id.get(tasks.active_task_id or '')
+    assert bool(tasks.preempt_reason) is tasks.preempt_flag
+    assert chosen is None or wants_to_run(chosen)
+    if tasks.mode is Mode.SAFE or intent in (UserInterruptType.STOP, UserInterruptType.PAUSE):
+        assert tasks.preempt_flag
+        assert chosen is None
+    elif tasks.mode is Mode.CHARGE:
+        assert chosen is None or chosen.skill == 'charge'
+        assert tasks.preempt_flag or running is None or running.skill == 'charge'
+    elif tasks.preempt_flag:
+        goal = goal_of(state.hci)
+        assert goal
+        assert running
+        assert running.preemptible
+        assert goal.priority > running.priority
+    elif tasks.mode is Mode.EXEC:
+        assert chosen is not None
+
+
+def task(task_id: str, priority: int = 3, **fields: Any) -> QueuedTask:
+    return QueuedTask(task_id=task_id, goal='', priority=priority, **fields)
+
+
+def executing(*queue: QueuedTask, running: str | None = None) -> BrainState:
+    return BrainState(tasks=TasksState(queue=list(queue), active_task_id=running, mode=Mode.EXEC))
+
+
+def test_a_running_task_goes_on_before_one_of_higher_priority_that_only_waits() -> None:
+    state = executing(task('b', 9), task('a', 3, status='ACTIVE'), running='a')
+    after = kernel_route(task_queue(state)).tasks
+    assert (after.active_task_id, after.preempt_flag) == ('a', False)
+
+
+@pytest.mark.parametrize(
+    ('priority', 'preempts'), [(4, True), (3, False), (True, False), (9**9, False)]
+)
+def test_a_goal_preempts_what_it_outranks(priority: Any, preempts: bool) -> None:
+    goal = HCIState(
+        user_interrupt=UserInterruptType.NEW_GOAL,
+        interrupt_payload={'text': 'look about', 'priority': priority},
+    )
+    state = executing(task('a', status='ACTIVE'), running='a').model_copy(update={'hci': goal})
+    assert kernel_route(state).tasks.preempt_flag is preempts
+    firm = executing(task('a', status='ACTIVE', preemptible=False), running='a')
+    assert not kernel_route(firm.model_copy(update={'hci': goal})).tasks.preempt_flag
+
+
+def test_the_active_task_is_the_one_that_runs_where_the_id_names_none() -> None:
+    state = executing(task('a'), task('b', status='ACTIVE'), running='gone')
+    assert active(state.tasks) == state.tasks.queue[1]
+    assert active(executing(task('a')).tasks) is None
+    assert DEFAULT_PRIORITY == 3

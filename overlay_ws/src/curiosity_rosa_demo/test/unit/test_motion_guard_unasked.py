@@ -1,0 +1,53 @@
+"""When a rover counts as moving unasked."""
+
+from __future__ import annotations
+
+import pytest
+
+from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.adapter.unasked import Unasked
+from guard_world import CONFIG
+
+MOTION = CONFIG.motion.model_copy(update={'settle_s': 1.0, 'odometry_max_age_s': 0.5})
+
+
+@pytest.fixture
+def unasked() -> Unasked:
+    return Unasked(MOTION)
+
+
+def test_it_must_stop_when_it_has_moved_for_the_time_to_settle(unasked: Unasked) -> None:
+    for at in (10.0, 10.4, 10.8):
+        unasked.see(Odometry(at, still=False), set_going=False)
+        assert unasked.moves(at)
+        assert unasked.next_wakeup(at) == 11.0
+    assert not unasked.must_stop(10.9)
+    assert unasked.must_stop(11.0)
+
+
+def test_without_fresh_odometry_nobody_can_tell_and_nobody_waits(unasked: Unasked) -> None:
+    unasked.see(Odometry(10.0, still=False), set_going=False)
+    assert not unasked.moves(10.6)
+    assert not unasked.must_stop(11.5)
+    assert unasked.next_wakeup(11.5) is None  # else its watcher would never sleep
+
+
+def test_a_halt_and_a_motion_of_ours_begin_anew(unasked: Unasked) -> None:
+    unasked.see(Odometry(10.0, still=False), set_going=False)
+    unasked.see(Odometry(10.1, still=True), set_going=False)
+    assert not unasked.moves(10.1)
+    unasked.see(Odometry(10.2, still=False), set_going=True)
+    assert not unasked.moves(10.2)
+    unasked.see(Odometry(10.3, still=False), set_going=False)
+    assert unasked.next_wakeup(10.3) == 11.3
+    unasked.forget()
+    assert not unasked.moves(10.3)
+
+
+def test_under_teleoperation_it_may_move() -> None:
+    unasked = Unasked(MOTION.model_copy(update={'stop_unexpected': False}))
+    for at in (10.0, 10.4, 10.8, 11.2):
+        unasked.see(Odometry(at, still=False), set_going=False)
+    assert unasked.moves(11.2)
+    assert not unasked.must_stop(11.2)
+    assert unasked.next_wakeup(11.2) is None

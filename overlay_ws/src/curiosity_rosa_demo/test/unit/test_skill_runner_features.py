@@ -1,0 +1,340 @@
+"""What a task may ask for: dependencies, times, retries, approval, and once only."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curiosity_rosa_demo.agent.tasks import LifecycleState as S
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
+from curiosity_rosa_demo.agent.tasks.lifecycle import backoff_s
+from skill_world import LONG_S, Stage, ended, in_loop, looping, reaches, staged, states, titled
+
+
+@in_loop
+async def test_a_blocked_task_waits_for_all_that_it_names(tmp_path: Path):
+    stage = Stage()
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        drive, look = await runner.submit(Task('drive')), await runner.submit(Task('look'))
+        last = await runner.submit(Task('think', blocked_by=(drive.id, look.id)))
+        assert (last.state, last.reason) == (S.WAITING, f'waiting for drive {drive.id[:8]}') or (
+            last.reason == f'waiting for look {look.id[:8]}'
+        )
+        await stage.until('begin drive', 'begin look')
+        stage.finish(drive)
+        await ended(runner, drive)
+        assert last.state is S.WAITING
+        stage.finish(look)
+        await stage.until('begin think')
+        assert states(runner, last) == [S.WAITING, S.PENDING, S.ACTIVE]
+        done = await runner.submit(titled('think', 'at once', blocked_by=(drive.id,)))
+        await stage.until('begin at once')
+        assert done.state is S.ACTIVE
+
+
+@pytest.mark.parametrize('how', ['fail', 'cancel'])
+@in_loop
+async def test_what_waits_for_a_task_that_did_not_complete_is_cancelled_too(
+    tmp_path: Path, how: str
+):
+    stage = Stage()
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        first = await runner.submit(Task('job'))
+        second = await runner.submit(Task('job', blocked_by=(first.id,)))
+        third = await runner.submit(Task('job', blocked_by=(second.id,)))
+        await stage.until('begin job')
+        if how == 'fail':
+            stage.finish(first, RuntimeError('broken'))
+        else:
+            await runner.cancel(first.id)
+        await ended(runner, third)
+        word = 'failed' if how == 'fail' else 'was cancelled'
+        assert second.reason == f'blocked by {first.id[:8]}, which {word}'
+        assert third.reason == f'blocked by {second.id[:8]}, which was cancelled'
+        late = await runner.submit(Task('job', blocked_by=(first.id,)))
+        assert (late.state, late.reason) == (S.CANCELLED, second.reason)
+
+
+@in_loop
+async def test_a_blocker_runs_before_what_ranks_below_the_task_that_waits_for_it(tmp_path: Path):
+    stage = Stage()
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        running = await runner.submit(titled('job', 'running'))
+        blocker = await runner.submit(titled('job', 'blocker', 1))
+        await runner.submit(titled('job', 'between', 5))
+        await runner.submit(titled('job', 'high', 9, blocked_by=(blocker.id,)))
+        stage.finish(running)
+        await stage.until('begin blocker')
+        stage.finish(blocker)
+        await stage.until('begin high')
+        assert 'begin between' not in stage.log
+
+
+@pytest.mark.parametrize(
+    ('fields', 'words'),
+    [
+        ({'name': ' '}, 'name'),
+        ({'id': ''}, 'id'),
+        ({'priority': 1001}, '-1000 to 1000'),
+        ({'priority': True}, 'priority'),
+        ({'priority': 1.5}, 'priority'),
+        ({'deadline_s': 0.0}, 'deadline_s'),
+        ({'deadline_s': math.inf}, 'deadline_s'),
+        ({'deadline_s': math.nan}, 'deadline_s'),
+        ({'max_retries': 101}, '0 to 100'),
+        ({'not_before': datetime(2026, 1, 1)}, 'zone'),
+        ({'resources': frozenset({'wings'})}, 'base'),
+        ({'blocked_by': ('nobody',)}, 'nobody'),
+        ({'id': 'me', 'blocked_by': ('me',)}, 'cycle'),
+        ({'blocked_by': ['x']}, 'tuple'),
+        ({'metadata': {'x': {1}}}, 'x'),
+        ({'metadata': {'x': math.nan}}, 'x'),
+        ({'idempotency_key': ''}, 'idempotency_key'),
+        ({'name': 'lone \ud800'}, 'name'),
+        ({'state': S.ACTIVE}, 'PENDING'),
+    ],
+)
+@in_loop
+async def test_a_bad_task_is_refused_and_leaves_nothing(fields: dict[str, Any], words: str):
+    runner = staged(':memory:', Stage())
+    await runner.start()
+    with pytest.raises(BadTask, match=words):
+        await runner.submit(Task(**{'name': 'job', **fields}))
+    assert runner.list_tasks() == []
+    await runner.stop()
+
+
+@in_loop
+async def test_a_task_is_submitted_once():
+    runner = staged(':memory:', Stage())
+    await runner.start()
+    task = await runner.submit(Task('job'))
+    with pytest.raises(BadTask, match=task.id):
+        await runner.submit(Task('job', id=task.id))
+    assert len(runner.list_tasks()) == 1
+    await runner.stop()
+
+
+@in_loop
+async def test_a_task_does_not_begin_before_its_time(tmp_path: Path):
+    start = datetime.now(timezone.utc) + timedelta(seconds=0.3)
+    begun: list[datetime] = []
+    runner = SkillRunner(str(tmp_path / 't.db'))
+
+    @runner.skill('job')
+    async def job(task: Task) -> None:
+        begun.append(datetime.now(timezone.utc))
+
+    async with looping(runner):
+        task = await runner.submit(Task('job', not_before=start))
+        assert task.state is S.WAITING
+        assert task.reason.startswith('waiting until 20')
+        await ended(runner, task)
+        assert begun[0] >= start
+
+
+@in_loop
+async def test_a_deadline_that_passes_in_the_queue_cancels():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        await runner.submit(Task('job'))
+        task = await runner.submit(titled('job', 'late', deadline_s=0.05))
+        await ended(runner, task)
+        assert task.state is S.CANCELLED
+        assert task.reason == 'deadline of 0.05 s passed before it began'
+
+
+@in_loop
+async def test_a_deadline_that_passes_in_the_run_cancels_the_skill_and_fails():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        task = await runner.submit(Task('job', deadline_s=0.05))
+        await ended(runner, task)
+        assert stage.log == ['begin job', 'cleanup job']
+        assert (task.state, task.reason) == (S.FAILED, 'deadline of 0.05 s passed')
+
+
+@in_loop
+async def test_the_clock_of_a_deadline_stands_while_the_task_is_paused():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        task = await runner.submit(Task('job', deadline_s=0.4))
+        await stage.until('begin job')
+        await runner.pause(task.id)
+        used = task.used_s
+        await asyncio.sleep(0.6)  # longer than the deadline
+        assert task.state is S.PAUSED
+        assert task.used_s == used < 0.4
+        await runner.resume(task.id)
+        await ended(runner, task)
+        assert (task.state, task.reason) == (S.FAILED, 'deadline of 0.4 s passed')
+
+
+@in_loop
+async def test_a_failed_skill_is_tried_again_while_retries_last():
+    runner = SkillRunner(':memory:', retry_backoff_s=0.01)
+
+    @runner.skill('job')
+    async def job(task: Task) -> None:
+        task.metadata['tries'] = task.metadata.get('tries', 0) + 1
+        raise ValueError('no')
+
+    async with looping(runner):
+        task = await runner.submit(Task('job', max_retries=2))
+        await ended(runner, task)
+        assert (task.state, task.attempts, task.metadata) == (S.FAILED, 2, {'tries': 3})
+        again = [row.reason for row in runner.history(task.id) if row.after is S.WAITING]
+        assert again == [
+            'ValueError: no; retry 1 of 2 in 0.01 s',
+            'ValueError: no; retry 2 of 2 in 0.02 s',
+        ]
+        assert runner.counters['retried'] == 2
+
+
+def test_the_backoff_doubles_up_to_a_minute():
+    assert [backoff_s(1.0, n) for n in (0, 1, 5, 6, 100)] == [1.0, 2.0, 32.0, 60.0, 60.0]
+
+
+@in_loop
+async def test_the_same_key_is_one_task_even_at_the_same_moment_and_after_its_end(tmp_path: Path):
+    stage = Stage()
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        tasks = await asyncio.gather(
+            *[runner.submit(Task('job', idempotency_key='once')) for _ in range(3)]
+        )
+        assert len({id(task) for task in tasks}) == 1
+        await stage.until('begin job')
+        stage.finish(tasks[0])
+        await ended(runner, tasks[0])
+        assert await runner.submit(Task('job', idempotency_key='once')) is tasks[0]
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        again = await runner.submit(Task('job', idempotency_key='once'))
+        assert (again.id, again.state) == (tasks[0].id, S.COMPLETED)
+
+
+@pytest.mark.parametrize('approved', [True, False])
+@in_loop
+async def test_a_task_that_needs_approval_waits_for_it(approved: bool):
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        task = await runner.submit(Task('job', needs_approval=True))
+        assert (task.state, task.reason) == (S.WAITING, 'waiting for approval')
+        await runner.approve(task.id, approved, 'too far')
+        if approved:
+            await stage.until('begin job')
+        else:
+            assert (task.state, task.reason) == (S.CANCELLED, 'too far')
+        with pytest.raises(TaskError, match='approval' if approved else 'ended'):
+            await runner.approve(task.id, True)
+
+
+@in_loop
+async def test_a_queued_task_can_be_reprioritised_and_a_running_one_not():
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        first = await runner.submit(titled('job', 'first'))
+        await runner.submit(titled('job', 'second'))
+        third = await runner.submit(titled('job', 'third'))
+        await runner.reprioritise(third.id, 9)
+        assert third.priority == 9
+        await stage.until('begin first')
+        with pytest.raises(TaskError, match='ACTIVE'):
+            await runner.reprioritise(first.id, 1)
+        with pytest.raises(BadTask, match='1001'):
+            await runner.reprioritise(third.id, 1001)
+        stage.finish(first)
+        await stage.until('begin third')
+        assert 'begin second' not in stage.log
+
+
+@in_loop
+async def test_an_unknown_task_is_named():
+    runner = staged(':memory:', Stage())
+    await runner.start()
+    for request in (runner.cancel, runner.pause, runner.resume, runner.wait):
+        with pytest.raises(UnknownTask, match='nobody'):
+            await request('nobody')
+    assert runner.get_task('nobody') is None
+    with pytest.raises(UnknownTask):
+        runner.history('nobody')
+    await runner.stop()
+
+
+@in_loop
+async def test_waiting_has_an_end():
+    async with looping(staged(':memory:', Stage())) as runner:
+        task = await runner.submit(Task('job'))
+        with pytest.raises(TimeoutError, match=r'ACTIVE|PENDING'):
+            await runner.wait(task.id, 0.02)
+
+
+@in_loop
+async def test_what_cannot_begin_now_cannot_interrupt():
+    async with looping(staged(':memory:', Stage())) as runner:
+        with pytest.raises(BadTask, match='needs_approval'):
+            await runner.interrupt(Task('job', needs_approval=True))
+
+
+def test_a_skill_is_checked_when_it_is_registered():
+    runner = SkillRunner(':memory:')
+    with pytest.raises(TypeError, match='async def'):
+        runner.skill('job')(lambda task: None)  # type: ignore[type-var]
+
+    async def job(task: Task) -> None: ...
+
+    with pytest.raises(ValueError, match='wings'):
+        runner.skill('job', resources=('wings',))(job)
+    runner.skill('job')(job)
+    with pytest.raises(ValueError, match='already'):
+        runner.skill('job')(job)
+    with pytest.raises(ValueError, match='crash_policy'):
+        SkillRunner(':memory:', 'retry')  # type: ignore[arg-type]
+
+
+@in_loop
+async def test_before_the_start_and_after_the_stop_requests_are_refused():
+    runner = staged(':memory:', Stage())
+    with pytest.raises(TaskError, match='start'):
+        await runner.submit(Task('job'))
+    await runner.start()
+    loop_task = asyncio.create_task(runner.run_loop())
+    task = await runner.submit(Task('job'))
+    waiting = asyncio.create_task(runner.wait(task.id))
+    await asyncio.sleep(0)
+    await asyncio.gather(runner.stop(), runner.stop())
+    with pytest.raises(TaskError, match='stopped'):
+        await waiting
+    await asyncio.wait_for(loop_task, LONG_S)
+    with pytest.raises(TaskError, match='stopp'):
+        await runner.submit(Task('job'))
+    with pytest.raises(TaskError, match='new one'):
+        await runner.start()
+
+
+@in_loop
+async def test_after_a_stop_the_next_runner_resumes_what_ran(tmp_path: Path):
+    stage = Stage()
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        task = await runner.submit(Task('job'))
+        held = await runner.submit(titled('job', 'held'))
+        await runner.pause(held.id)
+        await stage.until('begin job')
+    assert (task.state, task.reason) == (S.PAUSED, 'the runner was stopped')
+    again = Stage()
+    async with looping(staged(tmp_path / 't.db', again)) as runner:
+        await again.until('begin job')
+        resumed = runner.get_task(task.id)
+        assert resumed is not None
+        again.finish(resumed)
+        await ended(runner, resumed)
+        kept = runner.get_task(held.id)
+        assert kept is not None
+        assert (kept.state, kept.held) == (S.PENDING, True)
+        await runner.resume(held.id)
+        await reaches(runner, kept, S.ACTIVE)

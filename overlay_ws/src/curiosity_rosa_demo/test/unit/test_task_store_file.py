@@ -1,0 +1,316 @@
+"""The file of the task store: locked, full, corrupt, newer, not writable, killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from curiosity_rosa_demo.agent.tasks import schema
+from curiosity_rosa_demo.agent.tasks.errors import (
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreNewer,
+    StoreReadOnly,
+)
+from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
+from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS, LifecycleState
+
+S = LifecycleState
+AT = datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone.utc)
+
+
+def write_tasks(path: Path, *tasks: Task) -> None:
+    async def run() -> None:
+        store = TaskStore(path)
+        store.open()
+        await store.write([Insert(task) for task in tasks])
+        await store.close()
+
+    asyncio.run(run())
+
+
+def read_tasks(path: Path) -> tuple[list[str], list[str]]:
+    """Names of the tasks that have not ended, and the notes."""
+
+    async def run() -> tuple[list[str], list[str]]:
+        store = TaskStore(path, clock=lambda: AT)
+        names = [task.name for task in store.open()]
+        await store.close()
+        return names, store.notes
+
+    return asyncio.run(run())
+
+
+def refusal(path: str | Path) -> StoreError:
+    with pytest.raises(StoreError) as caught:
+        TaskStore(path).open()
+    assert str(path) in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return caught.value
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / 'new folder' / 'täsks #1?.db'
+    write_tasks(path, Task('dig', seq=1), Task('look', seq=2))
+    return path
+
+
+def test_the_folder_is_made_and_the_tasks_are_there_again(file: Path) -> None:
+    assert read_tasks(file) == (['dig', 'look'], [])
+    assert sorted(os.listdir(file.parent)) == [file.name, f'{file.name}.lock']
+
+
+def test_the_database_itself_refuses_what_is_illegal(file: Path) -> None:
+    connection = sqlite3.connect(file)
+    with pytest.raises(sqlite3.IntegrityError, match='illegal transition'):
+        connection.execute("UPDATE task SET state = 'completed'")
+    connection.execute("UPDATE task SET state = 'active', reason = 'by hand' WHERE seq = 1")
+    rows = 'SELECT before, after, reason FROM history WHERE seq = 1'
+    assert connection.execute(rows).fetchall() == [
+        (None, 'pending', ''),
+        ('pending', 'active', 'by hand'),
+    ]
+    connection.close()
+
+
+def test_the_index_of_the_ended_names_the_states_without_a_way_out() -> None:
+    ended = ', '.join(f"'{state.value}'" for state in TRANSITIONS if state.terminal)
+    assert f'state IN ({ended})' == schema.ENDED
+
+
+def test_the_allowed_moves_follow_the_program(file: Path) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute("DELETE FROM allowed WHERE before = 'pending'")
+    connection.execute("INSERT INTO allowed VALUES ('completed', 'pending')")
+    connection.commit()
+    read_tasks(file)
+    pairs = {(a.value, b.value) for a, after in TRANSITIONS.items() for b in after}
+    assert set(connection.execute('SELECT before, after FROM allowed')) == pairs
+    connection.close()
+
+
+def test_the_next_version_takes_over_the_tasks_of_this_one(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newer = (
+        *schema.MIGRATIONS,
+        'ALTER TABLE task ADD COLUMN place TEXT; DELETE FROM task WHERE seq = 1',
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, 'MIGRATIONS', (*newer[:-1], f'{newer[-1]}; DELETE FROM nowhere'))
+        assert 'nowhere' in str(refusal(file))
+    assert read_tasks(file) == (['dig', 'look'], [])  # half a version is none
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, 'MIGRATIONS', newer)
+        names, notes = read_tasks(file)
+        assert names == ['look']
+        assert notes == [f'{file} was brought from version 1 to 2']
+    error = refusal(file)
+    assert isinstance(error, StoreNewer)
+    assert 'has version 2, this program knows versions up to 1; run the newer' in str(error)
+
+
+def test_a_database_of_something_else_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / 'photos.db'
+    connection = sqlite3.connect(path)
+    connection.execute('CREATE TABLE photo (a)')
+    connection.close()
+    before = path.read_bytes()
+    assert 'is a database of something else; set tasks.db_path' in str(refusal(path))
+    assert path.read_bytes() == before
+
+
+def test_a_second_store_is_told_who_has_the_file(file: Path) -> None:
+    async def run() -> None:
+        store = TaskStore(file)
+        store.open()
+        link = file.parent / 'link.db'
+        link.symlink_to(file)
+        for path in (file, link):
+            with pytest.raises(StoreLocked, match=f'in use by process {os.getpid()}; end that'):
+                TaskStore(path).open()
+        await store.write([Insert(Task('still', seq=3))])
+        await store.close()
+
+    asyncio.run(run())
+    assert read_tasks(file)[0] == ['dig', 'look', 'still']
+
+
+def test_a_program_that_holds_the_database_only_delays_the_writes(file: Path) -> None:
+    async def run() -> None:
+        store = TaskStore(file)
+        store.open()
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute('BEGIN IMMEDIATE')
+        with pytest.raises(StoreLocked, match='locked by another program; close that program'):
+            await store.write([Insert(Task('late', seq=3))])
+        assert store.next_seq() == 3
+        other.close()
+        await store.write([Insert(Task('late', seq=3))])
+        await store.close()
+
+    asyncio.run(run())
+
+
+@contextmanager
+def no_file_beyond(size: int) -> Iterator[None]:
+    """Every write beyond ``size`` fails in the kernel, as on a full or broken disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+@pytest.mark.parametrize('count', [1, 1100])  # more do not fit into one statement
+def test_when_the_disk_fails_nothing_is_half_stored_and_it_goes_on_afterwards(
+    file: Path, count: int
+) -> None:
+    async def run() -> None:
+        store = TaskStore(file)
+        store.open()
+        await store.write([Insert(Task('before', id='before', seq=3))])
+        unit = [
+            *(Insert(Task('small', id=f'small {n}', seq=4 + n)) for n in range(count)),
+            Insert(Task('big', seq=9999, metadata={'map': 'x' * 500_000})),
+        ]
+        with no_file_beyond(200_000):
+            for _ in range(3):
+                with pytest.raises(StoreFull, match='free some space'):
+                    await store.write(unit)
+            assert store.get('small 0') is None
+            assert store.get('before') is not None
+        await store.write(unit)
+        await store.close()
+
+    asyncio.run(run())
+    assert read_tasks(file)[0] == ['dig', 'look', 'before', *['small'] * count, 'big']
+
+
+def test_when_no_page_is_left_what_was_committed_stays(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = f'{schema.CHANGE_VIEW}; PRAGMA max_page_count = 30'
+    stored = 0
+
+    async def fill(store: TaskStore) -> None:
+        nonlocal stored
+        while stored < 1000:
+            task = Task('more', seq=10 + stored, metadata={'note': 'x' * 500})
+            await store.write([Insert(task)])
+            stored += 1
+
+    async def run() -> None:
+        store = TaskStore(file)
+        store.open()
+        with pytest.raises(StoreFull, match='database or disk is full'):
+            await fill(store)
+        with pytest.raises(StoreFull):
+            await store.write([Insert(Task('more', seq=5000 + n)) for n in range(1100)])
+        await store.write([])
+        assert store.next_seq() == 10 + stored
+        await store.close()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, 'CHANGE_VIEW', view)
+        asyncio.run(run())
+    assert stored > 5
+    assert read_tasks(file)[0] == ['dig', 'look', *['more'] * stored]
+
+
+def torn(content: bytes) -> bytes:
+    return content[:4096] + bytes(4096) + content[8192:]
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def no_history(content: bytes) -> bytes:
+    """Nothing but quick_check reads it when the file is opened."""
+    pages = [content[at : at + 4096] for at in range(0, len(content), 4096)]
+    spoilt = [page[0] == 10 and b'pending' in page and b'active' not in page for page in pages]
+    assert any(spoilt)
+    return b''.join(
+        b'\xff' * 4096 if bad else page for bad, page in zip(spoilt, pages, strict=True)
+    )
+
+
+def no_database(content: bytes) -> bytes:
+    return b'a letter to the operator' * 50
+
+
+def bad_row(content: bytes) -> bytes:
+    return content.replace(b'{"depth":1}', b'{"depth":1;')
+
+
+@pytest.mark.parametrize('damage', [torn, cut, no_history, no_database, bad_row])
+def test_a_corrupt_file_is_set_aside_and_never_overwritten(
+    file: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    write_tasks(file, *(Task('x', seq=n, metadata={'depth': 1}) for n in range(3, 50)))
+    asides = [f'{file.name}.corrupt-20261122T010203Z{end}' for end in ('', '-2', '-3')]
+    for count, aside in enumerate(asides, 1):
+        content = damage(file.read_bytes())
+        file.write_bytes(content)
+        Path(f'{file}-wal').write_bytes(b'log')
+        names, [note] = read_tasks(file)
+        assert names == []
+        assert note.startswith(f'{file} was corrupt (')
+        assert note.endswith(f'; it was set aside as {file.parent / aside}')
+        assert (file.parent / aside).read_bytes() == content
+        kept = {path.name for path in file.parent.iterdir() if path.name.endswith(tuple(asides))}
+        assert kept == set(asides[:count])
+        write_tasks(file, *(Task('x', seq=n, metadata={'depth': 1}) for n in range(3, 50)))
+    assert read_tasks(file) == (['x'] * 47, [])
+
+
+def test_the_log_of_a_corrupt_file_goes_with_it(file: Path) -> None:
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("UPDATE task SET metadata = '{'")  # in the log until the last one closes
+    assert read_tasks(file)[0] == []
+    aside = sqlite3.connect(f'{file}.corrupt-20261122T010203Z')
+    assert aside.execute('SELECT DISTINCT metadata FROM task').fetchall() == [('{',)]
+    aside.close()
+    other.close()
+
+
+def test_what_is_damaged_while_it_is_open_is_a_store_error(file: Path) -> None:
+    async def run() -> None:
+        store = TaskStore(file)
+        store.open()
+        with sqlite3.connect(file) as other:
+            other.execute("UPDATE task SET metadata = '{', id = 'bad' WHERE seq = 1")
+            other.execute("UPDATE history SET after = 'flying'")
+        other.close()
+        for read in (store.get, store.history):
+            with pytest.raises(StoreError, match=r'is damaged: .*; restart, then it is set aside'):
+                read('bad')
+        assert store.get('\ud800') is None
+        await store.close()
+
+    asyncio.run(run())
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / 'file').write_text('')
+    for path in (tmp_path / 'file' / 'tasks.db', tmp_path):
+        error = refusal(path)
+        assert isinstance(error, StoreReadOnly)
+        assert 'make the file and its folder writable, or set tasks.db_path' in str(error)

@@ -1,0 +1,42 @@
+"""The rover's battery: how its charge changes while the rover drives, stands and is stowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DRAIN_PER_S, CHARGE_PER_S = 0.0005, 0.02
+STANDING_PART = 0.1  # of the drain while driving
+SETTLE_S = 1.0  # a stowed rover charges after standing still for this long
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Parts of the full charge per second of the rover's time."""
+
+    drain_per_s: float = DRAIN_PER_S  # while driving
+    charge_per_s: float = CHARGE_PER_S  # net, while stowed and still
+
+
+@dataclass(frozen=True)
+class Battery:
+    """``charge`` is 0 to 1. An empty battery stops nothing: it is only a number to go by."""
+
+    charge: float = 1.0
+    charging: bool = False
+
+    @property
+    def full(self) -> bool:
+        return self.charging and self.charge == 1.0
+
+    def after(
+        self, rates: Rates, *, start: float, end: float, driving: bool, charges_from: float | None
+    ) -> Battery:
+        """The battery at ``end``, with nothing else changing since ``start``; rover's seconds.
+
+        ``charges_from`` is when charging begins or began; None: it does not.
+        """
+        turning = end if charges_from is None else min(max(start, charges_from), end)
+        drain = rates.drain_per_s * (1.0 if driving else STANDING_PART)
+        charge = max(0.0, self.charge - drain * (turning - start))
+        charge = min(1.0, charge + rates.charge_per_s * (end - turning))
+        return Battery(charge, charging=charges_from is not None and end >= charges_from)

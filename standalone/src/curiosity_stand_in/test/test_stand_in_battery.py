@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiosity_stand_in.battery import SETTLE_S, Battery, Rates
+from curiosity_stand_in.mast import CLOSED, MOVES, OPENED
+from curiosity_stand_in.rover import Rover
+
+RATES = Rates(drain_per_s=0.001, charge_per_s=0.02)
+MAST_S = 1.0  # that mast_close takes
+rates = st.builds(Rates, st.floats(0, 1), st.floats(0, 1))
+fractions = st.floats(0, 1)
+moments = st.floats(0, 1000)
+
+
+class Drive:
+    """A rover and its wall clock."""
+
+    def __init__(self, *, charge: float = 0.5, scale: float = 1.0, **rover: object) -> None:
+        self._now = 50.0
+        self.rover = Rover(
+            lambda: self._now, time_scale=scale, charge=charge, rates=RATES, **rover
+        )
+
+    def wait(self, seconds: float) -> Battery:
+        self._now += seconds
+        return self.rover.state().battery
+
+
+def test_it_drains_while_driving_and_ten_times_slower_while_standing() -> None:
+    drive = Drive()
+    assert drive.wait(10.0) == Battery(pytest.approx(0.499), charging=False)
+    drive.rover.drive(2.0, 0.0)
+    assert drive.wait(10.0) == Battery(pytest.approx(0.489), charging=False)
+
+
+def test_five_minutes_of_driving_leave_a_new_battery_far_from_low() -> None:
+    after = Battery().after(Rates(), start=0.0, end=300.0, driving=True, charges_from=None)
+    assert after.charge > 0.8
+
+
+def test_it_charges_while_stowed_and_still_up_to_the_full_charge() -> None:
+    drive = Drive()
+    drive.wait(5.0)
+    drive.rover.move_mast(MOVES['mast_close'])
+    drive.wait(0.5)
+    assert drive.wait(MAST_S - 0.51) == Battery(pytest.approx(0.5, abs=1e-3), charging=False)
+    assert drive.wait(10.01) == Battery(pytest.approx(0.7, abs=1e-3), charging=True)
+    assert not drive.rover.state().battery.full
+    assert drive.wait(100.0) == Battery(1.0, charging=True)
+    assert drive.rover.state().battery.full
+    drive.rover.move_mast(MOVES['mast_open'])
+    assert not drive.wait(1.0).charging
+
+
+@pytest.mark.parametrize('scale', [0.1, 1.0, 100.0])
+def test_its_rates_are_of_the_rovers_own_time(scale: float) -> None:
+    drive = Drive(scale=scale, joints=CLOSED)
+    drive.wait(SETTLE_S / scale)
+    assert drive.wait(5.0 / scale).charge == pytest.approx(0.6, abs=0.001)
+    drive.rover.drive(2.0, 0.0)
+    assert drive.wait(100.0 / scale).charge == pytest.approx(0.5, abs=0.001)
+
+
+def test_a_stowed_rover_charges_a_second_after_it_has_come_to_a_stand() -> None:
+    drive = Drive(joints=CLOSED)
+    drive.rover.drive(2.0, 0.0)
+    drive.wait(30.0)
+    drive.rover.drive(0.0, 0.0)
+    assert not drive.wait(SETTLE_S - 0.1).charging
+    drive.rover.drive(0.0, 0.0)  # a repeated stop does not begin the second again
+    assert drive.wait(0.2).charging
+
+
+@pytest.mark.parametrize('mast', [CLOSED, OPENED])
+def test_a_driving_rover_never_charges(mast: object) -> None:
+    drive = Drive(joints=mast)
+    drive.rover.drive(0.1, 0.0)
+    assert not drive.wait(60.0).charging
+
+
+def test_a_mast_that_passes_the_closed_pose_is_not_stowed() -> None:
+    drive = Drive(joints=CLOSED)
+    drive.wait(2.0)
+    drive.rover.move_mast(MOVES['mast_rotate'])
+    assert not drive.wait(0.0).charging
+    assert not drive.wait(60.0).charging
+
+
+def test_closing_a_closed_mast_goes_on_charging() -> None:
+    drive = Drive(joints=CLOSED)
+    assert drive.wait(5.0).charging
+    drive.rover.move_mast(MOVES['mast_close'])
+    assert drive.wait(0.1).charging
+
+
+def test_a_charge_that_is_forced_goes_on_from_there() -> None:
+    drive = Drive()
+    drive.rover.set_battery(charge=0.15)
+    assert drive.wait(0.0).charge == 0.15
+    drive.rover.drive(2.0, 0.0)
+    assert drive.wait(10.0).charge == pytest.approx(0.14)
+    drive.rover.set_battery(rates=Rates(drain_per_s=0.01))
+    assert drive.wait(10.0).charge == pytest.approx(0.04)
+
+
+@given(fractions, rates, moments, moments, st.booleans(), st.none() | moments)
+def test_the_charge_is_a_fraction_whatever_happens(
+    charge: float, rates: Rates, start: float, spent: float, driving: bool, since: float | None
+) -> None:
+    after = Battery(charge).after(
+        rates, start=start, end=start + spent, driving=driving, charges_from=since
+    )
+    assert 0.0 <= after.charge <= 1.0
+    if since is None:
+        assert after.charge <= charge
+        assert not after.charging
+    elif since <= start:
+        assert after.charge >= charge
+        assert after.charging
+
+
+@given(fractions, moments, moments, moments, st.booleans(), st.none() | moments)
+def test_two_steps_are_as_good_as_one(
+    charge: float, start: float, first: float, second: float, driving: bool, since: float | None
+) -> None:
+    middle, end = start + first, start + first + second
+    once = Battery(charge).after(RATES, start=start, end=end, driving=driving, charges_from=since)
+    half = Battery(charge).after(
+        RATES, start=start, end=middle, driving=driving, charges_from=since
+    )
+    twice = half.after(RATES, start=middle, end=end, driving=driving, charges_from=since)
+    assert twice.charge == pytest.approx(once.charge, abs=1e-9)
+    assert twice.charging == once.charging

@@ -1,0 +1,118 @@
+"""A goal that outlives an empty battery, a pressed e-stop and the death of the agent."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any
+
+import pytest
+from demo_bench import Bench, Run, wait_until
+from rcl_interfaces.msg import Parameter
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter as Value
+
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+SERVICE = '/curiosity_stand_in/set_parameters'
+SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')
+CHARGED = 'CHARGE is over'
+ENDED = 'ここで地面を調査できます'  # how the routine ends a demo that succeeded
+
+
+def turn(bench: Bench, **values: Any) -> None:
+    """Set parameters of the stand-in rover."""
+    parameters: list[Parameter] = [
+        Value(name, value=value).to_parameter_msg() for name, value in values.items()
+    ]
+    request = SetParameters.Request(parameters=parameters)
+
+    def answered() -> Any:
+        # The answer to a client that the rover has not discovered yet is lost.
+        with contextlib.suppress(ServiceFailed):
+            return bench.box.call(SetParameters, SERVICE, request, timeout_s=3.0)
+
+    response = wait_until(answered, 'the stand-in to take its parameters')
+    assert all(result.successful for result in response.results), response.results
+
+
+def driving_demo(bench: Bench) -> Run:
+    run = bench.run(*SPEED)
+    run.expect('Type :help')
+    run.send(':demo')
+    run.until(lambda: bench.moving, 'the rover to drive')
+    return run
+
+
+def ends_well(run: Run) -> str:
+    run.expect(ENDED)
+    run.send(':tasks')
+    run.expect('COMPLETED')
+    assert run.end() == 0
+    output = run.output()
+    assert 'Traceback' not in output
+    return output
+
+
+def test_a_low_battery_is_charged_and_the_demo_goes_on_where_it_was(bench: Bench) -> None:
+    run = driving_demo(bench)
+    looks = run.output().count('[ACT] capture_and_score')
+    turn(bench, battery=0.1, battery_charge_per_s=0.05)
+    run.expect('CHARGE: battery is low')
+    run.until(lambda: not bench.moving, 'the rover to stand still')
+    run.expect('charging')
+    run.expect(CHARGED)
+    output = ends_well(run)
+    after = output[output.index(CHARGED) :]
+    assert 'Going on after' in after
+    assert looks > 0
+    assert output.count('User: ') <= 1  # it did not begin again
+
+
+def test_the_agent_may_die_while_it_charges(bench: Bench) -> None:
+    run = driving_demo(bench)
+    turn(bench, battery=0.1, battery_charge_per_s=0.03)
+    run.expect('CHARGE: battery is low')
+    run.expect('charging')
+    old = bench.kill('agent_node')
+    bench.back('agent_node', old)
+    run.expect('tasks that go on: 2')
+    run.expect(CHARGED)
+    assert 'Going on after' in ends_well(run)
+
+
+def test_a_killed_agent_goes_on_with_its_demo(bench: Bench) -> None:
+    run = driving_demo(bench)
+    old = bench.kill('agent_node')
+    bench.back('agent_node', old)
+    run.expect('tasks that go on: 1')
+    output = ends_well(run)
+    assert 'Going on after' in output
+    assert 'Interrupted: what this call did is not known' not in output  # for the model only
+
+
+def test_an_e_stop_holds_everything_until_it_is_cleared(bench: Bench) -> None:
+    run = driving_demo(bench)
+    turn(bench, e_stop=True)
+    run.expect('SAFE: e-stop pressed')
+    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    run.send(':clear')
+    run.expect('not cleared: e-stop pressed')
+    acts = run.output().count('[ACT]')
+    run.send(':mast_open')
+    turn(bench, e_stop=False)
+    run.expect('e-stop released')
+
+    old = bench.kill('agent_node')  # the latch outlives it
+    bench.back('agent_node', old)
+    run.expect('The agent was restarted')
+    run.send(':mode')
+    run.expect('latched until :clear: e-stop pressed')
+    threading.Event().wait(1.0)  # for something wrong to happen
+    assert run.output().count('[ACT]') == acts
+    assert not bench.moving
+
+    run.send(':clear')
+    run.expect('cleared: e-stop pressed')
+    ends_well(run)
