@@ -78,7 +78,7 @@ def test_the_agent_may_die_while_it_charges(bench: Bench) -> None:
     old = bench.kill('agent_node')
     bench.back('agent_node', old)
     run.expect('tasks that go on: 2')
-    run.expect(CHARGED)
+    run.expect('charged to')
     assert 'Going on after' in ends_well(run)
 
 

@@ -20,9 +20,10 @@ from curiosity_rosa_demo.agent.artifacts import Artifacts
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.console import RULES_NOTE, Console
 from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
+from curiosity_rosa_demo.agent.logs import LogFile
 from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.peers import Peers, listen
-from curiosity_rosa_demo.agent.places import task_database
+from curiosity_rosa_demo.agent.places import state_folder, task_database
 from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.tasks import Task
@@ -64,6 +65,7 @@ class AgentApp:
         for path in (self.config.agent.recorder.path, self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(TraceRecorder(path))
+        self._log = LogFile(state_folder() / 'agent.log')
         self.session = Session(self.client, self.config, self.node.get_clock(), self._emit)
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
         self.mission = Mission(
@@ -111,9 +113,10 @@ class AgentApp:
         it left driving first."""
         try:
             self._wait_for_the_others(self._beginning)
-            self.session.warm_up()
             stopped = self.session.stop() if crash else None
             left = self.mission.begin(go_on=bool(crash), ended=self.console.ended)
+            # Not earlier: two threads that import parts of LangChain can wait for each other.
+            self.session.warm_up()
             if stopped is not None:
                 self._tell_crash(crash, stopped, left)
             elif left:
@@ -163,6 +166,7 @@ class AgentApp:
         self._spin.close()
         for recorder in self._recorders:
             recorder.close()
+        self._log.close()
         self.printer.close()
         self.node.destroy_node()
 

@@ -54,8 +54,8 @@ class Brain:
                 make_chat_model,
             )
             from curiosity_rosa_demo.tools.tool_impl import make_tools
-        except ImportError as error:
-            self._rosa.set_exception(BrainUnavailable(f'ROSA is not installed: {error}'))
+        except Exception as error:  # not installed, or installed by halves
+            self._rosa.set_exception(BrainUnavailable(f'ROSA cannot be imported: {error}'))
             return
         try:
             model = make_chat_model(self._config.agent.llm)

@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
@@ -32,6 +33,7 @@ DRIVES = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
 INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
 ANY_TIME = frozenset({'help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'})
 SHOWN_TASKS = 30
+LONGEST_LINE = 10_000  # characters: what the rules for what is meant read in 25 ms
 RULES_NOTE = (
     'The agent runs on routine: a set of rules, not a language model. '
     'To use a model, set llm.provider and llm.model in agent.yaml.'
@@ -62,6 +64,9 @@ class Console:
             self._finish(Outcome(False, str(problem)))
             return True
         if command is None:
+            return True
+        if len(line) > LONGEST_LINE:
+            self._finish(Outcome(False, f'{len(line)} characters; a line may have {LONGEST_LINE}'))
             return True
         if command.name == 'quit':
             return False
@@ -138,12 +143,13 @@ class Console:
     def _run(self, command: Command, line: str) -> None:
         try:
             if command.name == 'text':
-                self._tell({'text': command.text}, line)
+                self._ask(partial(self._mission.tell, {'text': command.text}), line)
             elif command.name in INTENTS:
                 payload: Json = {'task_id': self._find(command.text).id} if command.text else {}
-                self._tell({'intent': INTENTS[command.name], 'payload': payload}, '')
+                intent: Json = {'intent': INTENTS[command.name], 'payload': payload}
+                self._ask(partial(self._mission.tell, intent), '')
             elif (task := self._task(command)) is not None:
-                self._submit(task, line)
+                self._ask(partial(self._mission.submit, task), line)
             else:
                 self._finish(self._answer(command))
         except TaskError as error:
@@ -162,17 +168,10 @@ class Console:
             return self._mission.task(command.text, command.data)
         return None
 
-    def _submit(self, task: Task, line: str) -> None:
-        self._behind(line)
-        self._opened()
-        try:
-            self._mission.submit(task, self._ended)
-        except BaseException:
-            self._closed()
-            raise
-
-    def _tell(self, message: Json, line: str) -> None:
-        self._behind(line)
+    def _ask(self, ask: Callable[[Callable[[Reply], None]], None], line: str) -> None:
+        """Hand something on whose outcome is told when it has one."""
+        if line and self._open:
+            self._say(f'(queued behind what runs; :stop drops it) {line}')
         self._opened()
 
         def then(reply: Reply) -> None:
@@ -182,11 +181,7 @@ class Console:
                 self._finish(Outcome(reply.ok, '\n'.join(reply.words) or 'done'))
                 self._closed()
 
-        self._mission.tell(message, then)
-
-    def _behind(self, line: str) -> None:
-        if line and self._open:
-            self._say(f'(queued behind what runs; :stop drops it) {line}')
+        ask(then)
 
     def _ended(self, task: Task) -> None:
         self.ended(task)

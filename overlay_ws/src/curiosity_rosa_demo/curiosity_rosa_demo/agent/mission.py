@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +65,23 @@ class Mission:
         self._latch = Latch(Path(f'{database}.safety'))
         self._blocking = Blocking()
         self._orders = Orders(session, self.runner, self._blocking, say)
+        self._rules = KernelRules.of(config.thresholds)
         self._kernel = KernelLoop(
-            readings=readings, tasks=self._queue, act=self._act, tick_s=config.agent.kernel.tick_s
+            readings=readings,
+            tasks=self._queue,
+            act=self._act,
+            tick_s=config.agent.kernel.tick_s,
+            max_age_s=self._rules.max_age_s,
         )
         self._watchdog = Watchdog(config.agent.kernel.watchdog_s, self._kernel_lost)
-        register_skills(
-            SkillContext(session, self.runner, self._blocking, lambda: self.state.robot), config
+        context = SkillContext(
+            session=session,
+            runner=self.runner,
+            blocking=self._blocking,
+            robot=lambda: self.state.robot,
+            charged=config.thresholds.battery.charged,
         )
+        register_skills(context, config)
         self._thens: dict[int, Callable[[Reply], None]] = {}
         self._loop = LoopThread('mission', self._broke)
         self.call = self._loop.call
@@ -95,8 +106,7 @@ class Mission:
         return self.runner.notes
 
     async def _run_kernel(self) -> None:
-        rules = KernelRules.of(self._config.thresholds)
-        graph = await asyncio.to_thread(build_graph, rules)
+        graph = await asyncio.to_thread(build_graph, self._rules)
         if self._latch.reason:
             self._kernel.latch(self._latch.reason)
         await self._kernel.run(lambda state: tick(graph, state))
@@ -173,15 +183,10 @@ class Mission:
 
         self._loop.soon(post)
 
-    def submit(self, task: Task, ended: Callable[[Task], None]) -> Task:
-        """Durable when it returns; ``ended`` is called in the loop. Raises TaskError."""
-
-        async def submit() -> Task:
-            kept = await self.runner.submit(task)
-            self.follow(kept, ended)
-            return kept
-
-        return self.call(submit())
+    def submit(self, task: Task, then: Callable[[Reply], None]) -> None:
+        """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
+        task once it is stored, or why it was not."""
+        self._loop.soon(self._kernel.post, partial(self._orders.submit, task, then))
 
     def follow(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""

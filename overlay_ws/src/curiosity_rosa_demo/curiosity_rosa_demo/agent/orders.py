@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.agent.kernel.actions import (
@@ -45,8 +45,13 @@ Then = Callable[[Reply], None]
 
 
 @dataclass(frozen=True)
+class _Submit:
+    task: Task
+
+
+@dataclass(frozen=True)
 class _Batch:
-    actions: list[Action]
+    actions: Sequence[Action | _Submit]
     then: Then | None
     halted: bool  # skills were halted for it
     because: str  # who asked for it, where that says more than the actions do
@@ -80,6 +85,10 @@ class Orders:
         if actions or then or halted:
             self._batches.put_nowait(_Batch(actions, then, halted, stopped_by))
 
+    def submit(self, task: Task, then: Then) -> None:
+        """Submit it after what was taken before."""
+        self._batches.put_nowait(_Batch([_Submit(task)], then, halted=False, because=''))
+
     def stop_rover(self, why: str) -> None:
         """At once, whatever else there is to do; what runs and what waits is cancelled."""
         self.take([StopRover(why), CancelTasks(why)])
@@ -101,7 +110,7 @@ class Orders:
             if batch.then is not None:
                 batch.then(reply)
 
-    async def _perform(self, action: Action, reply: Reply, because: str) -> None:
+    async def _perform(self, action: Action | _Submit, reply: Reply, because: str) -> None:
         runner = self._runner
         if isinstance(action, Hold):
             allowed = action.allow_skills
@@ -122,6 +131,8 @@ class Orders:
             goal = Task('react', action.priority, metadata={'text': action.text})
             submit = runner.interrupt if action.preempt else runner.submit
             reply.task = await submit(goal)
+        elif isinstance(action, _Submit):
+            reply.task = await runner.submit(action.task)
         elif isinstance(action, Approve):
             await self._approve(action, reply)
         elif isinstance(action, Notice):

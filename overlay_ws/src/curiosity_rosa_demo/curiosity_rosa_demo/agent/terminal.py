@@ -84,7 +84,7 @@ def run_terminal(console: Console, session: Session, interrupts: Interrupts) -> 
         completer=WordCompleter([f':{name}' for name in COMMANDS], sentence=True),
         complete_while_typing=False,
         bottom_toolbar=toolbar,
-        refresh_interval=0.5,
+        refresh_interval=1.0,
     )
     told_to_end = False
 

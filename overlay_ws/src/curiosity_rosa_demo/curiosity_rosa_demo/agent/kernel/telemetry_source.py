@@ -86,7 +86,9 @@ class TelemetrySource:
         self._keep(source, value)
 
     def _on_battery(self, message: BatteryState) -> None:
-        self._keep('battery', {'fraction': _finite(message.percentage)})
+        fraction = _finite(message.percentage)
+        # In tenths of a percent: what a battery loses from one message to the next is no news.
+        self._keep('battery', {'fraction': None if fraction is None else round(fraction, 3)})
 
     def _on_e_stop(self, message: Bool) -> None:
         before = self._readings.get('estop')

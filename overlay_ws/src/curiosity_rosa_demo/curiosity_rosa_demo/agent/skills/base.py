@@ -25,6 +25,7 @@ class SkillContext:
     runner: SkillRunner
     blocking: Blocking
     robot: Callable[[], RobotState]  # as the kernel knows it
+    charged: float  # part of the full charge at which charging ends
 
 
 async def look_again(task: Task, context: SkillContext) -> None:

@@ -8,6 +8,7 @@ from curiosity_rosa_demo.agent.session import Outcome
 from curiosity_rosa_demo.agent.skills.base import SkillContext, conclude, look_again
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain import BatteryLevel
+from curiosity_rosa_demo.domain.models import TraceKind
 
 LOOK_S = 0.5
 
@@ -19,6 +20,11 @@ async def charge(task: Task, context: SkillContext) -> None:
     stowed = await context.blocking.run(lambda c: context.session.tool('mast_close', c))
     if not stowed.ok:
         conclude(task, stowed)
-    while context.robot().battery_state is BatteryLevel.LOW:
+    while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:
         await asyncio.sleep(LOOK_S)
-    conclude(task, Outcome(True, f'charged to {context.robot().battery_pct:.0f} %'))
+    words = f'charging: the battery is at {robot.battery_pct:.0f} %'
+    await asyncio.to_thread(context.session.trace, TraceKind.OBSERVE, words)
+    # Not until the mode changes: after a restart the battery may be above the threshold for low.
+    while (robot := context.robot()).battery_pct < 100.0 * context.charged:
+        await asyncio.sleep(LOOK_S)
+    conclude(task, Outcome(True, f'charged to {robot.battery_pct:.0f} %'))

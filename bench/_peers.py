@@ -1,0 +1,115 @@
+"""The contenders of a benchmark as processes that are asked over pipes, in blocks.
+
+The peers get an environment of their own, .venv-peers, made at the first run: they cannot be
+installed beside ROSA (see peers/requirements.txt).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+from _bench import ROOT
+
+PEERS = ROOT / 'bench/peers'
+ENVIRONMENT = ROOT / '.venv-peers'
+MEMORY_FILE_SYSTEMS = {'tmpfs', 'ramfs'}
+
+
+def peers_python() -> str:
+    """The interpreter that has the peers. Raises subprocess.CalledProcessError."""
+    wanted = (PEERS / 'requirements.txt').read_text()
+    made_for = ENVIRONMENT / 'requirements.txt'  # written last: what has it is whole
+    python = ENVIRONMENT / 'bin/python'
+    if not made_for.is_file() or made_for.read_text() != wanted:
+        print(f'installing the peers of this benchmark into {ENVIRONMENT.name}, once', flush=True)
+        subprocess.run([sys.executable, '-m', 'venv', '--clear', str(ENVIRONMENT)], check=True)
+        pip = [str(python), '-E', '-m', 'pip', 'install', '--quiet', '-r']
+        subprocess.run([*pip, str(PEERS / 'requirements.txt')], check=True)
+        made_for.write_text(wanted)
+    return str(python)
+
+
+@contextlib.contextmanager
+def disk_folder() -> Iterator[Path]:
+    """A folder that is on a disk: the usual place, or beside the repository."""
+    usual = Path(tempfile.gettempdir()).resolve()
+    mounts = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}
+    mount = next(each for each in (usual, *usual.parents) if each in mounts)
+    parent = ROOT.parent if mounts[mount] in MEMORY_FILE_SYSTEMS else usual
+    folder = Path(tempfile.mkdtemp(prefix='curiosity-bench-', dir=parent))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+class Contender:
+    """A script of bench/peers; its databases are in ``folder``. A context manager."""
+
+    def __init__(self, name: str, python: str, script: str, folder: Path, *arguments: str) -> None:
+        self.name = name
+        command = [python, str(PEERS / script), str(folder), *arguments]
+        env = dict(os.environ)
+        if python != sys.executable:  # of our environment it gets nothing
+            command.insert(1, '-E')
+            env = {key: env[key] for key in ('PATH', 'HOME', 'LANG', 'TMPDIR') if key in env}
+        self._popen = subprocess.Popen(
+            command, env=env, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self._answers = selectors.DefaultSelector()
+        assert self._popen.stdout is not None
+        self._answers.register(self._popen.stdout, selectors.EVENT_READ)
+
+    def __enter__(self) -> Contender:
+        try:
+            self._answer()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._popen.stdin is not None
+        assert self._popen.stdout is not None
+        self._popen.stdin.close()
+        try:
+            self._popen.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait(timeout=10)
+        self._popen.stdout.close()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    def ask(self, way: str, count: int = 0) -> dict[str, Any]:
+        """Its answer to one line. Raises RuntimeError when there is none within two minutes."""
+        assert self._popen.stdin is not None
+        self._popen.stdin.write(f'{way} {count}\n')
+        self._popen.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._popen.stdout is not None
+        line = self._popen.stdout.readline() if self._answers.select(120.0) else ''
+        if not line.endswith('\n'):
+            raise RuntimeError(f'{self.name} gave no answer; status {self._popen.poll()}')
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def ports(self) -> list[str]:
+        """Its sockets of the internet kind."""
+        found = psutil.Process(self.pid).net_connections(kind='inet')
+        return [f'{each.status} {each.laddr}' for each in found]

@@ -1,0 +1,37 @@
+"""What every contender does: it waits for a line ``WAY COUNT`` and answers with one of JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+# Does the work, which is timed, and returns a look at what came of it, which is not.
+Way = Callable[[int], Callable[[], dict[str, Any]]]
+
+
+def serve(durability: Callable[[], list[tuple[str, int]]], **ways: Way) -> None:
+    """Until stdin ends. ``durability``: journal_mode and synchronous of each connection."""
+    _answer(ready=True)
+    for line in sys.stdin:
+        name, count = line.split()
+        if name == 'durability':
+            _answer(connections=durability())
+            continue
+        began = time.perf_counter()
+        look = ways[name](int(count))
+        seconds = time.perf_counter() - began
+        _answer(seconds=seconds, **look())
+
+
+def _answer(**values: Any) -> None:
+    print(json.dumps(values), flush=True)
+
+
+def pragmas(connection: Any) -> tuple[str, int]:
+    """journal_mode and synchronous, as SQLite itself says."""
+    (journal,) = connection.execute('PRAGMA journal_mode').fetchone()
+    (synchronous,) = connection.execute('PRAGMA synchronous').fetchone()
+    return journal, synchronous

@@ -1,0 +1,67 @@
+"""DBOS with its system database in SQLite, one process, no queue between: start, get the result.
+
+It is told to export nothing and has no conductor. Two commits a workflow: begun, and its result.
+Run by bench/tasks.py in the peers' environment as: python dbos_sqlite.py FOLDER
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy
+from _serve import pragmas, serve
+from dbos import DBOS
+
+connections: list[tuple[str, int]] = []
+
+
+@sqlalchemy.event.listens_for(sqlalchemy.Engine, 'connect')
+def _durable(connection: Any, _: Any) -> None:
+    connection.execute('PRAGMA journal_mode = WAL')
+    connection.execute('PRAGMA synchronous = FULL')
+    connections.append(pragmas(connection))
+
+
+DBOS(
+    config={
+        'name': 'bench',
+        'system_database_url': f'sqlite:///{Path(sys.argv[1], "dbos.db")}',
+        'log_level': 'ERROR',
+        'enable_otlp': False,
+    }
+)
+
+
+@DBOS.workflow()
+def noop() -> int:
+    return 1
+
+
+def one(count: int) -> Callable[[], dict[str, Any]]:
+    handles = []
+    for _ in range(count):
+        handles.append(DBOS.start_workflow(noop))
+        handles[-1].get_result()
+    return _look(handles)
+
+
+def pipelined(count: int) -> Callable[[], dict[str, Any]]:
+    handles = [DBOS.start_workflow(noop) for _ in range(count)]
+    for handle in handles:
+        handle.get_result()
+    return _look(handles)
+
+
+def _look(handles: list[Any]) -> Callable[[], dict[str, Any]]:
+    def look() -> dict[str, Any]:
+        return {'completed': sum(handle.get_status().status == 'SUCCESS' for handle in handles)}
+
+    return look
+
+
+DBOS.launch()
+serve(lambda: connections, one=one, pipelined=pipelined)
+DBOS.destroy()

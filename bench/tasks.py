@@ -1,0 +1,228 @@
+"""Durable tasks a second, beside huey and DBOS; the cost of a scheduling decision; an idle runner.
+
+No-op tasks from submit to COMPLETED, every contender a process of its own, interleaved in blocks,
+the order of the contenders turned in each round. All of them on SQLite with WAL and
+synchronous=FULL, which is asked of their own connections. The figures are medians over the
+blocks. "one at a time": the next is submitted when the last is COMPLETED; "pipelined": 1,000
+submitted at once (DBOS 200).
+- ours, one resource: the SkillRunner; all tasks need the same resource, so that they run one after
+  the other. PENDING and ACTIVE share a commit where a task starts at once; COMPLETED is another
+- ours, no resource: the same with tasks that may run side by side
+- huey: SqliteHuey(fsync=True), one thread that enqueues, dequeues and executes; three commits
+- DBOS: start_workflow and get_result; two commits
+- floor: bare sqlite3, a commit for each of the three states
+
+Aims, for either of ours: twice huey, both ways. Where the disk is disturbed by others the figures
+say little, and it is said: then ours is quicker with two commits than the floor with three.
+
+Then Scheduler.take + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of mixed
+priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster than
+log n, by 5. And the CPU time of a runner that has 1,000 tasks waiting for a later time.
+
+Must never happen: a task that is not COMPLETED, on the disk, with each of its transitions; a
+journal mode or synchronous that is not as claimed; a contender that uses the network; an idle
+runner that takes more than 2 % of a core.
+
+The first run makes .venv-peers with huey and DBOS in it, for which it needs the package index.
+
+Run: python bench/tasks.py [rounds, default 8]
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from contextlib import ExitStack
+from itertools import count
+from pathlib import Path
+
+from _bench import cpu_percent, quantile, report, table
+from _peers import Contender, disk_folder, peers_python
+
+from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+
+AIM = 2.0
+COMMITS_SAVED = 3 / 2  # of the floor's to ours
+OURS = ('ours, one resource', 'ours, no resource')
+HUEY, DBOS, FLOOR = 'huey', 'DBOS', 'floor'
+WAYS = {'one': 'one at a time', 'pipelined': 'pipelined'}
+BLOCK = {'one': 200, 'pipelined': 1000}  # tasks
+OTHER_BLOCK = {(DBOS, 'one'): 50, (DBOS, 'pipelined'): 200, (FLOOR, 'pipelined'): 0}
+DURABLE = ['wal', 2]  # 2 is FULL
+QUEUED = (10, 1_000, 100_000)
+DECISIONS = 4_000
+RESOURCES = ('base', 'mast', 'camera')
+IDLE_S = 3.0
+MAX_IDLE_PERCENT = 2.0
+
+Rates = dict[str, dict[str, list[float]]]  # tasks a second by way and contender, block by block
+
+
+def contenders(python: str, folder: Path) -> list[Contender]:
+    return [
+        Contender(OURS[0], sys.executable, 'skill_runner.py', _sub(folder, 'one'), 'base'),
+        Contender(OURS[1], sys.executable, 'skill_runner.py', _sub(folder, 'none'), 'none'),
+        Contender(HUEY, python, 'huey_sqlite.py', folder),
+        Contender(DBOS, python, 'dbos_sqlite.py', folder),
+        Contender(FLOOR, sys.executable, 'sqlite_floor.py', folder),
+    ]
+
+
+def _sub(folder: Path, name: str) -> Path:
+    (folder / name).mkdir()
+    return folder / name
+
+
+def throughput(rounds: int, faults: list[str]) -> Rates:
+    rates: Rates = {way: defaultdict(list) for way in WAYS}
+    with disk_folder() as folder, ExitStack() as stack:
+        field = [stack.enter_context(each) for each in contenders(peers_python(), folder)]
+        for round_ in range(-1, rounds):  # the first warms up
+            for way in WAYS:
+                for contender in field[round_ % len(field) :] + field[: round_ % len(field)]:
+                    rate = block(contender, way, faults)
+                    if rate is not None and round_ >= 0:
+                        rates[way][contender.name].append(rate)
+        for contender in field:
+            found = contender.ask('durability')['connections']
+            if not found or any(each != DURABLE for each in found):
+                faults.append(f'{contender.name}: {found} instead of {DURABLE}')
+            if ports := contender.ports():
+                faults.append(f'{contender.name} uses the network: {ports}')
+    return rates
+
+
+def block(contender: Contender, way: str, faults: list[str]) -> float | None:
+    """Tasks a second; None: this contender does not run this way."""
+    size = OTHER_BLOCK.get((contender.name, way), BLOCK[way])
+    if size == 0:
+        return None
+    answer = contender.ask(way, size)
+    if answer['completed'] != size:
+        faults.append(f'{contender.name}, {way}: {answer["completed"]} of {size} COMPLETED')
+    if answer.get('steps', 3 * size) != 3 * size:
+        faults.append(f'{contender.name}, {way}: {answer["steps"]} transitions of {size} tasks')
+    return size / answer['seconds']
+
+
+class Steady:
+    """A scheduler that always has the same number of tasks queued."""
+
+    def __init__(self, queued: int) -> None:
+        chance = random.Random(queued)
+        subsets = [
+            frozenset(name for bit, name in enumerate(RESOURCES) if number >> bit & 1)
+            for number in range(1 << len(RESOURCES))
+        ]
+        self._scheduler = Scheduler()
+        self._needs = {str(number): chance.choice(subsets) for number in range(queued)}
+        self._ranks = [(chance.random() > 0.01, -chance.randrange(10)) for _ in range(DECISIONS)]
+        self._seqs = count()
+        for rank, (task_id, needs) in zip(self._cycle(queued), self._needs.items(), strict=True):
+            self._scheduler.add(task_id, (rank, True, next(self._seqs)), needs)
+
+    def _cycle(self, length: int) -> list[tuple[bool, int]]:
+        return [self._ranks[number % DECISIONS] for number in range(length)]
+
+    def decide(self) -> float:
+        """Seconds a decision: what was taken ends at once, and the like of it is submitted."""
+        scheduler, needs, seqs = self._scheduler, self._needs, self._seqs
+        began = time.perf_counter()
+        for rank in self._ranks:
+            task_id = scheduler.take()
+            assert task_id is not None
+            scheduler.free(needs[task_id])
+            scheduler.add(task_id, (rank, True, next(seqs)), needs[task_id])
+        return (time.perf_counter() - began) / DECISIONS
+
+
+def decisions(rounds: int) -> dict[int, int]:
+    """Nanoseconds a decision, the median, by the number of queued tasks."""
+    field = {queued: Steady(queued) for queued in QUEUED}
+    times: dict[int, list[float]] = defaultdict(list)
+    for round_ in range(-1, 3 * rounds):
+        for queued, steady in field.items():
+            taken = steady.decide()
+            if round_ >= 0:
+                times[queued].append(1e9 * taken)
+    return {queued: round(quantile(values, 0.5)) for queued, values in times.items()}
+
+
+def idle() -> float:
+    """Percent of a core of a runner whose 1,000 tasks wait for a time that is far."""
+    with disk_folder() as folder:
+        runner = Contender('idle', sys.executable, 'skill_runner.py', folder, 'base')
+        with runner:
+            runner.ask('queue', 1000)
+            return cpu_percent({'runner': runner.pid}, IDLE_S)['runner']
+
+
+def ratio(rates: Rates, way: str, name: str, other: str) -> float:
+    """The median of the rounds' ratios."""
+    pairs = zip(rates[way][name], rates[way][other], strict=True)
+    return round(quantile([mine / theirs for mine, theirs in pairs], 0.5), 3)
+
+
+def main() -> int:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+    faults: list[str] = []
+    try:
+        rates = throughput(rounds, faults)
+    except subprocess.CalledProcessError as error:
+        return int(report('tasks', [f'the peers cannot be installed: {error}']))
+    medians = {
+        name: {
+            text: round(quantile(rates[way][name], 0.5))
+            for way, text in WAYS.items()
+            if rates[way][name]
+        }
+        for name in rates['one']
+    }
+    table(
+        ('durable no-op tasks a second', *WAYS.values()),
+        [(name, *(row.get(text, '-') for text in WAYS.values())) for name, row in medians.items()],
+    )
+    ratios = {
+        name: {text: ratio(rates, way, name, HUEY) for way, text in WAYS.items()} for name in OURS
+    }
+    for name, row in ratios.items():
+        texts = ', '.join(f'{value:.2f} times huey {text}' for text, value in row.items())
+        print(f'{name}: {texts} (aim {AIM})')
+    disturbed = any(ratio(rates, 'one', name, FLOOR) > COMMITS_SAVED for name in OURS)
+    if disturbed:
+        print('the disk was disturbed: fewer commits than the floor cannot explain these figures')
+
+    cost = decisions(rounds)
+    table(
+        ('scheduling decision', 'ns'),
+        [(f'{queued:,} queued', ns) for queued, ns in cost.items()],
+    )
+    growth = cost[QUEUED[-1]] / cost[QUEUED[0]]
+    of_log = math.log(QUEUED[-1]) / math.log(QUEUED[0])
+    print(f'from {QUEUED[0]} to {QUEUED[-1]:,} it grows by {growth:.2f} (log n: {of_log:.2f})')
+
+    idle_percent = idle()
+    print(f'a runner with 1,000 tasks that wait for a time: {idle_percent:.2f} % of a core')
+    if idle_percent > MAX_IDLE_PERCENT:
+        faults.append('an idle runner takes CPU time')
+    status: int = report(
+        'tasks',
+        faults,
+        tasks_per_s=medians,
+        times_huey=ratios,
+        disturbed=disturbed,
+        aim_times_huey=AIM,
+        decision_ns=cost,
+        decision_growth=round(growth, 3),
+        aim_decision_growth=round(of_log, 3),
+        idle_percent=round(idle_percent, 3),
+    )
+    return status
+
+
+if __name__ == '__main__':
+    sys.exit(main())

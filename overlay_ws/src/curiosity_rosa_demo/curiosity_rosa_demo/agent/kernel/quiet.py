@@ -1,0 +1,57 @@
+"""When a tick needs no run through the graph, because it could change nothing. Pure.
+
+The nodes are functions of the state and of what is put into it. When a run left all as it was, and
+what comes in is the same but for its time stamps, the next run would leave all as it is too; time
+alone matters only to a source that falls silent, and to a mast that is up while the rover moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.domain.brain import BrainState, QueuedTask, Reading
+
+LONGEST_S = 1.0  # seconds without a run, at most
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What comes into a tick beside a message."""
+
+    now_s: float
+    readings: Mapping[str, Reading]
+    queue: list[QueuedTask]
+
+
+def settled(before: BrainState, after: BrainState) -> bool:
+    """Whether a run left all as it was; the ages of what was heard aside."""
+    return (
+        after.robot.exposed_since_s is None
+        and not after.robot.events
+        and _lasting(before) == _lasting(after)
+    )
+
+
+def nothing_new(
+    last: Inputs, now: Inputs, state: BrainState, max_age_s: Mapping[str, float]
+) -> bool:
+    """Whether ``now`` differs from the inputs of the ``last`` run in nothing but time stamps."""
+    if now.now_s - last.now_s >= LONGEST_S or now.queue != last.queue:
+        return False
+    if now.readings.keys() != last.readings.keys():
+        return False
+    silent = state.robot.silent
+    for source, reading in now.readings.items():
+        if reading.value != last.readings[source].value:
+            return False
+        is_silent = now.now_s - reading.received_s > max_age_s.get(source, float('inf'))
+        if is_silent is not (source in silent):
+            return False
+    return True
+
+
+def _lasting(state: BrainState) -> BrainState:
+    robot = state.robot.model_copy(update={'ages_s': {}, 'heard': {}})
+    telemetry = state.telemetry.model_copy(update={'now_s': 0.0, 'readings': {}})
+    return state.model_copy(update={'robot': robot, 'telemetry': telemetry})
