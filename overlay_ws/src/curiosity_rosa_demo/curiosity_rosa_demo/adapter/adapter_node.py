@@ -42,6 +42,7 @@ from curiosity_rosa_demo.infra.ros_io import (
 
 MOVES = ('move_forward', 'turn_left', 'turn_right')
 SHUTDOWN_WAIT_S = 2.0
+STOPPED_WHILE_STARTING = 'Stopped while starting'
 
 
 class AdapterApp:
@@ -68,6 +69,7 @@ class AdapterApp:
         self._trace = TracePublisher(self.node, self._config)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._closing = False
+        self._stops_asked = 0
         self._wakeup_at = 0.0
         self._stop_future: Future | None = None
         self._cmd_vel = self.node.create_publisher(Twist, topics.rover.cmd_vel, 10)
@@ -185,6 +187,7 @@ class AdapterApp:
         motion = self._config.thresholds.motion
         with self._lock:
             number = self._guard.request_stop()
+            self._stops_asked += 1
             self._carry()
             patience = motion.stop_timeout_s + motion.stop_confirm_s
             response.success = self._wait(
@@ -198,10 +201,13 @@ class AdapterApp:
         client = self._clients[name]
         timeout_s = self._config.thresholds.motion.service_timeout_s
         with self._lock:
+            asked_before = self._stops_asked
             self._await_stop()
             self._guard.check_move()
         self._await_service(client)
         with self._lock:
+            if self._stops_asked != asked_before:  # it is meant for this motion too
+                raise Refused(STOPPED_WHILE_STARTING)
             # Checked again and sent under one lock: no stop can come between.
             token = self._guard.begin_move()
             answered = threading.Event()
@@ -217,7 +223,7 @@ class AdapterApp:
                     raise Refused(reason)
         with self._lock:
             if self._guard.stopping:
-                raise Refused(self._guard.last_error or 'Stopped while starting')
+                raise Refused(self._guard.last_error or STOPPED_WHILE_STARTING)
 
     def _report_move(self, token: int, answered: threading.Event) -> None:
         with self._lock:

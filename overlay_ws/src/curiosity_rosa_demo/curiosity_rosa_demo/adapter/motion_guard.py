@@ -12,6 +12,7 @@ moving).
 - A motion that outlives its leash, a mast that is no longer known closed under a moving rover, a
   late answer of a start call, and a rover that moves unasked each lead to a stop.
 - Once the agent's heartbeat was heard, its silence leads to a stop and forbids motion.
+- The e-stop leads to a stop; while it is pressed neither the rover nor the mast may begin to move.
 
 The carrier calls a method, then ``poll()``, and does what is due. It holds one lock around both.
 Times are seconds of a steady clock; ``travel_clock`` may run faster (simulated time), never
@@ -30,6 +31,7 @@ from curiosity_rosa_demo.adapter.stop import Odometry, Stop
 from curiosity_rosa_demo.adapter.unasked import Unasked
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
+    E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -88,6 +90,7 @@ class MotionGuard:
         self.stops_answered = -1  # the highest number whose call was answered
         self._unasked = Unasked(motion)
         self._heartbeat = Heartbeat(motion.heartbeat_max_age_s)
+        self._e_stop_pressed = False
         self._serial = 0
 
     # --- requests ---------------------------------------------------------------------------
@@ -103,11 +106,13 @@ class MotionGuard:
 
     @property
     def move_allowed(self) -> bool:
-        silent = self._heartbeat.silent(self._clock())
-        return self.mast is Mast.CLOSED and not self.stopping and not silent
+        forbidden = self._e_stop_pressed or self._heartbeat.silent(self._clock())
+        return self.mast is Mast.CLOSED and not self.stopping and not forbidden
 
     def check_move(self) -> None:
         """Raises Refused when no motion may begin now."""
+        if self._e_stop_pressed:
+            raise self._refused(E_STOP_PRESSED)
         if self.mast is not Mast.CLOSED:
             raise self._refused(NEED_TO_CLOSE_MAST)
         if self._heartbeat.silent(self._clock()):
@@ -144,6 +149,8 @@ class MotionGuard:
 
     def check_mast(self, action: MastAction) -> None:
         """Raises Refused when this mast motion may not begin now."""
+        if self._e_stop_pressed:
+            raise self._refused(E_STOP_PRESSED)
         if self._mast_motion is not None:
             raise self._refused('Mast is moving')
         if self.motion is Motion.MOVING:
@@ -227,6 +234,12 @@ class MotionGuard:
     def heartbeat(self) -> None:
         """The agent's kernel lives."""
         self._heartbeat.beat(self._clock())
+
+    def e_stop(self, pressed: bool) -> None:
+        """The button, as it is now. A mast that moves goes on: nothing can stop it."""
+        if pressed and not self._e_stop_pressed:
+            self.request_stop('E-stop pressed: the rover was stopped')
+        self._e_stop_pressed = pressed
 
     @property
     def heartbeat_heard(self) -> bool:

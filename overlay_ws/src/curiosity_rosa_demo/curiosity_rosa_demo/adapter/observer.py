@@ -1,4 +1,4 @@
-"""Brings to the guard what it has to know: odometry, joint states, the agent's heartbeat."""
+"""Brings to the guard what it has to know: odometry, joints, e-stop, the agent's heartbeat."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from std_msgs.msg import Empty
 
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.infra.config_models import Topics
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY, yaw_of
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY, listen_to_button, yaw_of
 
 LOOK_FOR_AGENT_S = 1.0
 
@@ -41,6 +41,7 @@ class Observer:
             (Empty, self._heartbeat_topic, self._on_heartbeat),
         ):
             node.create_subscription(message, topic, callback, NEWEST_ONLY)
+        listen_to_button(node, topics.rover.e_stop, self._on_e_stop)
         node.create_timer(LOOK_FOR_AGENT_S, self._look_for_agent, clock=STEADY)
 
     def _on_odometry(self, message: Odometry) -> None:
@@ -59,6 +60,11 @@ class Observer:
         with self._lock:
             self.mast_turn = turn if math.isfinite(turn) else None
             self._guard.joints(p, turn)
+            self._carry()
+
+    def _on_e_stop(self, pressed: bool) -> None:
+        with self._lock:
+            self._guard.e_stop(pressed)
             self._carry()
 
     def _on_heartbeat(self, _: Empty) -> None:

@@ -10,13 +10,15 @@ UNREADABLE = 'the safety file cannot be read: {path}; look at the rover, then cl
 
 
 class Latch:
-    """``reason`` is empty when there is none. A file that is there but cannot be read latches."""
+    """``reason`` is empty when there is none. A file that is there but tells nothing latches."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._writing = threading.Lock()
         try:
-            self.reason = path.read_text(encoding='utf-8').strip() if path.exists() else ''
+            self.reason = path.read_text(encoding='utf-8').strip() or UNREADABLE.format(path=path)
+        except FileNotFoundError:
+            self.reason = ''
         except (OSError, UnicodeDecodeError):
             self.reason = UNREADABLE.format(path=path)
 

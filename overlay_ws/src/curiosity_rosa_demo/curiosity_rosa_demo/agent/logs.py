@@ -15,11 +15,13 @@ class LogFile:
     """Takes all that is logged below ``LOGGER``. Raises OSError when it cannot be opened."""
 
     def __init__(self, path: Path) -> None:
-        file = RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding='utf-8')
-        file.setFormatter(logging.Formatter('%(asctime)s %(levelname)s %(name)s %(message)s'))
+        self._file = RotatingFileHandler(
+            path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding='utf-8'
+        )
+        self._file.setFormatter(logging.Formatter('%(asctime)s %(levelname)s %(name)s %(message)s'))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
         self._handler = QueueHandler(lines)
-        self._listener = QueueListener(lines, file)
+        self._listener = QueueListener(lines, self._file)
         self._logger = logging.getLogger(LOGGER)
         self._logger.addHandler(self._handler)
         self._logger.setLevel(logging.INFO)
@@ -30,3 +32,4 @@ class LogFile:
         self._logger.removeHandler(self._handler)
         self._logger.propagate = True
         self._listener.stop()
+        self._file.close()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, TypeVar
 
 T = TypeVar('T')
@@ -28,13 +30,20 @@ class LoopThread:
 
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
         """Run ``work`` in the loop and wait for it, from another thread. Raises what it raises,
-        and TimeoutError."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout_s)
+        and TimeoutError; then it is cancelled, so that it does not come late."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(timeout_s)
+        except concurrent.futures.TimeoutError:  # not the builtin one before Python 3.11
+            if future.done():
+                raise
+            future.cancel()
+            raise TimeoutError(f'No answer from the loop within {timeout_s:g} s') from None
 
     def soon(self, work: Callable[..., object], *arguments: Any) -> None:
         """Call it in the loop, from any thread, in the order of the calls. Nothing happens once
         the loop has ended."""
-        if not self._loop.is_closed():
+        with suppress(RuntimeError):  # it is closed
             self._loop.call_soon_threadsafe(work, *arguments)
 
     def start(self, work: Coroutine[Any, Any, Any]) -> None:
@@ -57,5 +66,7 @@ class LoopThread:
 
     def close(self) -> None:
         """End the loop, from another thread."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self.soon(self._loop.stop)
         self._thread.join(CLOSE_WAIT_S)
+        if not self._thread.is_alive():
+            self._loop.close()

@@ -29,6 +29,9 @@ class Printer:
         while (text := self._lines.get()) is not None:
             try:
                 print(text, flush=True)
-            except OSError:  # nobody reads any longer: a closed pipe, a lost terminal
-                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            except (OSError, ValueError):  # nobody reads any longer: a closed pipe or stream
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, 1)
+                os.close(nowhere)
                 os.kill(os.getpid(), signal.SIGTERM)
+                return

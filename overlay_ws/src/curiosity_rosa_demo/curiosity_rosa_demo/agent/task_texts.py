@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import accumulate, takewhile
 
 from prompt_toolkit.utils import get_cwidth
 
@@ -60,7 +61,7 @@ def history_table(rows: Iterable[HistoryRow]) -> str:
                 _moment(row.at),
                 f'{row.before.name if row.before else "-"}',
                 row.after.name,
-                row.reason,
+                ' '.join(row.reason.split()),
             )
             for row in rows
         ]
@@ -90,9 +91,8 @@ def cut(text: str, columns: int) -> str:
     text = ' '.join(text.split())
     if get_cwidth(text) <= columns:
         return text
-    while get_cwidth(text) > columns - 3:
-        text = text[:-1]
-    return f'{text}...'
+    widths = accumulate(map(get_cwidth, text))
+    return f'{text[: sum(1 for _ in takewhile(lambda width: width <= columns - 3, widths))]}...'
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

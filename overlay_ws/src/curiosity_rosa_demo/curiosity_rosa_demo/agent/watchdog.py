@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
 
 LOOKS = 4  # in each limit
+
+_log = logging.getLogger('curiosity_rosa.watchdog')
 
 
 class Watchdog:
@@ -21,23 +24,23 @@ class Watchdog:
     ) -> None:
         self._limit_s, self._lost, self._clock = limit_s, lost, clock
         self._last: float | None = None
-        self._barked = False
+        self._barked_at: float | None = None  # the beat that was the last before a silence
         self._closing = threading.Event()
 
     def start(self) -> None:
         threading.Thread(target=self._watch, name='watchdog', daemon=True).start()
 
     def beat(self) -> None:
-        self._last, self._barked = self._clock(), False
+        self._last = self._clock()
 
     def look(self) -> None:
         """One look of the thread."""
         last = self._last
-        if last is None or self._barked:
+        if last is None or last == self._barked_at:
             return
         silent_s = self._clock() - last
         if silent_s > self._limit_s:
-            self._barked = True
+            self._barked_at = last
             self._lost(f'the watchdog: the kernel was silent for {silent_s:.1f} s')
 
     def close(self) -> None:
@@ -45,4 +48,7 @@ class Watchdog:
 
     def _watch(self) -> None:
         while not self._closing.wait(self._limit_s / LOOKS):
-            self.look()
+            try:
+                self.look()
+            except Exception:  # whatever it is, the next silence must not go unseen
+                _log.exception('event=lost_raised')

@@ -17,6 +17,7 @@ NEED_TO_CLOSE_MAST = 'Need to close mast'
 NEED_TO_OPEN_MAST = 'Need to open mast'
 MAST_IS_CLOSED = 'Mast is closed'
 MOVE_IN_PROGRESS = 'Move in progress'
+E_STOP_PRESSED = 'E-stop pressed'
 NO_IMAGE_RECEIVED = 'No image received'
 AGENT_IS_SILENT = 'The agent is silent'
 

@@ -28,7 +28,12 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 from rclpy.signals import SignalHandlerOptions
-from std_msgs.msg import Empty, String
+from std_msgs.msg import Bool, Empty, String
+
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks
+except ImportError:  # Humble
+    from rclpy.qos_event import SubscriptionEventCallbacks
 
 from curiosity_rosa_demo.domain.models import (
     TraceEvent,
@@ -55,6 +60,23 @@ def history_qos(depth: int) -> QoSProfile:
         reliability=ReliabilityPolicy.RELIABLE,
         durability=DurabilityPolicy.TRANSIENT_LOCAL,
     )
+
+
+def listen_to_button(node: Node, topic: str, callback: Callable[[bool], None]) -> None:
+    """Hear a std_msgs/Bool whatever the QoS of its publisher.
+
+    A latched subscription matches only a latched publisher, a reliable one only a reliable one. A
+    message may come more than once.
+    """
+    quiet = SubscriptionEventCallbacks(use_default_callbacks=False)  # the mismatch is meant
+    for qos in (history_qos(1), QoSProfile(depth=1), NEWEST_ONLY):
+        node.create_subscription(
+            Bool,
+            topic,
+            lambda message: callback(bool(message.data)),
+            qos,
+            event_callbacks=quiet,
+        )
 
 
 class ServiceFailed(Exception):

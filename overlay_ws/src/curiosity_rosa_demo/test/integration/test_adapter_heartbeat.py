@@ -16,13 +16,15 @@ from std_msgs.msg import Empty, String
 from adapter_world import AdapterWorld
 from curiosity_rosa_demo.adapter.status import PERIOD_S, without_measured
 from curiosity_rosa_demo.domain.models import AGENT_IS_SILENT, NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
 
 pytestmark = pytest.mark.ros
 
 HEARTBEAT, STATUS = '/kernel/heartbeat', '/adapter/status'
-SILENCE = 'The agent fell silent for 1 s: the rover was stopped'
+MAX_AGE_S = load_config().thresholds.motion.heartbeat_max_age_s
+SILENCE = f'The agent fell silent for {MAX_AGE_S:g} s: the rover was stopped'
 
 
 class Agent:

@@ -50,6 +50,7 @@ class World:
         self.odometry_on = self.joints_on = True
         self.agent_lives = False
         self.heard_at: float | None = None  # the agent's last heartbeat
+        self.pressed_at: float | None = None  # the e-stop
         self.drive, self.masts = ServiceNode(), ServiceNode()
         self.driving = False  # run_demo repeats its Twist
         self.wheels = 0.0
@@ -187,6 +188,15 @@ class World:
         if self.heard_at is None or self.now - self.heard_at <= CONFIG.motion.heartbeat_max_age_s:
             return None
         return self.heard_at + CONFIG.motion.heartbeat_max_age_s
+
+    def press(self, pressed: bool) -> None:
+        """The e-stop, or its release."""
+        if not pressed:
+            self.pressed_at = None
+        elif self.pressed_at is None:
+            self.pressed_at = self.now
+        self.guard.e_stop(pressed)
+        self.carry()
 
     def agent_leaves(self) -> None:
         """It ends for good; the carrier sees that nobody publishes heartbeats any more."""

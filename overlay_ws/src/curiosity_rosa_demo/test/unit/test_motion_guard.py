@@ -8,6 +8,7 @@ from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
+    E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -241,7 +242,30 @@ def test_an_idle_guard_asks_for_no_wakeups_without_joints() -> None:
     assert world.guard.next_wakeup() is None
 
 
-# --- the agent's heartbeat -----------------------------------------------------------------
+# --- the e-stop -----------------------------------------------------------------------------
+
+
+def test_the_e_stop_stops_the_rover_and_forbids_all_motion(stowed: World) -> None:
+    assert stowed.ask_move() == ''
+    stowed.step(1.0)
+    assert stowed.moving
+    stowed.press(True)
+    stowed.step(1.0)
+    assert not stowed.moving
+    assert stowed.guard.take_alarms() == ['E-stop pressed: the rover was stopped']
+    assert not stowed.guard.move_allowed
+    assert stowed.ask_move() == E_STOP_PRESSED
+    for action in MastAction:
+        assert stowed.ask_mast(action) == E_STOP_PRESSED
+    stowed.press(True)  # it is said once
+    assert stowed.guard.take_alarms() == []
+    stowed.press(False)
+    assert stowed.ask_move() == ''
+
+
+# --- the agent's heartbeat ------------------------------------------------------------------
+
+MAX_AGE_S = CONFIG.motion.heartbeat_max_age_s
 
 
 @pytest.fixture
@@ -261,7 +285,7 @@ def test_a_rover_whose_agent_falls_silent_is_stopped_with_one_alarm(watched: Wor
     watched.step(0.5)
     assert not watched.moving
     watched.step(2.0)
-    reason = 'The agent fell silent for 1 s: the rover was stopped'
+    reason = f'The agent fell silent for {MAX_AGE_S:g} s: the rover was stopped'
     assert watched.guard.last_error == reason
     assert watched.guard.take_alarms() == [reason]
 
@@ -274,9 +298,8 @@ def test_the_silence_itself_wakes_the_guard(watched: World) -> None:
     assert watched.guard.move_allowed
     wakeup = watched.guard.next_wakeup()
     assert wakeup == pytest.approx(heard_at + CONFIG.motion.heartbeat_max_age_s, abs=0.02)
-    watched.now = wakeup
+    watched.step(wakeup - watched.now + 0.02)
     assert not watched.guard.move_allowed
-    watched.step(1.0)
     later = watched.guard.next_wakeup()
     assert later is not None
     assert later > watched.now  # it is said once

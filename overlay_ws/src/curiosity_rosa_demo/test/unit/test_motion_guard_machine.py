@@ -47,6 +47,8 @@ FAULTS: dict[str, Callable[[World], None]] = {
     'agent speaks': lambda world: setattr(world, 'agent_lives', True),
     'agent freezes': lambda world: setattr(world, 'agent_lives', False),
     'agent leaves': World.agent_leaves,
+    'e-stop pressed': lambda world: world.press(True),
+    'e-stop released': lambda world: world.press(False),
 }
 
 REQUESTS = ['move', 'move', 'stop', *(action.value for action in MastAction)]
@@ -117,6 +119,8 @@ class GuardedRover(RuleBasedStateMachine):
         fresh = World()
         world.guard = type(fresh.guard)(CONFIG.motion, CONFIG.mast, clock=lambda: world.now)
         world.heard_at = None
+        if world.pressed_at is not None:
+            world.guard.e_stop(True)  # the button is latched
         world.waiting.clear()
         for node in (world.drive, world.masts):
             for request in node.queue:  # their answers go to a process that is no more
@@ -138,6 +142,12 @@ class GuardedRover(RuleBasedStateMachine):
         moving_since, silent_since = self.world.moving_since, self.world.silence_since()
         if moving_since is not None and silent_since is not None:
             assert self.world.now - max(moving_since, silent_since) <= STOP_TAKES_S
+
+    @invariant()
+    def no_motion_outlives_the_e_stop(self) -> None:
+        moving_since, pressed_at = self.world.moving_since, self.world.pressed_at
+        if moving_since is not None and pressed_at is not None:
+            assert self.world.now - max(moving_since, pressed_at) <= STOP_TAKES_S
 
     @invariant()
     def motion_without_a_closed_mast_is_being_stopped(self) -> None:

@@ -11,30 +11,20 @@ from typing import Any
 
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import BatteryState, LaserScan
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 
 from curiosity_rosa_demo.adapter.status import without_measured
 from curiosity_rosa_demo.agent.kernel.scan import reduce_scan
 from curiosity_rosa_demo.domain.brain import Json, Reading
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, history_qos
-
-try:
-    from rclpy.event_handler import SubscriptionEventCallbacks
-except ImportError:  # Humble
-    from rclpy.qos_event import SubscriptionEventCallbacks
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, history_qos, listen_to_button
 
 # Between two readings of a fast sensor. Well below the tenth of a second at which the kernel and
 # the rover's sensors beat, so that jitter costs no reading.
 LEAST_S = 0.05
 BODY_AT = 12  # in CDR bytes: 4 of encapsulation and 8 of the header's stamp come first
-# An e-stop is heard whatever the QoS of its publisher: a latched subscription matches only a
-# latched publisher, a reliable one only a reliable one. Of what comes twice the last counts.
-LATCHED, RELIABLE = history_qos(1), QoSProfile(depth=1)
-QUIET = SubscriptionEventCallbacks(use_default_callbacks=False)  # no warning of what is meant
 
 
 class TelemetrySource:
@@ -50,9 +40,8 @@ class TelemetrySource:
         self._bodies: dict[str, bytes] = {}  # of the sensors' last messages
         rover = config.topics.rover
         listen = node.create_subscription
-        listen(String, config.topics.status.adapter, self._on_adapter, LATCHED)
-        for qos in (LATCHED, RELIABLE, NEWEST_ONLY):
-            listen(Bool, rover.e_stop, self._on_e_stop, qos, event_callbacks=QUIET)
+        listen(String, config.topics.status.adapter, self._on_adapter, history_qos(1))
+        listen_to_button(node, rover.e_stop, self._on_e_stop)
         listen(BatteryState, rover.battery_state, self._on_battery, NEWEST_ONLY)
         for source, sensor, topic, value_of in (
             ('odometry', Odometry, rover.odometry, _odometry),
@@ -90,10 +79,10 @@ class TelemetrySource:
         # In tenths of a percent: what a battery loses from one message to the next is no news.
         self._keep('battery', {'fraction': None if fraction is None else round(fraction, 3)})
 
-    def _on_e_stop(self, message: Bool) -> None:
+    def _on_e_stop(self, pressed: bool) -> None:
         before = self._readings.get('estop')
-        self._keep('estop', {'pressed': message.data})
-        if before is None or before.value['pressed'] != message.data:
+        self._keep('estop', {'pressed': pressed})
+        if before is None or before.value['pressed'] != pressed:
             self._on_urgent()
 
     def _on_adapter(self, message: String) -> None:

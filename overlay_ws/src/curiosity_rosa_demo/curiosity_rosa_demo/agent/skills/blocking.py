@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
@@ -55,16 +56,18 @@ class Blocking:
                 result = work(cancellation)
             except TurnCancelled as cancelled:
                 tell(done.set_exception, Stopped(str(cancelled)))
-            except BaseException as error:
-                tell(done.set_exception, error)
+            except Exception as error:
+                tell(done.set_exception, _for_a_future(error))
+            except BaseException as error:  # in the loop it would end the loop
+                tell(done.set_exception, RuntimeError(f'{error!r} in a skill'))
             else:
                 tell(done.set_result, result)
 
         def tell(setter: Callable[..., None], value: object) -> None:
             with self._lock:
                 self._running.discard(cancellation)
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(lambda: None if done.cancelled() else setter(value))
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(setter, value)
 
         threading.Thread(target=run, name='skill', daemon=True).start()
         try:
