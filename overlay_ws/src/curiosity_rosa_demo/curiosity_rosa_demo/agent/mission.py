@@ -7,18 +7,21 @@ the loop hears of it afterwards.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.rules import KernelRules
 from curiosity_rosa_demo.agent.latch import Latch
-from curiosity_rosa_demo.agent.loop_thread import LoopThread
-from curiosity_rosa_demo.agent.orders import Orders, Reply
+from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S, LoopThread
+from curiosity_rosa_demo.agent.orders import Orders
+from curiosity_rosa_demo.agent.replies import Replies, Then
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.blocking import Blocking
@@ -32,7 +35,9 @@ from curiosity_rosa_demo.domain.brain import BrainState, Json, QueuedTask, Readi
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 
+T = TypeVar('T')
 LEFT = 'left from an earlier run'
+CLOSED = 'The agent ends'
 KERNEL_TASKS = 50  # the kernel looks at no more
 BEGIN_WAIT_S, CLOSE_WAIT_S = 60.0, 8.0
 
@@ -82,9 +87,11 @@ class Mission:
             charged=config.thresholds.battery.charged,
         )
         register_skills(context, config)
-        self._thens: dict[int, Callable[[Reply], None]] = {}
+        self._replies = Replies()
+        self._thens: dict[int, Then] = {}
+        self._left: list[Task] = []
+        self._lost = ''  # why nothing of ours can be relied on any more
         self._loop = LoopThread('mission', self._broke)
-        self.call = self._loop.call
 
     # --- start and end ----------------------------------------------------------------------
 
@@ -93,13 +100,14 @@ class Mission:
 
         async def start() -> None:
             await self.runner.start()
+            self._left = self.runner.live()
             self._loop.start(self._orders.carry_out())
             self._loop.start(self._run_kernel())
             self._loop.start(self._follow_tasks())
 
         try:
-            self.call(start())
-        except StoreError:
+            self.call(start(), BEGIN_WAIT_S)
+        except TaskError:
             self._loop.close()
             raise
         self._watchdog.start()
@@ -119,26 +127,31 @@ class Mission:
         """Let the tasks run, and return those of an earlier run.
 
         They go on, and ``ended`` is called for each, or they are held unless ``go_on``: a rover
-        that was just switched on moves for nobody who is not there.
+        that was just switched on moves for nobody who is not there. To charge is the kernel's own
+        task and goes on in any case. Raises TaskError; then no task will run.
         """
 
         async def begin() -> list[Task]:
             while not self._kernel.ticks:
                 await asyncio.sleep(0.02)
-            left = self.runner.live()
+            left = [task for task in self._left if not task.terminal]
+            if not go_on:
+                left = [task for task in left if task.name != 'charge']
             for task in left:
                 if go_on:
                     self.follow(task, ended)
                 else:
-                    await self.runner.pause(task.id, LEFT)
+                    with suppress(TaskError):  # it has ended in this moment
+                        await self.runner.pause(task.id, LEFT)
             self._loop.start(self.runner.run_loop())
             return left
 
         return self.call(begin(), BEGIN_WAIT_S)
 
     def close(self) -> None:
-        """What runs is cancelled and kept for another run."""
+        """What runs is cancelled and kept for another run; nothing moves any more."""
         self._watchdog.close()
+        self._blocking.halt(CLOSED)
 
         async def end() -> None:
             await self._loop.cancel_jobs()
@@ -146,10 +159,21 @@ class Mission:
 
         try:
             self.call(end(), 2 * self._config.agent.tasks.cancel_grace_s + CLOSE_WAIT_S)
+        except TaskError as error:
+            self._tell_error(f'The tasks could not be closed: {error}')
         finally:
             self._loop.close()
+            self._keep()  # it may have been set in the last moment
 
     # --- from any thread --------------------------------------------------------------------
+
+    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
+        """What ``work`` returns or raises in the loop; not from the loop itself. Raises TaskError
+        when there is no answer in time."""
+        try:
+            return self._loop.call(work, timeout_s)
+        except TimeoutError as error:
+            raise TaskError(f'{error}; try again, :stop works all the same') from None
 
     @property
     def state(self) -> BrainState:
@@ -173,20 +197,24 @@ class Mission:
         else:
             self._orders.take([CancelTasks(by)], stopped_by=by)
 
-    def tell(self, message: Json, then: Callable[[Reply], None]) -> None:
+    def tell(self, message: Json, then: Then) -> None:
         """A message for the kernel, after ``begin``; ``then`` gets, in the loop, what came of
         it."""
 
         def post() -> None:
-            self._thens[id(message)] = then
+            self._thens[id(message)] = self._replies.expect(then)
             self._kernel.post(message)
 
         self._loop.soon(post)
 
-    def submit(self, task: Task, then: Callable[[Reply], None]) -> None:
+    def submit(self, task: Task, then: Then) -> None:
         """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
         task once it is stored, or why it was not."""
-        self._loop.soon(self._kernel.post, partial(self._orders.submit, task, then))
+
+        def post() -> None:
+            self._kernel.post(partial(self._orders.submit, task, self._replies.expect(then)))
+
+        self._loop.soon(post)
 
     def follow(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""
@@ -263,12 +291,12 @@ class Mission:
         )
 
     def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
-        self._beat()
-        self._watchdog.beat()
         payload = (message or {}).get('payload')
         stopped_by = payload.get('stopped_by', '') if isinstance(payload, dict) else ''
         then = self._thens.pop(id(message), None)
         self._orders.take(actions, then, str(stopped_by))
+        self._watchdog.beat()
+        self._beat()
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
             self._loop.start(asyncio.to_thread(self._keep))
@@ -280,19 +308,30 @@ class Mission:
             self._tell_error(f'The safety latch cannot be saved: {error}')
 
     def _broke(self, error: BaseException) -> None:
-        self._fail(f'an internal error: {error!r}')
+        """One of our jobs has ended: nothing may begin again in this process."""
+        if self._lost:
+            return
+        self._lost = f'an internal error: {error!r}; leave, and start the agent again'
+        self._blocking.halt(f'Stopped by {self._lost}')
+        self._fail(self._lost)
+        # Not by the orders: it may be them that ended.
+        self._loop.start(self.runner.cancel_all(f'Stopped by {self._lost}'))
+        self._replies.lose(f'Stopped by {self._lost}')
 
     def _store_failed(self, error: StoreError) -> None:
         self._fail(f'the task store: {error}')
 
     def _kernel_lost(self, why: str) -> None:
-        self._tell_error(f'Stopped by {why}')
-        self.stop(why)
+        try:
+            self.stop(why)
+        finally:
+            self._tell_error(f'Stopped by {why}')
 
     def _fail(self, by: str) -> None:
         """Something of ours broke: the rover stands still, and the user is told."""
-        self._tell_error(f'Stopped by {by}')
         self._orders.stop_rover(f'Stopped by {by}')
+        # It may be written to a file, and the loop must not wait.
+        threading.Thread(target=self._tell_error, args=(f'Stopped by {by}',), daemon=True).start()
 
     def _tell_error(self, why: str) -> None:
         self._session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitCharge,
     SubmitGoal,
 )
+from curiosity_rosa_demo.agent.replies import Reply, Then
 from curiosity_rosa_demo.agent.session import Session
 from curiosity_rosa_demo.agent.skills.blocking import Blocking
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
@@ -30,18 +31,8 @@ from curiosity_rosa_demo.domain.models import TraceKind
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
 NO_QUESTION = 'No question is open.'
-
-
-@dataclass
-class Reply:
-    """What came of a message: a task that was made of it, or words."""
-
-    words: list[str] = field(default_factory=list)
-    ok: bool = True
-    task: Task | None = None
-
-
-Then = Callable[[Reply], None]
+RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
+WAITS_ITS_TURN = (LifecycleState.PENDING, LifecycleState.PAUSED)
 
 
 @dataclass(frozen=True)
@@ -99,16 +90,34 @@ class Orders:
             batch = await self._batches.get()
             reply = Reply()
             try:
-                for action in batch.actions:
-                    await self._perform(action, reply, batch.because)
-            except TaskError as error:
-                reply.ok = False
-                reply.words.append(str(error))
+                for action in self._complete(batch.actions):
+                    await self._try(action, reply, batch.because)
             finally:
                 if batch.halted:
                     self._blocking.release()
             if batch.then is not None:
                 batch.then(reply)
+
+    def _complete(self, actions: Sequence[Action | _Submit]) -> Sequence[Action | _Submit]:
+        """A pause holds back also those in the queue that the kernel does not look at."""
+        pauses = {action.id: action for action in actions if isinstance(action, PauseTask)}
+        if not pauses:
+            return actions
+        why = next(iter(pauses.values())).why
+        others = [
+            PauseTask(task.id, why)
+            for task in self._runner.live()
+            if task.id not in pauses and task.state in WAITS_ITS_TURN and not task.held
+        ]
+        return [*others, *actions]
+
+    async def _try(self, action: Action | _Submit, reply: Reply, because: str) -> None:
+        """What cannot be done keeps nothing that follows from being done."""
+        try:
+            await self._perform(action, reply, because)
+        except TaskError as error:
+            reply.ok = False
+            reply.words.append(str(error))
 
     async def _perform(self, action: Action | _Submit, reply: Reply, because: str) -> None:
         runner = self._runner
@@ -136,9 +145,11 @@ class Orders:
         elif isinstance(action, Approve):
             await self._approve(action, reply)
         elif isinstance(action, Notice):
-            # It may be written to a file.
-            await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
             reply.words.append(action.text)
+            try:  # in a thread, since it may be written to a file
+                await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
+            except OSError as error:
+                reply.words.append(f'(not recorded: {error})')
 
     async def _cancel_all(self, why: str) -> None:
         waiting = [task.id for task in self._runner.live() if task.state not in RUNNING]
@@ -168,5 +179,3 @@ class Orders:
         await self._runner.approve(asking[0].id, approved)
         reply.words.append(f'{"approved" if approved else "rejected"} {asking[0].id[:8]}')
 
-
-RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)

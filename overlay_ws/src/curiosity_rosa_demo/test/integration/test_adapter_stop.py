@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import time
 
 import pytest
 
-from adapter_world import CLOSED, METRES_PER_S, SPEED, AdapterWorld, near
-from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
+from adapter_world import CLOSED, METRES_PER_S, SPEED, AdapterWorld, in_motion, near
+from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, NEED_TO_CLOSE_MAST
 from harness import Process, Sandbox, wait_until
 
 pytestmark = pytest.mark.ros
@@ -47,6 +48,37 @@ rclpy.spin(RunNode(ServiceFaults(), time_scale=1.0))
 def reach(seconds: float) -> float:
     """How far the rover drives in so many of our seconds, metres."""
     return float(METRES_PER_S * SPEED * seconds)
+
+
+# --- a stop and a motion at once ----------------------------------------------------------
+
+
+def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds={'motion': {'stop_timeout_s': 1.5}}).drive()
+    world.fault(fault_services=['move_stop:late:1.0'])
+    stop, again = world.ask_later('move_stop'), None
+    wait_until(lambda: not world.status()['move_allowed'], 'the stop to be under way')
+    motion = world.ask_later('move_forward')  # it waits for the stop
+    threading.Event().wait(0.2)
+    assert not motion.done()
+    again = world.ask_later('move_stop')
+    wait_until(lambda: stop.done() and motion.done() and again.done(), 'three answers', 10.0)
+    assert not motion.result().success
+    world.wait_until_it_stands()
+    before = len(world.odometry)
+    wait_until(lambda: len(world.odometry) > before + 5, 'odometry')
+    assert not any(in_motion(each) for each in world.odometry[before:])
+
+
+def test_the_e_stop_holds_rover_and_mast(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox).drive()
+    world.fault(e_stop=True)
+    world.wait_until_it_stands()
+    for name in ('move_forward', 'mast_open', 'mast_rotate'):
+        assert world.refuses(name) == E_STOP_PRESSED
+    world.fault(e_stop=False)
+    wait_until(lambda: world.status()['move_allowed'], 'the release')
+    world.does('mast_open')
 
 
 # --- the leash -----------------------------------------------------------------------------------

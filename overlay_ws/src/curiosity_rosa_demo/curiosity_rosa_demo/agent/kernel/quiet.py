@@ -45,7 +45,11 @@ def nothing_new(
     for source, reading in now.readings.items():
         if reading.value != last.readings[source].value:
             return False
-        is_silent = now.now_s - reading.received_s > max_age_s.get(source, float('inf'))
+        # While a source sends what cannot be used, its last good reading grows old.
+        usable = state.robot.heard.get(source) if source in state.robot.refused else reading
+        if usable is None:
+            continue
+        is_silent = now.now_s - usable.received_s > max_age_s.get(source, float('inf'))
         if is_silent is not (source in silent):
             return False
     return True

@@ -56,10 +56,10 @@ class Blocking:
                 result = work(cancellation)
             except TurnCancelled as cancelled:
                 tell(done.set_exception, Stopped(str(cancelled)))
-            except Exception as error:
-                tell(done.set_exception, _for_a_future(error))
-            except BaseException as error:  # in the loop it would end the loop
-                tell(done.set_exception, RuntimeError(f'{error!r} in a skill'))
+            except BaseException as error:
+                # SystemExit would end the loop, and a future refuses a StopIteration.
+                plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
+                tell(done.set_exception, error if plain else RuntimeError(f'It raised {error!r}'))
             else:
                 tell(done.set_result, result)
 
