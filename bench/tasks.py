@@ -8,12 +8,17 @@ submitted at once (DBOS 200).
 - ours, one resource: the SkillRunner; all tasks need the same resource, so that they run one after
   the other. PENDING and ACTIVE share a commit where a task starts at once; COMPLETED is another
 - ours, no resource: the same with tasks that may run side by side
-- huey: SqliteHuey(fsync=True), one thread that enqueues, dequeues and executes; three commits
+- huey, direct: SqliteHuey(fsync=True) without a consumer, one thread that enqueues, dequeues and
+  executes; three commits. The least that its storage costs; nobody deploys it so
+- huey, consumer: as it is deployed, its own consumer in a thread and the submitter in another,
+  which find each other by looking every millisecond (its own settings: every 0.1 s and longer)
+- huey, spinning: the same without any sleep, which takes a core even when there is nothing to do
 - DBOS: start_workflow and get_result; two commits
 - floor: bare sqlite3, a commit for each of the three states
 
-Aims, for either of ours: twice huey, both ways. Where the disk is disturbed by others the figures
-say little, and it is said: then ours is quicker with two commits than the floor with three.
+Aims, for either of ours: twice huey with its consumer, both ways; the ratios to all three are
+printed. Where the disk is disturbed by others the figures say little, and it is said: then ours is
+quicker with two commits than the floor with three.
 
 Then Scheduler.take + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of mixed
 priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster than
@@ -48,7 +53,8 @@ from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 AIM = 2.0
 COMMITS_SAVED = 3 / 2  # of the floor's to ours
 OURS = ('ours, one resource', 'ours, no resource')
-HUEY, DBOS, FLOOR = 'huey', 'DBOS', 'floor'
+HUEYS = {'huey, direct': 'direct', 'huey, consumer': '0.001', 'huey, spinning': '0'}
+DBOS, FLOOR = 'DBOS', 'floor'
 WAYS = {'one': 'one at a time', 'pipelined': 'pipelined'}
 BLOCK = {'one': 200, 'pipelined': 1000}  # tasks
 OTHER_BLOCK = {(DBOS, 'one'): 50, (DBOS, 'pipelined'): 200, (FLOOR, 'pipelined'): 0}
@@ -66,7 +72,10 @@ def contenders(python: str, folder: Path) -> list[Contender]:
     return [
         Contender(OURS[0], sys.executable, 'skill_runner.py', _sub(folder, 'one'), 'base'),
         Contender(OURS[1], sys.executable, 'skill_runner.py', _sub(folder, 'none'), 'none'),
-        Contender(HUEY, python, 'huey_sqlite.py', folder),
+        *(
+            Contender(name, python, 'huey_sqlite.py', _sub(folder, name), argument)
+            for name, argument in HUEYS.items()
+        ),
         Contender(DBOS, python, 'dbos_sqlite.py', folder),
         Contender(FLOOR, sys.executable, 'sqlite_floor.py', folder),
     ]
@@ -187,11 +196,21 @@ def main() -> int:
         [(name, *(row.get(text, '-') for text in WAYS.values())) for name, row in medians.items()],
     )
     ratios = {
-        name: {text: ratio(rates, way, name, HUEY) for way, text in WAYS.items()} for name in OURS
+        name: {
+            other: {text: ratio(rates, way, name, other) for way, text in WAYS.items()}
+            for other in HUEYS
+        }
+        for name in OURS
     }
-    for name, row in ratios.items():
-        texts = ', '.join(f'{value:.2f} times huey {text}' for text, value in row.items())
-        print(f'{name}: {texts} (aim {AIM})')
+    table(
+        ('ratio', *WAYS.values()),
+        [
+            (f'{name} / {other}', *(row[text] for text in WAYS.values()))
+            for name, rows in ratios.items()
+            for other, row in rows.items()
+        ],
+    )
+    print(f'aim: {AIM} times huey, consumer')
     disturbed = any(ratio(rates, 'one', name, FLOOR) > COMMITS_SAVED for name in OURS)
     if disturbed:
         print('the disk was disturbed: fewer commits than the floor cannot explain these figures')

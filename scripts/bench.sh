@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/env.sh
 names=("$@")
-((${#names[@]})) || names=(image_pipeline adapter capture startup footprint)
+((${#names[@]})) || names=(image_pipeline adapter capture startup footprint tasks crash stop_latency)
 status=0
 for name in "${names[@]}"; do
   [[ -f bench/$name.py && $name != _* ]] || {

@@ -1,7 +1,12 @@
-"""huey's SqliteHuey, used in the way that is quickest while task and result are durable.
+"""huey's SqliteHuey while task and result are durable: three commits a task.
 
-One thread enqueues, dequeues and executes: no consumer process, no polling. Three commits a task.
-Run by bench/tasks.py in the peers' environment as: python huey_sqlite.py FOLDER
+``direct``: one thread enqueues, dequeues and executes, without a consumer; nobody waits for
+anybody. That is the least that huey's storage costs, not a way in which huey is deployed.
+Otherwise as it is deployed, with its own consumer, in this process and with one thread: the
+argument is the delay in seconds with which the consumer looks for tasks and the submitter for
+results, without backoff. There is no signal between the two. 0: both never sleep, and take a core.
+
+Run by bench/tasks.py in the peers' environment as: python huey_sqlite.py FOLDER direct|DELAY
 """
 
 from __future__ import annotations
@@ -38,11 +43,43 @@ def pipelined(count: int) -> Callable[[], dict[str, Any]]:
 
 
 def _look(results: list[Any]) -> Callable[[], dict[str, Any]]:
-    def look() -> dict[str, Any]:
-        completed = sum(result.get() == 1 for result in results)
-        return {'completed': completed if len(huey) == 0 else -1}
-
-    return look
+    return lambda: _counted([result.get() for result in results])
 
 
-serve(lambda: [pragmas(huey.storage.conn)], one=one, pipelined=pipelined)
+def consumed_one(count: int) -> Callable[[], dict[str, Any]]:
+    values = [_wait(noop()) for _ in range(count)]
+    return lambda: _counted(values)
+
+
+def consumed_pipelined(count: int) -> Callable[[], dict[str, Any]]:
+    values = [_wait(result) for result in [noop() for _ in range(count)]]
+    return lambda: _counted(values)
+
+
+def _wait(result: Any) -> Any:
+    return result.get(blocking=True, timeout=60, backoff=1.0, max_delay=delay_s)
+
+
+def _counted(values: list[Any]) -> dict[str, Any]:
+    return {'completed': values.count(1) if len(huey) == 0 else -1}
+
+
+def durability() -> list[tuple[str, int]]:
+    return [pragmas(huey.storage.conn)]
+
+
+if sys.argv[2] == 'direct':
+    serve(durability, one=one, pipelined=pipelined)
+else:
+    delay_s = float(sys.argv[2])
+    consumer = huey.create_consumer(
+        workers=1,
+        worker_type='thread',
+        periodic=False,
+        initial_delay=delay_s,
+        max_delay=delay_s,
+        backoff=1.0,
+    )
+    consumer.start()
+    serve(durability, one=consumed_one, pipelined=consumed_pipelined)
+    consumer.stop(graceful=True)

@@ -93,8 +93,12 @@ class AgentApp:
         self.mission.urgent()
 
     def _emit(self, event: TraceEvent) -> None:
-        for recorder in self._recorders:
-            recorder.record(event)
+        for recorder in list(self._recorders):
+            try:
+                recorder.record(event)
+            except OSError as error:  # such as a full disk: that must stop no stop
+                self._recorders.remove(recorder)
+                self.console.notice(f'! The trace is no longer recorded: {error}')
         self._publisher.publish(event)
         if self.artifacts is not None and event.tool_name == 'capture_and_score' and event.ok:
             self.artifacts.save_capture()
@@ -159,7 +163,9 @@ class AgentApp:
     def close(self) -> None:
         """The rover first. What runs is kept for another run."""
         self._beginning.cancel('The console ended')
-        if self.mission.busy:
+        busy = self.mission.busy
+        self.mission.halt()
+        if busy:
             self.session.stop()
         self._begin_thread.join(timeout=CLOSE_WAIT_S)
         self.mission.close()

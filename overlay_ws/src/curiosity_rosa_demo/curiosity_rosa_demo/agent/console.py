@@ -13,7 +13,7 @@ from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, p
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import line as trace_line
 from curiosity_rosa_demo.agent.mission import Mission
-from curiosity_rosa_demo.agent.orders import Reply
+from curiosity_rosa_demo.agent.orders import Reply, Then
 from curiosity_rosa_demo.agent.reporting import status_text, summary
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.task_texts import history_table, task_text, tasks_table
@@ -48,7 +48,8 @@ class Console:
     ) -> None:
         self._session, self._mission, self._config, self._say = session, mission, config, say
         self._changed = threading.Condition()
-        self._early: deque[Command] = deque()  # typed before the tasks may run
+        # Typed before the tasks may run, and how many stops had been asked for by then.
+        self._early: deque[tuple[Command, int]] = deque()
         self._ready = False
         self._open = 0  # what was asked for and has not ended
         self.last: Outcome | None = None
@@ -65,6 +66,7 @@ class Console:
             return True
         if command is None:
             return True
+        stops = self._mission.stops
         if len(line) > LONGEST_LINE:
             self._finish(Outcome(False, f'{len(line)} characters; a line may have {LONGEST_LINE}'))
             return True
@@ -76,11 +78,11 @@ class Console:
         with self._changed:
             early = not self._ready and command.name not in ANY_TIME
             if early:
-                self._early.append(command)
+                self._early.append((command, stops))
         if early:
             self._say(f'(queued until the other nodes are up; :stop drops it) {line.strip()}')
         else:
-            self._run(command, line.strip())
+            self._run(command, line.strip(), stops)
         return True
 
     def ready(self) -> None:
@@ -91,10 +93,10 @@ class Console:
                     self._ready = True
                     self._changed.notify_all()
                     return
-                command = self._early.popleft()
+                command, stops = self._early.popleft()
                 self._open += 1  # so that nobody believes in between that all is done
             try:
-                self._run(command, '')
+                self._run(command, '', stops)
             finally:
                 self._closed()
 
@@ -140,16 +142,17 @@ class Console:
 
     # --- running ----------------------------------------------------------------------------
 
-    def _run(self, command: Command, line: str) -> None:
+    def _run(self, command: Command, line: str, stops: int) -> None:
+        """``stops``: those asked for before the line was typed; a later one drops it."""
         try:
             if command.name == 'text':
-                self._ask(partial(self._mission.tell, {'text': command.text}), line)
+                self._ask(partial(self._mission.tell, {'text': command.text}), line, stops)
             elif command.name in INTENTS:
                 payload: Json = {'task_id': self._find(command.text).id} if command.text else {}
                 intent: Json = {'intent': INTENTS[command.name], 'payload': payload}
-                self._ask(partial(self._mission.tell, intent), '')
+                self._ask(partial(self._mission.tell, intent), '', stops)
             elif (task := self._task(command)) is not None:
-                self._ask(partial(self._mission.submit, task), line)
+                self._ask(partial(self._mission.submit, task), line, stops)
             else:
                 self._finish(self._answer(command))
         except TaskError as error:
@@ -168,20 +171,22 @@ class Console:
             return self._mission.task(command.text, command.data)
         return None
 
-    def _ask(self, ask: Callable[[Callable[[Reply], None]], None], line: str) -> None:
+    def _ask(self, ask: Callable[[Then, int], None], line: str, stops: int) -> None:
         """Hand something on whose outcome is told when it has one."""
-        if line and self._open:
+        if line and self._mission.busy:
             self._say(f'(queued behind what runs; :stop drops it) {line}')
         self._opened()
 
         def then(reply: Reply) -> None:
-            if reply.task is not None:
+            if reply.dropped:
+                self._closed()
+            elif reply.task is not None:
                 self._mission.follow(reply.task, self._ended)
             else:
                 self._finish(Outcome(reply.ok, '\n'.join(reply.words) or 'done'))
                 self._closed()
 
-        ask(then)
+        ask(then, stops)
 
     def _ended(self, task: Task) -> None:
         self.ended(task)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 LOGGER = 'curiosity_rosa'
 MAX_BYTES, KEPT = 1_000_000, 3
+FORMAT = '%(asctime)s %(levelname)s %(name)s %(message)s'
 
 
 class LogFile:
@@ -18,7 +19,7 @@ class LogFile:
         self._file = RotatingFileHandler(
             path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding='utf-8'
         )
-        self._file.setFormatter(logging.Formatter('%(asctime)s %(levelname)s %(name)s %(message)s'))
+        self._file.setFormatter(logging.Formatter(FORMAT))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
         self._handler = QueueHandler(lines)
         self._listener = QueueListener(lines, self._file)

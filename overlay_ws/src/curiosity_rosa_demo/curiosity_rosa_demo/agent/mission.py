@@ -20,13 +20,14 @@ from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.rules import KernelRules
 from curiosity_rosa_demo.agent.latch import Latch
 from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S, LoopThread
-from curiosity_rosa_demo.agent.orders import Orders
-from curiosity_rosa_demo.agent.replies import Replies, Then
+from curiosity_rosa_demo.agent.orders import Orders, Then
+from curiosity_rosa_demo.agent.replies import Replies
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.blocking import Blocking
-from curiosity_rosa_demo.agent.skills.catalogue import make_task, register_skills
+from curiosity_rosa_demo.agent.skills.catalogue import as_queued, make_task, register_skills
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.task_texts import mode_text
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
@@ -88,6 +89,7 @@ class Mission:
         )
         register_skills(context, config)
         self._replies = Replies()
+        self.stops = 0  # asked for so far
         self._thens: dict[int, Then] = {}
         self._left: list[Task] = []
         self._lost = ''  # why nothing of ours can be relied on any more
@@ -148,10 +150,13 @@ class Mission:
 
         return self.call(begin(), BEGIN_WAIT_S)
 
-    def close(self) -> None:
-        """What runs is cancelled and kept for another run; nothing moves any more."""
+    def halt(self) -> None:
+        """For good: no skill sends anything that moves the rover any more."""
         self._watchdog.close()
         self._blocking.halt(CLOSED)
+
+    def close(self) -> None:
+        """After ``halt``: what runs is cancelled and kept for another run."""
 
         async def end() -> None:
             await self._loop.cancel_jobs()
@@ -187,6 +192,7 @@ class Mission:
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
+        self.stops += 1
         self._blocking.halt(f'Stopped by {by}')
         self._loop.soon(self._stopped, by)
         return self._session.stop()
@@ -197,24 +203,32 @@ class Mission:
         else:
             self._orders.take([CancelTasks(by)], stopped_by=by)
 
-    def tell(self, message: Json, then: Then) -> None:
-        """A message for the kernel, after ``begin``; ``then`` gets, in the loop, what came of
-        it."""
+    def tell(self, message: Json, then: Then, stops: int) -> None:
+        """A message for the kernel, after ``begin``; ``then`` gets, in the loop, what came of it.
 
-        def post() -> None:
-            self._thens[id(message)] = self._replies.expect(then)
+        Nothing comes of it when a stop was asked for since ``stops`` was read.
+        """
+
+        def post(then: Then) -> None:
+            self._thens[id(message)] = then
             self._kernel.post(message)
 
-        self._loop.soon(post)
+        self._loop.soon(self._unless_stopped, stops, then, post)
 
-    def submit(self, task: Task, then: Then) -> None:
+    def submit(self, task: Task, then: Then, stops: int) -> None:
         """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
-        task once it is stored, or why it was not."""
+        task once it is stored, or why it was not. ``stops`` as in ``tell``."""
 
-        def post() -> None:
-            self._kernel.post(partial(self._orders.submit, task, self._replies.expect(then)))
+        def post(then: Then) -> None:
+            self._kernel.post(partial(self._orders.submit, task, then))
 
-        self._loop.soon(post)
+        self._loop.soon(self._unless_stopped, stops, then, post)
+
+    def _unless_stopped(self, stops: int, then: Then, post: Callable[[Then], None]) -> None:
+        if stops == self.stops:
+            post(self._replies.expect(then))
+        else:
+            self._orders.drop(then)
 
     def follow(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""
@@ -261,34 +275,17 @@ class Mission:
         return self.call(rows())
 
     def mode_text(self) -> str:
-        state = self.state
-        lines = [f'{state.tasks.mode.value}: {state.tasks.mode_reason or "starting"}']
-        if state.world.summary:
-            lines.append(state.world.summary)
-        if state.robot.safety_latch:
-            lines.append(f'latched until :clear: {state.robot.safety_latch}')
-        if state.robot.silent:
-            lines.append(f'silent: {", ".join(state.robot.silent)}')
-        return '\n'.join(lines)
+        return mode_text(self.state)
 
     # --- in the loop ------------------------------------------------------------------------
 
     def _queue(self) -> list[QueuedTask]:
-        return [self._as_queued(task) for task in self.runner.live(KERNEL_TASKS)]
-
-    def _as_queued(self, task: Task) -> QueuedTask:
-        text = task.metadata.get('text')
-        return QueuedTask.model_construct(
-            task_id=task.id,
-            goal=text if isinstance(text, str) else task.name,
-            priority=task.priority,
-            deadline=task.deadline_s,
-            resources_required=sorted(self.runner.needs(task)),
-            preemptible=self._preemptible.get(task.name, True),
-            status=task.state.name,
-            skill=task.name,
-            held=task.held,
-        )
+        return [
+            as_queued(
+                task, self.runner.needs(task), preemptible=self._preemptible.get(task.name, True)
+            )
+            for task in self.runner.live(KERNEL_TASKS)
+        ]
 
     def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
         payload = (message or {}).get('payload')
@@ -319,7 +316,9 @@ class Mission:
         self._replies.lose(f'Stopped by {self._lost}')
 
     def _store_failed(self, error: StoreError) -> None:
-        self._fail(f'the task store: {error}')
+        # The runner pauses what runs by itself, and goes on when the file can be written again.
+        threading.Thread(target=self._session.stop, daemon=True).start()
+        self._tell_soon(f'Nothing runs until tasks can be saved again: {error}')
 
     def _kernel_lost(self, why: str) -> None:
         try:
@@ -330,8 +329,11 @@ class Mission:
     def _fail(self, by: str) -> None:
         """Something of ours broke: the rover stands still, and the user is told."""
         self._orders.stop_rover(f'Stopped by {by}')
-        # It may be written to a file, and the loop must not wait.
-        threading.Thread(target=self._tell_error, args=(f'Stopped by {by}',), daemon=True).start()
+        self._tell_soon(f'Stopped by {by}')
+
+    def _tell_soon(self, why: str) -> None:
+        """It may be written to a file, and the loop must not wait."""
+        threading.Thread(target=self._tell_error, args=(why,), daemon=True).start()
 
     def _tell_error(self, why: str) -> None:
         self._session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)

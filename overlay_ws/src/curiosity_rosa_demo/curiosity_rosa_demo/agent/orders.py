@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
@@ -20,7 +20,6 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitCharge,
     SubmitGoal,
 )
-from curiosity_rosa_demo.agent.replies import Reply, Then
 from curiosity_rosa_demo.agent.session import Session
 from curiosity_rosa_demo.agent.skills.blocking import Blocking
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
@@ -32,7 +31,21 @@ CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
 NO_QUESTION = 'No question is open.'
 RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
+HOLDS_BACK = (StopRover, Hold, CancelTasks, PauseTask)
 WAITS_ITS_TURN = (LifecycleState.PENDING, LifecycleState.PAUSED)
+
+
+@dataclass
+class Reply:
+    """What came of a message: a task that was made of it, or words."""
+
+    words: list[str] = field(default_factory=list)
+    ok: bool = True
+    task: Task | None = None
+    dropped: bool = False  # a stop overtook it
+
+
+Then = Callable[[Reply], None]
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,7 @@ class Orders:
         self._session, self._runner, self._blocking = session, runner, blocking
         self._say = say
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
+        self._overtaken = 0  # messages that a stop overtook, until they are told
         self.dropped: set[str] = set()  # tasks that a stop ended before they began
 
     def take(self, actions: list[Action], then: Then | None = None, stopped_by: str = '') -> None:
@@ -80,6 +94,11 @@ class Orders:
         """Submit it after what was taken before."""
         self._batches.put_nowait(_Batch([_Submit(task)], then, halted=False, because=''))
 
+    def drop(self, then: Then) -> None:
+        """A stop overtook a message; it is told with what else the stop drops."""
+        self._overtaken += 1
+        then(Reply(ok=False, dropped=True))
+
     def stop_rover(self, why: str) -> None:
         """At once, whatever else there is to do; what runs and what waits is cancelled."""
         self.take([StopRover(why), CancelTasks(why)])
@@ -89,12 +108,18 @@ class Orders:
         while True:
             batch = await self._batches.get()
             reply = Reply()
+            actions = self._complete(batch.actions)
             try:
-                for action in self._complete(batch.actions):
-                    await self._try(action, reply, batch.because)
+                for action in actions:
+                    if isinstance(action, HOLDS_BACK):
+                        await self._try(action, reply, batch.because)
             finally:
                 if batch.halted:
                     self._blocking.release()
+            # Not while skills are halted: what is let go or submitted here is to run.
+            for action in actions:
+                if not isinstance(action, HOLDS_BACK):
+                    await self._try(action, reply, batch.because)
             if batch.then is not None:
                 batch.then(reply)
 
@@ -155,8 +180,9 @@ class Orders:
         waiting = [task.id for task in self._runner.live() if task.state not in RUNNING]
         self.dropped.update(waiting)
         await self._runner.cancel_all(why)
-        if waiting:
-            self._say(f'({len(waiting)} queued dropped)')
+        dropped, self._overtaken = len(waiting) + self._overtaken, 0
+        if dropped:
+            self._say(f'({dropped} queued dropped)')
 
     async def _resume(self, task_id: str | None, reply: Reply) -> None:
         held = [task.id for task in self._runner.live() if task.held]
@@ -178,4 +204,3 @@ class Orders:
         approved = action.action is not ApprovalAction.REJECT
         await self._runner.approve(asking[0].id, approved)
         reply.words.append(f'{"approved" if approved else "rejected"} {asking[0].id[:8]}')
-

@@ -1,23 +1,8 @@
-"""What comes of a message to the mission; whoever asked hears of it exactly once."""
+"""Who waits for a reply; everybody hears exactly once, also when nobody is left to answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-
-from curiosity_rosa_demo.agent.tasks import Task
-
-
-@dataclass
-class Reply:
-    """What came of a message: a task that was made of it, or words."""
-
-    words: list[str] = field(default_factory=list)
-    ok: bool = True
-    task: Task | None = None
-
-
-Then = Callable[[Reply], None]
+from curiosity_rosa_demo.agent.orders import Reply, Then
 
 
 class Replies:

@@ -49,6 +49,7 @@ class Session:
         emit: Callable[[TraceEvent], None],
     ) -> None:
         self._client, self._config, self._emit = client, config, emit
+        self._ros_clock = ros_clock
         self.events = TraceBuffer(1000)
         self._tools = RoverTools(client, config, ros_clock)
         self._brain = Brain(self._tools, config, self.trace, self._recall)
@@ -87,10 +88,12 @@ class Session:
         """One tool, asked for by name. Raises TurnCancelled."""
 
         def run() -> Outcome:
-            self._tools.cancellation = cancellation
+            # Of its own: beside a turn, another one's stop must not take the place of the turn's.
+            tools = RoverTools(self._client, self._config, self._ros_clock)
+            tools.cancellation = cancellation
             shown = ', '.join(f'{key}={value:g}' for key, value in arguments.items())
             self.trace(TraceKind.ACT, f'{name}({shown})', tool_name=name)
-            result = self._tools.run(name, **arguments)
+            result = tools.run(name, **arguments)
             trace_result(self.trace, name, result)
             return self._outcome(result)
 

@@ -11,6 +11,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.domain.brain import BrainState
 
 WHAT, WHY = 40, 50  # columns
 HEAD = ('id', 'state', 'prio', 'what', 'for', 'why')
@@ -66,6 +67,17 @@ def history_table(rows: Iterable[HistoryRow]) -> str:
             for row in rows
         ]
     )
+
+
+def mode_text(state: BrainState) -> str:
+    """The kernel's mode, why it is that, and what it knows of the rover."""
+    optional = {
+        '': state.world.summary,
+        'latched until :clear: ': state.robot.safety_latch,
+        'silent: ': ', '.join(state.robot.silent),
+    }
+    mode = f'{state.tasks.mode.value}: {state.tasks.mode_reason or "starting"}'
+    return '\n'.join([mode, *(f'{name}{text}' for name, text in optional.items() if text)])
 
 
 def what(task: Task) -> str:

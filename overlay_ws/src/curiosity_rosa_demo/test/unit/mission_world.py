@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain import Reading
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
@@ -41,36 +42,50 @@ class ScriptedSession:
         self.started = threading.Event()
         self.broken: Exception | None = None
         self.fails = ''
+        self.quick: set[str] = set()  # tools that take no time
+        self.deaf: threading.Event | None = None  # work ends with this, whatever it is told
+        self.used: list[Cancellation] = []
+        self.notes_calls = False
+        self.answers = True  # whether the status comes
+        self.on_begin: Callable[[str], None] = lambda what: None
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
         self.events.append(new_event(kind, message, **fields))
 
     def _work(self, what: str, cancellation: Cancellation) -> Outcome:
         cancellation.check()
+        self.on_begin(what)
+        self.used.append(cancellation)
         self.ran.append(what)
         self.order.append(f'begin {what}')
         self.started.set()
         if self.broken:
             raise self.broken
         try:
-            while not self.release.is_set():
+            if self.deaf is not None:
+                self.deaf.wait(WAIT_S)
+            while what not in self.quick and not self.release.is_set():
                 cancellation.sleep(0.005)
+            cancellation.check()
         finally:
             self.order.append(f'end {what}')
         return Outcome(False, self.fails) if self.fails else Outcome(True, f'did {what}')
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
-        if name == 'mast_close' and not arguments and 'charge' in self.order:
-            return Outcome(True, 'stowed')
         return self._work(f'{name}{arguments or ""}', cancellation)
 
     def turn(
         self, text: str, expects: str, cancellation: Cancellation, record: TurnRecord
     ) -> Outcome:
         self.records.append(record)
+        if self.notes_calls:
+            record.calls.append({'tool': 'mast_open', 'result': None})
+            record.save()
         return self._work(f'{expects}: {text}', cancellation)
 
     def status(self) -> ToolResult:
+        if not self.answers:
+            return ToolResult.failure('no answer')
         return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
 
     def stop(self) -> Outcome:
@@ -82,20 +97,22 @@ class ScriptedSession:
 class Bench:
     """A console before a mission. Use it in a ``with``."""
 
-    def __init__(self, folder: Path, *, ready: bool = True, go_on: bool = False) -> None:
+    def __init__(
+        self, folder: Path, *, ready: bool = True, go_on: bool = False, config: Config = CONFIG
+    ) -> None:
         self.session = ScriptedSession()
         self.said: list[str] = []
         self.beats = 0
         self.readings: dict[str, Reading] = {}
         self.mission = Mission(
             self.session,  # type: ignore[arg-type]
-            CONFIG,
+            config,
             database=folder / 'tasks.db',
             readings=lambda: dict(self.readings),
             beat=self._beat,
             say=self.said.append,
         )
-        self.console = Console(self.session, self.mission, CONFIG, self.said.append)  # type: ignore[arg-type]
+        self.console = Console(self.session, self.mission, config, self.said.append)  # type: ignore[arg-type]
         self.mission.start()
         self.left: list[Task] = []
         if ready:
@@ -117,6 +134,7 @@ class Bench:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.mission.halt()
         self.mission.close()
 
     # --- the robot --------------------------------------------------------------------------
@@ -151,6 +169,28 @@ class Bench:
             str(task.metadata.get('text', task.name)): task.state.name
             for task in self.mission.known_tasks()
         }
+
+    def task(self, what: str) -> Task:
+        tasks = self.mission.known_tasks()
+        return next(t for t in tasks if t.metadata.get('text', t.name) == what)
+
+    def told(self, part: str) -> None:
+        """Until a trace event has said so."""
+        self.until(lambda: any(part in text for text in self.traced()), f'{part!r} to be told')
+
+    def traced(self) -> list[str]:
+        return [event.message for event in self.session.events.last()]
+
+    def block_the_loop(self, seconds: float) -> None:
+        """Nothing else can happen in the loop for so long; it begins before this returns."""
+        begun = threading.Event()
+
+        def block() -> None:
+            begun.set()
+            time.sleep(seconds)
+
+        self.mission._loop.soon(block)
+        assert begun.wait(WAIT_S)
 
     def becomes(self, what: str, state: str) -> None:
         self.until(lambda: self.tasks().get(what) == state, f'{what} to be {state}')

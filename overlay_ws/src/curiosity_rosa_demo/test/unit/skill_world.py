@@ -121,7 +121,7 @@ async def reaches(runner: SkillRunner, task: Task, *states: LifecycleState) -> N
 def crash(runner: SkillRunner) -> None:
     """kill -9, as far as the file can tell: nothing more is written, its lock is free."""
     store: Any = runner._store
-    store.write = lambda changes: asyncio.get_running_loop().create_future()
+    store.write = lambda changes, then: asyncio.get_running_loop().create_future()
     if store._lock_file is not None:
         os.close(store._lock_file)
         store._lock_file = None

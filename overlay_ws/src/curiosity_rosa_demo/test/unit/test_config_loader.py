@@ -308,6 +308,8 @@ def test_a_namespace_moves_our_names_and_only_ours(namespace: str) -> None:
         'images.output_capture_compressed',
         'trace.events',
         'viz.marker_array',
+        'status.adapter',
+        'status.kernel',
         'services.capture_and_score.name',
         *(f'adapter.{name}.name' for name in type(before.adapter).model_fields),
     }

@@ -316,3 +316,16 @@ def test_news_of_the_process_manager_are_handed_on() -> None:
     os.close(write)
     wait_until(lambda: len(heard) == 2, 'both lines')
     assert heard == ['The adapter process ended', '次']
+
+
+def test_a_line_that_a_stop_overtook_on_its_way_does_nothing(bench: Bench) -> None:
+    heard: list[bool] = []
+    before = bench.mission.stops
+    bench.console.stop('the operator')
+    task = bench.mission.task('mast_open', {})
+    bench.mission.submit(task, lambda reply: heard.append(reply.dropped), before)
+    bench.mission.tell({'text': 'go'}, lambda reply: heard.append(reply.dropped), before)
+    bench.until(lambda: heard == [True, True], 'both to be dropped')
+    assert bench.tasks() == {}
+    bench.runs(':cap')
+    bench.finish()

@@ -247,9 +247,10 @@ async def test_a_file_that_cannot_be_written_stops_the_robot_and_loses_nothing(
         store: Any = runner._store
         write = store.write
 
-        def full(changes: Any) -> asyncio.Future[None]:
+        def full(changes: Any, then: Any) -> asyncio.Future[None]:
             failed = asyncio.get_running_loop().create_future()
             failed.set_exception(StoreFull('no space left'))
+            failed.add_done_callback(then)
             return failed
 
         store.write = full

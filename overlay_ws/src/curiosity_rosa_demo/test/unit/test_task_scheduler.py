@@ -245,3 +245,28 @@ def test_a_decision_costs_no_more_than_the_logarithm():
         assert made.take() is not None
         made.free(frozenset(ALL))
     assert compared < 100 * 60  # twice log2(20,000) and the heads of two lanes
+
+
+def test_what_could_not_start_starts_when_that_which_had_reserved_goes_or_may_not() -> None:
+    base, both = frozenset({'base'}), frozenset({'base', 'mast'})
+
+    def blocked() -> Scheduler:
+        scheduler = Scheduler()
+        scheduler.add('runs', ((True, -9.0), True, 1), frozenset({'mast'}))
+        assert scheduler.take() == 'runs'
+        scheduler.add('reserves', ((True, -5.0), True, 2), both)
+        scheduler.add('low', ((True, -1.0), True, 3), base)
+        assert scheduler.take() is None
+        assert scheduler.take() is None
+        return scheduler
+
+    discarded, gated, released = blocked(), blocked(), blocked()
+    discarded.discard('reserves')
+    assert discarded.take() == 'low'
+    gated.gate(lambda task_id: task_id == 'low')
+    assert gated.take() == 'low'
+    released.discard('reserves')
+    released.gate(lambda task_id: False)
+    assert released.take() is None
+    released.gate(None)
+    assert released.take() == 'low'

@@ -238,6 +238,30 @@ def test_what_ended_long_ago_is_deleted_when_opened_and_hourly(tmp_path: Path) -
     asyncio.run(run())
 
 
+def test_whoever_asks_is_called_at_once_and_one_that_raises_spares_the_others() -> None:
+    async def run() -> None:
+        faults: list[object] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: faults.append(context['exception']))
+        turns: list[str] = []
+
+        def raising(done: asyncio.Future[None]) -> None:
+            loop.call_soon(turns.append, 'next turn')
+            raise ZeroDivisionError
+
+        async with opened(TaskStore(':memory:')) as store:
+            tasks = [Task('x', id='same', seq=number) for number in range(2)]
+            first = store.write([Insert(tasks[0])], raising)
+            second = store.write([Insert(tasks[1])], lambda done: turns.append(repr(done)))
+            _, left = await asyncio.wait([first, second], timeout=20.0)
+            assert not left
+        assert [type(fault) for fault in faults] == [ZeroDivisionError]
+        assert 'exception=TaskError' in next(turn for turn in turns if turn != 'next turn')
+        assert second.exception() is not None
+
+    asyncio.run(run())
+
+
 def test_a_retention_that_is_no_number_of_days_is_refused() -> None:
     for days in (-1.0, float('nan')):
         with pytest.raises(ValueError, match='retention_days'):

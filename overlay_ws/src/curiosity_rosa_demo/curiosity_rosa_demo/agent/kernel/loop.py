@@ -104,5 +104,6 @@ class KernelLoop:
             )
         )
         self.state = after
-        self._last = inputs if settled(before, after) else None
+        # What was said is part of the state until the next run.
+        self._last = inputs if message is None and settled(before, after) else None
         self._act(plan(before, after), message, after)

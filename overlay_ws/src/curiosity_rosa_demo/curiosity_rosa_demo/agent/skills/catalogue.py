@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from pydantic import ValidationError
@@ -14,6 +14,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.tools import run_tool
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.domain.brain import QueuedTask
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.arguments import arguments_of
 
@@ -26,6 +27,22 @@ def register_skills(context: SkillContext, config: Config) -> None:
         resources = tuple(definition.resources_required)
         work = _bound(OWN.get(definition.name, run_tool), context)
         context.runner.skill(definition.name, resources=resources, recovers=True)(work)
+
+
+def as_queued(task: Task, resources: Iterable[str], *, preemptible: bool) -> QueuedTask:
+    """``task`` as the kernel sees it. Not validated: that would cost more than all the rest."""
+    text = task.metadata.get('text')
+    return QueuedTask.model_construct(
+        task_id=task.id,
+        goal=text if isinstance(text, str) else task.name,
+        priority=task.priority,
+        deadline=task.deadline_s,
+        resources_required=sorted(resources),
+        preemptible=preemptible,
+        status=task.state.name,
+        skill=task.name,
+        held=task.held,
+    )
 
 
 def _bound(skill: Skill, context: SkillContext) -> Callable[[Task], Coroutine[Any, Any, None]]:

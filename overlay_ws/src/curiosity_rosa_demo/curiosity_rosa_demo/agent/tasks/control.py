@@ -213,7 +213,7 @@ class TaskControl:
 
     def subscribe(self, maxlen: int = 1000) -> Subscription:
         """Events from now on."""
-        return self._engine.bus.subscribe(maxlen)
+        return self._engine.news.bus.subscribe(maxlen)
 
     @property
     def counters(self) -> dict[str, int]:

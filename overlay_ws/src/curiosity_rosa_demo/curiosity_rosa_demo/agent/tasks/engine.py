@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from curiosity_rosa_demo.agent.tasks.bus import Bus
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
 from curiosity_rosa_demo.agent.tasks.lifecycle import wait_of
+from curiosity_rosa_demo.agent.tasks.news import News
 from curiosity_rosa_demo.agent.tasks.ranks import Ranks, rank_of
 from curiosity_rosa_demo.agent.tasks.record import Cause, Record, Step, Weight
 from curiosity_rosa_demo.agent.tasks.runs import Runs
@@ -28,7 +28,6 @@ from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 KEPT = 1000  # tasks that ended and can still be listed
 
 _S = LifecycleState
-_COUNTED = {_S.COMPLETED: 'completed', _S.FAILED: 'failed', _S.CANCELLED: 'cancelled'}
 _ENDED_HOW = {_S.FAILED: 'failed', _S.CANCELLED: 'was cancelled'}
 
 _log = logging.getLogger('curiosity_rosa.tasks')
@@ -51,8 +50,8 @@ class Engine:
         self.records: dict[str, Record] = {}
         self.ended: OrderedDict[str, Task] = OrderedDict()
         self.keys: dict[str, Record] = {}
-        self.bus = Bus()
-        self.counters: Counter[str] = Counter()
+        self.news = News()
+        self.counters = self.news.counters
         self.journal = Journal(store, self)
         self.scheduler = Scheduler()
         self.ranks = Ranks()
@@ -93,7 +92,7 @@ class Engine:
     # --- decisions ---------------------------------------------------------------------------
 
     def move(self, record: Record, after: LifecycleState, reason: str = '') -> None:
-        record.stage_move(after, reason, asyncio.get_running_loop().time())
+        record.stage_move(after, reason)
         self._dirty.append(record)
         if after.terminal:
             self.scheduler.discard(record.plan.id)
@@ -101,7 +100,7 @@ class Engine:
             self.watch_deadline(record)
 
     def save(self, record: Record) -> None:
-        record.stage_save(asyncio.get_running_loop().time())
+        record.stage_save()
         self._dirty.append(record)
 
     def insert(self, record: Record, event: EventType) -> None:
@@ -237,7 +236,7 @@ class Engine:
 
     def applied(self, record: Record, steps: list[Step]) -> None:
         for step in steps:
-            self._tell(record, step)
+            self.news.tell(record, step)
         if record.task.terminal:
             self._ended(record)
         elif record.starting and not (record.in_flight or record.staged):
@@ -280,28 +279,3 @@ class Engine:
                 self.reconsider(dependent)
             elif not dependent.plan.terminal:
                 self.block(dependent, plan)
-
-    def _tell(self, record: Record, step: Step) -> None:
-        stored, kind = step.change.task, step.event
-        if kind is None:  # a Save
-            return
-        if kind in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
-            self.counters['submitted'] += 1
-        elif (counted := _COUNTED.get(stored.state)) is not None:
-            self.counters[counted] += 1
-        _log.info(
-            'event=%s task=%s name=%s state=%s reason=%r',
-            *(kind.value, stored.id, stored.name, stored.state.value, stored.reason),
-        )
-        if self.bus:
-            self.bus.tell(Event(kind, stored.id, _payload(record, step), stored.updated_at))
-
-
-def _payload(record: Record, step: Step) -> dict[str, object]:
-    stored = step.change.task
-    if step.event in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
-        return {'task': record.task}
-    if step.event is EventType.TASK_FAIL:
-        return {'error': stored.reason}
-    before = getattr(step.change, 'before', None)
-    return {'before': before, 'after': stored.state, 'reason': stored.reason}

@@ -75,7 +75,6 @@ class Journal:
         self._retry()
         while self._sending:
             await asyncio.wait(list(self._sending.values()))
-            await asyncio.sleep(0)  # _written runs
         if self._timer is not None:
             self._timer.cancel()
 
@@ -87,15 +86,15 @@ class Journal:
             self._failed(record, error)
             return
         self._sending[record] = future
-        future.add_done_callback(partial(self._written, record))
         self._listener.sent(record)
 
     def _write(self, record: Record) -> asyncio.Future[None]:
         changes = [step.change for step in record.in_flight]
+        written = partial(self._written, record)
         for change in changes:
             change.task.metadata = record.task.metadata
         try:
-            return self._store.write(changes)
+            return self._store.write(changes, written)
         except BadTask as error:
             stored = self._store.get(record.task.id) if record.visible else None
             if stored is None:
@@ -105,12 +104,10 @@ class Journal:
             record.task.metadata = stored.metadata
             for change in changes:
                 change.task.metadata = stored.metadata
-            return self._store.write(changes)
+            return self._store.write(changes, written)
 
     def _written(self, record: Record, future: asyncio.Future[None]) -> None:
         del self._sending[record]
-        if future.cancelled():  # the loop is being torn down
-            return
         error = future.exception()
         if error is not None:
             self._failed(record, error)

@@ -62,7 +62,8 @@ def check_task(task: Task, resources: frozenset[str]) -> None:
         *(task, 'resources', f'it must be None or a frozenset out of {sorted(resources)}'),
     )
     _demand(isinstance(task.metadata, dict), task, 'metadata', 'it must be a dict')
-    to_json(task.metadata, 'metadata')
+    if task.metadata:
+        to_json(task.metadata, 'metadata')
 
 
 def metadata_fault(task: Task) -> str:

@@ -46,11 +46,11 @@ class Ranks:
 
         Returns the other tasks whose rank has changed, here as in the rest.
         """
-        known = tuple(blocker for blocker in blockers if blocker in self._nodes)
+        known = tuple([blocker for blocker in blockers if blocker in self._nodes])
         self._nodes[task_id] = _Node(own, own, known)
         for blocker in known:
             self._nodes[blocker].dependents.add(task_id)
-        return self._settle(known)
+        return self._settle(known) if known else []
 
     def set_own(self, task_id: str, own: Rank) -> list[str]:
         self._nodes[task_id].own = own
@@ -62,7 +62,7 @@ class Ranks:
         for blocker in node.blockers:
             if blocker in self._nodes:
                 self._nodes[blocker].dependents.discard(task_id)
-        return self._settle(node.blockers)
+        return self._settle(node.blockers) if node.blockers else []
 
     def dependents(self, task_id: str) -> list[str]:
         return sorted(self._nodes[task_id].dependents)

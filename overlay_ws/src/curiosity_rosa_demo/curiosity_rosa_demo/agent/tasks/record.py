@@ -85,17 +85,17 @@ class Record:
     def stage_insert(self, event: EventType) -> None:
         self.staged.append(Step(Insert(snapshot(self.plan)), event))
 
-    def stage_move(self, after: LifecycleState, reason: str, loop_s: float) -> None:
+    def stage_move(self, after: LifecycleState, reason: str) -> None:
         """Raises IllegalTransition."""
         before = self.plan.state
         self.plan.transition(after, reason)
-        self._stamp(loop_s)
+        self._stamp()
         event = _ENDS.get(after, EventType.TASK_STATE)
         self.staged.append(Step(Move(snapshot(self.plan), before), event))
 
-    def stage_save(self, loop_s: float) -> None:
+    def stage_save(self) -> None:
         self.plan.updated_at = now()
-        self._stamp(loop_s)
+        self._stamp()
         self.staged.append(Step(Save(snapshot(self.plan)), None))
 
     def left_s(self, loop_s: float) -> float:
@@ -104,9 +104,10 @@ class Record:
         running = 0.0 if self.since is None else loop_s - self.since
         return self.plan.deadline_s - self.plan.used_s - running
 
-    def _stamp(self, loop_s: float) -> None:
+    def _stamp(self) -> None:
         if self.plan.deadline_s is None:
             return
+        loop_s = asyncio.get_running_loop().time()
         if self.since is not None:
             self.plan.used_s += loop_s - self.since
         self.since = None if self.plan.state is LifecycleState.PAUSED else loop_s

@@ -153,7 +153,7 @@ class SkillRunner(TaskControl):
                 _log.error('event=stopped_unwritten error=%r', engine.journal.broken)
             await self._store.close()
         self._phase = 'stopped'
-        engine.bus.close()
+        engine.news.bus.close()
         self._end.set()
 
     @property

@@ -43,6 +43,7 @@ class Scheduler:
         self._ready: dict[str, _Ready] = {}
         self._busy: frozenset[str] = frozenset()
         self._tickets = 0
+        self._vain = False  # the last take() found nothing, and nothing has changed since
         self._all: _Lanes = {}
         self._allow: Callable[[str], bool] | None = None
         self._allowed: _Lanes = {}  # what the gate lets through, while it is closed
@@ -55,6 +56,7 @@ class Scheduler:
 
     def add(self, task_id: str, place: Place, resources: frozenset[str]) -> None:
         """It may start; a task that is here already moves to ``place``."""
+        self._vain = False
         self._tickets += 1
         self._ready[task_id] = ready = _Ready(self._tickets, place, resources)
         _push(self._all, task_id, ready)
@@ -69,10 +71,12 @@ class Scheduler:
             self.add(task_id, (rank, *ready.place[1:]), ready.resources)
 
     def discard(self, task_id: str) -> None:
-        self._ready.pop(task_id, None)
+        if self._ready.pop(task_id, None) is not None:
+            self._vain = False  # it may have reserved what another needs
 
     def gate(self, allow: Callable[[str], bool] | None) -> None:
         """From now on only what ``allow`` says starts; None: everything. O(n) when it closes."""
+        self._vain = False
         self._allow, self._allowed = allow, {}
         if allow is not None:
             for task_id, ready in self._ready.items():
@@ -85,6 +89,8 @@ class Scheduler:
 
     def take(self) -> str | None:
         """The task that starts now, which keeps its resources until ``free``; None: none can."""
+        if self._vain or not self._ready:
+            return None
         lanes = self._all if self._allow is None else self._allowed
         heads = [(lane[0], resources) for resources, lane in lanes.items() if self._clean(lane)]
         taken = self._busy
@@ -94,9 +100,11 @@ class Scheduler:
                 self._busy |= resources
                 return task_id
             taken |= resources
+        self._vain = True
         return None
 
     def free(self, resources: frozenset[str]) -> None:
+        self._vain = False
         self._busy -= resources
 
     def _clean(self, lane: _Lane) -> bool:

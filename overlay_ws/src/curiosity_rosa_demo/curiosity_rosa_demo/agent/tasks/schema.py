@@ -27,7 +27,7 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE task (
         seq INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
-        idempotency_key TEXT UNIQUE,
+        idempotency_key TEXT,
         name TEXT NOT NULL,
         created_at INTEGER NOT NULL,
         state TEXT NOT NULL,
@@ -46,6 +46,7 @@ MIGRATIONS: tuple[str, ...] = (
         attempts INTEGER NOT NULL,
         used_s REAL NOT NULL
     ) STRICT;
+    CREATE UNIQUE INDEX task_key ON task (idempotency_key) WHERE idempotency_key IS NOT NULL;
     CREATE INDEX task_ended ON task (updated_at) WHERE {ENDED};
 
     CREATE TABLE history (
@@ -134,14 +135,13 @@ def keep_in_step(connection: sqlite3.Connection) -> None:
 
 FIXED = ('seq', 'id', 'idempotency_key', 'name', 'created_at')  # never change after the insert
 CHANGING = (
-    *('updated_at', 'priority', 'metadata', 'blocked_by', 'deadline_s', 'not_before'),
+    *('reason', 'updated_at', 'priority', 'metadata', 'blocked_by', 'deadline_s', 'not_before'),
     *('max_retries', 'resources', 'needs_approval', 'held', 'urgent', 'attempts', 'used_s'),
 )
-COLUMNS = (*FIXED, 'state', 'reason', *CHANGING)
+COLUMNS = (*FIXED, 'state', *CHANGING)
 SELECT = f'SELECT {", ".join(COLUMNS)} FROM task'
 
-# What the writer inserts into, a row a change. A temporary view: it belongs to the program, not to
-# the file. op is insert, move, save, or NULL for none.
+# The view that the writer inserts changes into; temporary, so no part of the file. op None: none.
 CHANGE_COLUMNS = ('op', 'before', *COLUMNS)
 NO_CHANGE = (None,) * len(CHANGE_COLUMNS)
 NOT_AS_BEFORE = 'not as before'
@@ -163,7 +163,7 @@ CHANGE_VIEW = f"""
 
     CREATE TEMP TRIGGER change_move INSTEAD OF INSERT ON change WHEN new.op = 'move'
     BEGIN
-        UPDATE task SET {_set(('state', 'reason', *CHANGING))}
+        UPDATE task SET {_set(('state', *CHANGING))}
         WHERE id = new.id AND state = new.before;
         SELECT RAISE(ABORT, '{NOT_AS_BEFORE}') WHERE changes() = 0;
     END;
@@ -242,7 +242,7 @@ def to_time(microseconds: int) -> datetime:
 
 def to_microseconds(time: datetime) -> int:
     """Raises TypeError for a time without a zone, OverflowError for one outside of UTC's years."""
-    since = time.astimezone(timezone.utc) - _EPOCH if time.tzinfo else time - _EPOCH
+    since = (time.astimezone(timezone.utc) if time.tzinfo else time) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 

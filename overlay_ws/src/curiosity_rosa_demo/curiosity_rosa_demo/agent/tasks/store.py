@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.tasks.writer import (
     Insert,
     Move,
     Save,
+    Then,
     Unit,
     Writer,
     store_error,
@@ -155,18 +156,20 @@ class TaskStore:
                 raise Damaged(str(error)) from error
             raise
 
-    def write(self, changes: Sequence[Change]) -> asyncio.Future[None]:
+    def write(self, changes: Sequence[Change], then: Then | None = None) -> asyncio.Future[None]:
         """All or none of ``changes``, as the tasks are now. Done when they are on the disk.
 
         Where a task changes twice, the first change needs a copy of it as it was then.
-        Raises BadTask at once. The future raises TaskError when the changes do not fit what is
-        stored, StoreError when they could not be written; the store can be used on.
+        ``then`` is called with the future as soon as that is done, in the same turn of the loop.
+        All writes come from one loop. Raises BadTask at once. The future raises TaskError when the
+        changes do not fit what is stored, StoreError when they could not be written; the store can
+        be used on.
         """
         if self._writer is None:
             raise self._not_open()
         rows = [to_row(change) for change in changes]
         done = asyncio.get_running_loop().create_future()
-        self._writer.put(Unit(rows, done))
+        self._writer.put(Unit(rows, done, then))
         return done
 
     async def close(self) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
@@ -55,6 +54,7 @@ class Save:
 
 
 Change = Insert | Move | Save
+Then = Callable[['asyncio.Future[None]'], None]
 
 
 def to_row(change: Change) -> tuple[Any, ...]:
@@ -70,6 +70,7 @@ class Unit(NamedTuple):
 
     rows: list[tuple[Any, ...]]
     done: asyncio.Future[None]
+    then: Then | None  # called in the loop, at once when it is done
 
 
 class Writer:
@@ -113,12 +114,9 @@ class Writer:
             while item is not None:
                 group.append(item)
                 size += len(item.rows)
-                if size >= FULL_GROUP:
+                if size >= FULL_GROUP or self._queue.empty():
                     break
-                try:
-                    item = self._queue.get_nowait()
-                except Empty:
-                    break
+                item = self._queue.get()
             if group:
                 with self.lock:
                     errors = self._commit(group, size)
@@ -228,25 +226,29 @@ _REFUSALS = (
 
 
 def _tell(group: list[Unit], errors: list[TaskError | None]) -> None:
-    results: dict[asyncio.AbstractEventLoop, list[tuple[Unit, TaskError | None]]]
-    results = defaultdict(list)
-    for unit, error in zip(group, errors, strict=True):
-        results[unit.done.get_loop()].append((unit, error))
-    for loop, told in results.items():
-        try:
-            loop.call_soon_threadsafe(_settle, told)
-        except RuntimeError:
-            _log.warning('event=loop_closed units=%d', len(told))
+    loop = group[0].done.get_loop()
+    try:
+        loop.call_soon_threadsafe(_settle, loop, group, errors)
+    except RuntimeError:
+        _log.warning('event=loop_closed units=%d', len(group))
 
 
-def _settle(told: list[tuple[Unit, TaskError | None]]) -> None:
-    for unit, error in told:
-        if unit.done.done():  # whoever asked was cancelled
+def _settle(
+    loop: asyncio.AbstractEventLoop, group: list[Unit], errors: list[TaskError | None]
+) -> None:
+    for (_, done, then), error in zip(group, errors, strict=True):
+        if done.done():  # whoever asked was cancelled
             continue
         if error is None:
-            unit.done.set_result(None)
+            done.set_result(None)
         else:
-            unit.done.set_exception(error)
+            done.set_exception(error)
+        if then is not None:
+            try:
+                then(done)
+            except Exception as fault:  # the others are still to be told
+                message = f'{then!r} raised'
+                loop.call_exception_handler({'message': message, 'exception': fault})
 
 
 def store_error(error: Exception, name: str) -> StoreError:

@@ -1,0 +1,52 @@
+"""What was committed, as the log, the counters and the subscribers are told of it."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+
+from curiosity_rosa_demo.agent.tasks.bus import Bus
+from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks.record import Record, Step
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+
+_COUNTED = {
+    LifecycleState.COMPLETED: 'completed',
+    LifecycleState.FAILED: 'failed',
+    LifecycleState.CANCELLED: 'cancelled',
+}
+_SUBMITS = (EventType.TASK_SUBMIT, EventType.INTERRUPT)
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+
+class News:
+    def __init__(self) -> None:
+        self.bus = Bus()
+        self.counters: Counter[str] = Counter()
+
+    def tell(self, record: Record, step: Step) -> None:
+        stored, kind = step.change.task, step.event
+        if kind is None:  # a Save
+            return
+        if kind in _SUBMITS:
+            self.counters['submitted'] += 1
+        elif (counted := _COUNTED.get(stored.state)) is not None:
+            self.counters[counted] += 1
+        if _log.isEnabledFor(logging.INFO):
+            _log.info(
+                'event=%s task=%s name=%s state=%s reason=%r',
+                *(kind.value, stored.id, stored.name, stored.state.value, stored.reason),
+            )
+        if self.bus:
+            self.bus.tell(Event(kind, stored.id, _payload(record, step), stored.updated_at))
+
+
+def _payload(record: Record, step: Step) -> dict[str, object]:
+    stored = step.change.task
+    if step.event in _SUBMITS:
+        return {'task': record.task}
+    if step.event is EventType.TASK_FAIL:
+        return {'error': stored.reason}
+    before = getattr(step.change, 'before', None)
+    return {'before': before, 'after': stored.state, 'reason': stored.reason}

@@ -1,0 +1,238 @@
+"""Blocking work of skills: a halt reaches it at once, and nothing of it outlives its welcome."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.skills import blocking as blocking_module
+from curiosity_rosa_demo.agent.skills.blocking import Blocking, Stopped
+from harness import wait_until
+
+LONG_S = 20.0
+
+
+def in_loop(test: Callable[[Blocking], Awaitable[None]]) -> Callable[[], None]:
+    def run() -> None:
+        asyncio.run(asyncio.wait_for(test(Blocking()), LONG_S))
+
+    run.__name__ = test.__name__
+    return run
+
+
+def waiting(cancellation: Cancellation) -> None:
+    cancellation.sleep(LONG_S)
+
+
+async def until_busy(blocking: Blocking) -> None:
+    while not blocking.busy:
+        await asyncio.sleep(0.001)
+
+
+@in_loop
+async def test_what_work_returns_or_raises_comes_back(blocking: Blocking) -> None:
+    assert await blocking.run(lambda _: threading.current_thread().name) == 'skill'
+
+    def fail(_: Cancellation) -> None:
+        raise KeyError('x')
+
+    with pytest.raises(KeyError, match='x'):
+        await blocking.run(fail)
+    assert not blocking.busy
+
+
+@pytest.mark.parametrize('error', [StopIteration(), SystemExit(3), KeyboardInterrupt()])
+def test_what_would_end_the_loop_ends_the_work_only(error: BaseException) -> None:
+    def fail(_: Cancellation) -> None:
+        raise error
+
+    async def test() -> None:
+        with pytest.raises(RuntimeError, match=type(error).__name__):
+            await asyncio.wait_for(Blocking().run(fail), LONG_S)
+
+    asyncio.run(test())
+
+
+@in_loop
+async def test_a_cancelled_skill_ends_when_its_work_has_cleaned_up(blocking: Blocking) -> None:
+    seen: list[str] = []
+
+    def work(cancellation: Cancellation) -> None:
+        try:
+            cancellation.sleep(LONG_S)
+        finally:
+            time.sleep(0.1)
+            seen.append(cancellation.reason)
+
+    job = asyncio.create_task(blocking.run(work))
+    await until_busy(blocking)
+    job.cancel('an urgent task')
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    assert seen == ['an urgent task']
+    assert not blocking.busy
+
+
+@in_loop
+async def test_work_that_ends_although_it_was_cancelled_is_cancelled_all_the_same(
+    blocking: Blocking,
+) -> None:
+    def deaf(cancellation: Cancellation) -> str:
+        while not cancellation.requested:
+            time.sleep(0.001)
+        return 'done'
+
+    job = asyncio.create_task(blocking.run(deaf))
+    await until_busy(blocking)
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+
+
+@in_loop
+async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
+    blocking: Blocking,
+) -> None:
+    buttons: list[Cancellation] = []
+
+    def work(cancellation: Cancellation) -> None:
+        buttons.append(cancellation)
+        cancellation.sleep(LONG_S)
+
+    jobs = [asyncio.create_task(blocking.run(work)) for _ in range(3)]
+    while len(buttons) < 3:
+        await asyncio.sleep(0.001)
+    blocking.halt('Stopped by me')
+    assert [each.reason for each in buttons] == ['Stopped by me'] * 3
+    late = asyncio.create_task(blocking.run(work))
+    while len(buttons) < 4:
+        await asyncio.sleep(0.001)
+    assert buttons[3].requested
+    for job in (*jobs, late):
+        assert not job.done()  # whoever stopped it ends it with a reason of its own
+        job.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await job
+    blocking.release()
+    assert await blocking.run(lambda cancellation: cancellation.requested) is False
+
+
+def test_what_nobody_ends_after_a_stop_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocking_module, 'STOP_WAIT_S', 0.05)
+
+    async def test() -> None:
+        blocking = Blocking()
+        blocking.halt('Stopped by me')
+        with pytest.raises(Stopped, match='Stopped by me'):
+            await asyncio.wait_for(blocking.run(waiting), LONG_S)
+
+    asyncio.run(test())
+
+
+@given(st.lists(st.sampled_from(['halt', 'release', 'run']), max_size=20))
+@settings(max_examples=50, deadline=None)
+def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
+    async def test() -> None:
+        blocking, halts = Blocking(), 0
+        for step in steps:
+            if step == 'halt':
+                blocking.halt('no')
+                halts += 1
+            elif step == 'release' and halts:
+                blocking.release()
+                halts -= 1
+            else:
+                stopped = await blocking.run(lambda cancellation: cancellation.requested)
+                assert stopped is (halts > 0)
+
+    asyncio.run(test())
+
+
+def test_work_that_outlives_the_loop_ends_quietly() -> None:
+    going, errors = threading.Event(), list[Any]()
+    blocking = Blocking()
+
+    async def leave() -> None:
+        job = asyncio.create_task(blocking.run(lambda _: going.wait(LONG_S)))
+        await until_busy(blocking)
+        job.get_loop().call_soon(lambda: None)
+
+    loop = asyncio.new_event_loop()
+    hook, threading.excepthook = threading.excepthook, errors.append
+    try:
+        loop.run_until_complete(leave())
+        for task in asyncio.all_tasks(loop):
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+        loop.close()
+        going.set()
+        wait_until(lambda: not blocking.busy, 'the thread to end')
+        time.sleep(0.05)
+    finally:
+        threading.excepthook = hook
+    assert errors == []
+
+
+# --- the button itself ----------------------------------------------------------------------
+
+
+def test_whoever_presses_waits_for_what_is_being_sent() -> None:
+    button, order = Cancellation(), list[str]()
+    sending = threading.Event()
+
+    def send() -> None:
+        with button.held_back():
+            sending.set()
+            time.sleep(0.1)
+            order.append('sent')
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    assert sending.wait(LONG_S)
+    button.cancel('stop')
+    order.append('stopped')
+    thread.join()
+    assert order == ['sent', 'stopped']
+    with pytest.raises(TurnCancelled, match='stop'), button.held_back():
+        order.append('sent after the stop')
+    assert len(order) == 2
+
+
+def test_a_press_calls_back_once_whether_it_comes_before_or_within() -> None:
+    for early in (True, False):
+        button, calls = Cancellation(), list[str]()
+        if early:
+            button.cancel('stop')
+        with button.calling(lambda calls=calls: calls.append('back')):  # type: ignore[misc]
+            button.cancel('stop')
+            button.cancel('again')
+        assert calls == ['back']
+        assert button.reason == 'stop'
+
+
+def test_after_the_call_nobody_is_called_back() -> None:
+    button, calls = Cancellation(), list[int]()
+    with pytest.raises(ZeroDivisionError), button.calling(lambda: calls.append(1)):
+        raise ZeroDivisionError
+    button.cancel('stop')
+    assert calls == []
+
+
+def test_the_first_reason_stays_and_a_sleep_ends_at_once() -> None:
+    button = Cancellation()
+    thread = threading.Timer(0.05, button.cancel, ['first'])
+    thread.start()
+    begin = time.monotonic()
+    with pytest.raises(TurnCancelled, match='first'):
+        button.sleep(LONG_S)
+    assert time.monotonic() - begin < LONG_S / 2
+    button.cancel('second')
+    assert button.reason == 'first'
+    thread.join()

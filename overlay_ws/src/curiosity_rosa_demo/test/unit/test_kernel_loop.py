@@ -1,0 +1,247 @@
+"""The kernel's loop: a quiet tick changes nothing, and what is posted keeps its order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.kernel.actions import Action, StopRover
+from curiosity_rosa_demo.agent.kernel.graph import nodes
+from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
+from curiosity_rosa_demo.agent.kernel.quiet import LONGEST_S
+from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.domain.brain import BrainState, Json, QueuedTask, Reading
+from kernel_strategies import RULES, WARY, good_values, reading, tasks
+
+LONG_S = 20.0
+
+
+def by_hand(rules: KernelRules) -> Callable[[BrainState], BrainState]:
+    """The real nodes, without LangGraph around them."""
+    return lambda state: reduce(lambda each, node: node(each), nodes(rules).values(), state)
+
+
+@dataclass
+class World:
+    """What a kernel sees, and what it did about it."""
+
+    rules: KernelRules = RULES
+    now_s: float = 100.0
+    readings: dict[str, Reading] = field(default_factory=dict)
+    queue: list[QueuedTask] = field(default_factory=list)
+    told: list[tuple[Any, ...]] = field(default_factory=list)
+    runs: int = 0
+
+    def __post_init__(self) -> None:
+        self._nodes = by_hand(self.rules)
+        self.loop = KernelLoop(
+            readings=lambda: self.readings,
+            tasks=lambda: list(self.queue),
+            act=self._act,
+            tick_s=0.1,
+            max_age_s=self.rules.max_age_s,
+            clock=lambda: self.now_s,
+        )
+
+    def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
+        tasks, robot = after.tasks, after.robot
+        self.told.append(
+            (
+                *(actions, message, tasks.mode, tasks.mode_reason, tasks.active_task_id),
+                *(robot.safety_latch, robot.silent, robot.events, robot.moving, robot.mast),
+                *(robot.battery_state, robot.estop, robot.scan_min_m, after.world),
+            )
+        )
+
+    def tick(self, state: BrainState) -> BrainState:
+        self.runs += 1
+        return self._nodes(state)
+
+    def step(self) -> None:
+        self.loop._step(self.tick)
+
+
+class EveryTime(World):
+    """One that never skips a run."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.loop._may_skip = lambda last, inputs: False  # type: ignore[method-assign]
+
+
+messages = st.sampled_from(
+    [
+        *({'intent': name, 'payload': {}} for name in ('STOP', 'PAUSE', 'RESUME', 'CLEAR')),
+        {'text': 'find the light'},
+        {'text': 'go to the shade immediately'},
+        {'text': ''},
+        {'nonsense': 1},
+    ]
+)
+
+
+@st.composite
+def scripts(draw: st.DrawFn) -> list[tuple[str, Any]]:
+    pool = {
+        source: [{}, *(draw(value) for _ in range(2))] for source, value in good_values.items()
+    }
+    known = draw(st.lists(tasks, max_size=3, unique_by=lambda task: task.task_id))
+    hears = st.sampled_from(sorted(pool)).flatmap(
+        lambda source: st.tuples(
+            st.just(source), st.sampled_from(pool[source]), st.sampled_from([0.0, 0.0, 2.0])
+        )
+    )
+    step = st.one_of(
+        st.tuples(st.just('pass'), st.sampled_from([0.0, 0.1, 0.1, 0.3, 1.1, 4.0])),
+        st.tuples(st.just('hear'), hears),
+        st.tuples(st.just('hear'), hears),
+        st.tuples(st.just('say'), messages),
+        st.tuples(
+            st.just('queue'),
+            st.sets(st.integers(0, len(known))).map(
+                lambda chosen: [task for i, task in enumerate(known) if i in chosen]
+            ),
+        ),
+        st.tuples(st.just('again'), st.just(None)),  # all sensors repeat themselves
+    )
+    return draw(st.lists(step, min_size=5, max_size=30))
+
+
+STOP = ('say', {'intent': 'STOP', 'payload': {}})
+
+
+@given(scripts(), st.sampled_from([RULES, WARY]))
+@example([('pass', 0.1), STOP, STOP, ('pass', 0.1)], RULES)  # the second changes nothing
+@settings(max_examples=300, deadline=None)
+def test_a_quiet_tick_changes_nothing(script: list[tuple[str, Any]], rules: KernelRules) -> None:
+    worlds = World(rules), EveryTime(rules)
+    for number, (what, value) in enumerate(script):
+        for world in worlds:
+            now_s = world.now_s - 1e-6 * number  # no two readings come at the same time
+            if what == 'pass':
+                world.now_s += value
+            elif what == 'hear':
+                source, heard, age_s = value
+                world.readings = {**world.readings, source: reading(heard, now_s - age_s)}
+            elif what == 'again':
+                world.readings = {
+                    source: reading(last.value, now_s) for source, last in world.readings.items()
+                }
+            elif what == 'queue':
+                world.queue = value
+            else:
+                world.loop.post(value)
+            world.step()
+        skipping, thorough = worlds
+        assert skipping.told[-1] == thorough.told[-1]
+    assert worlds[0].loop.ticks == worlds[1].loop.ticks == len(script)
+    assert worlds[1].runs == len(script)
+
+
+def test_ticks_are_quiet_while_nothing_happens_and_run_every_second_at_least() -> None:
+    world = World()
+    for _ in range(100):
+        world.now_s += 0.1
+        world.readings = {'battery': reading({'fraction': 0.9}, world.now_s)}
+        world.step()
+    assert world.loop.ticks == 100
+    assert 10.0 / LONGEST_S <= world.runs < 15
+    world.readings = {'battery': reading({'fraction': 0.1}, world.now_s)}
+    world.step()
+    assert isinstance(world.told[-1][0][0], StopRover)
+
+
+def test_a_source_that_sends_rubbish_falls_silent_in_time() -> None:
+    world = World()
+    world.readings = {'adapter': reading({'mast': 'closed', 'moving': False}, world.now_s)}
+    world.step()
+    limit_s = world.rules.max_age_s['adapter']
+    begin = world.now_s
+    while world.loop.state.robot.silent == []:
+        world.now_s += 0.1
+        world.readings = {'adapter': reading({}, world.now_s)}
+        world.step()
+        assert world.now_s <= begin + limit_s + 0.25
+    assert world.loop.state.tasks.mode.name == 'SAFE'
+
+
+def running(world: World, test: Callable[[World], Any]) -> None:
+    """``test`` beside the loop."""
+
+    async def both() -> None:
+        job = asyncio.create_task(world.loop.run(world.tick))
+        try:
+            await asyncio.wait_for(test(world), LONG_S)
+        finally:
+            job.cancel()
+            await asyncio.wait([job])
+        assert job.cancelled(), job.exception()
+
+    asyncio.run(both())
+
+
+def test_a_tick_comes_by_itself() -> None:
+    async def wait(world: World) -> None:
+        begin = asyncio.get_running_loop().time()
+        while world.loop.ticks < 6:
+            await asyncio.sleep(0.01)
+        # Five waits of 0.1 s each; a loop that spins would be there at once.
+        assert asyncio.get_running_loop().time() - begin >= 0.45
+
+    running(World(), wait)
+
+
+def test_a_poke_and_a_message_do_not_wait_for_the_tick() -> None:
+    async def wait(world: World) -> None:
+        world.loop._tick_s = LONG_S
+        while not world.loop.ticks:
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(0.15)  # the first wait still had the old length
+        before = world.loop.ticks
+        world.loop.poke()
+        while world.loop.ticks == before:
+            await asyncio.sleep(0.001)
+        before = world.loop.ticks
+        world.loop.post({'text': 'hello'})
+        while world.loop.ticks == before:
+            await asyncio.sleep(0.001)
+        assert world.told[-1][1] == {'text': 'hello'}
+
+    running(World(), wait)
+
+
+@given(st.lists(st.booleans(), max_size=20))
+@settings(max_examples=50, deadline=None)
+def test_what_is_posted_keeps_its_order_one_a_tick(kinds: list[bool]) -> None:
+    world = World()
+    done: list[int] = []
+    world.loop._act = lambda actions, message, after: (  # type: ignore[method-assign]
+        done.append(int(message['number'])) if message else None  # type: ignore[arg-type]
+    )
+
+    async def post(world: World) -> None:
+        for number, is_message in enumerate(kinds):
+            if is_message:
+                world.loop.post({'text': 'hello', 'number': number})
+            else:
+                world.loop.post(lambda number=number: done.append(number))
+        while len(done) < len(kinds):
+            await asyncio.sleep(0)
+        assert world.loop.ticks >= len(kinds)
+
+    running(world, post)
+    assert done == list(range(len(kinds)))
+
+
+def test_a_latch_of_an_earlier_run_holds_from_the_first_tick() -> None:
+    world = World()
+    world.loop.latch('e-stop pressed')
+    world.step()
+    assert world.loop.state.tasks.mode.name == 'SAFE'
+    assert isinstance(world.told[0][0][0], StopRover)

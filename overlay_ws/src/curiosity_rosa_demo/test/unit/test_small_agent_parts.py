@@ -1,0 +1,242 @@
+"""The printer, the log file, the places, the loop in a thread, and those who wait for a reply."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from curiosity_rosa_demo.agent.logs import LOGGER, LogFile
+from curiosity_rosa_demo.agent.loop_thread import LoopThread
+from curiosity_rosa_demo.agent.orders import Reply
+from curiosity_rosa_demo.agent.places import state_folder, task_database
+from curiosity_rosa_demo.agent.printer import Printer
+from curiosity_rosa_demo.agent.replies import Replies
+from harness import wait_until
+
+LONG_S = 20.0
+
+
+# --- the printer ----------------------------------------------------------------------------
+
+
+def test_lines_are_printed_in_their_order_from_any_thread(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printer = Printer()
+    for number in range(100):
+        printer.say(f'{number} 光')
+    printer.close()
+    assert capsys.readouterr().out.splitlines() == [f'{number} 光' for number in range(100)]
+
+
+@pytest.mark.parametrize('before', ['', 'sys.stdout.close()', 'os.close(1)'])
+def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> None:
+    program = '\n'.join(
+        [
+            'import os, signal, sys, threading',
+            'from curiosity_rosa_demo.agent.printer import Printer',
+            'told = threading.Event()',
+            'signal.signal(signal.SIGTERM, lambda *_: told.set())',
+            before,
+            'printer = Printer()',
+            'for _ in range(50): printer.say("x" * 5000)',
+            'ended = told.wait(20)',
+            'printer.say("more")',
+            'printer.close()',
+            'sys.stderr.write(f"ended {ended}")',
+        ]
+    )
+    reading, writing = os.pipe()
+    with subprocess.Popen(
+        [sys.executable, '-c', program], stdout=writing, stderr=subprocess.PIPE, text=True
+    ) as process:
+        os.close(writing)
+        os.close(reading)
+        assert process.stderr is not None
+        assert process.stderr.read().strip() == 'ended True'
+        assert process.wait(LONG_S) in (0, 120)  # 120: what Python had left to write is lost
+
+
+# --- the log --------------------------------------------------------------------------------
+
+
+def test_what_is_logged_is_in_the_file_in_its_order(tmp_path: Path) -> None:
+    path = tmp_path / 'agent.log'
+    log = LogFile(path)
+    try:
+        logger = logging.getLogger(f'{LOGGER}.tasks')
+        for number in range(50):
+            logger.info('event=x number=%d name=%r', number, '光')
+        logger.debug('event=too_much')
+    finally:
+        log.close()
+    lines = path.read_text(encoding='utf-8').splitlines()
+    assert len(lines) == 50
+    for number, line in enumerate(lines):
+        assert line.endswith(f"INFO curiosity_rosa.tasks event=x number={number} name='光'")
+
+
+def test_after_close_the_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / 'agent.log'
+    LogFile(path).close()
+    logging.getLogger(LOGGER).error('event=late')
+    assert path.read_text() == ''
+    assert logging.getLogger(LOGGER).propagate
+    assert not [each for each in os.listdir('/proc/self/fd') if _leads_to(each, path)]
+
+
+def _leads_to(descriptor: str, path: Path) -> bool:
+    try:
+        return os.readlink(f'/proc/self/fd/{descriptor}') == str(path)
+    except OSError:
+        return False
+
+
+def test_a_log_that_cannot_be_opened_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match='nowhere'):
+        LogFile(tmp_path / 'nowhere' / 'agent.log')
+
+
+# --- the places -----------------------------------------------------------------------------
+
+
+def test_the_state_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'state'))
+    assert state_folder() == tmp_path / 'state/curiosity_rosa'
+    assert state_folder().is_dir()
+    monkeypatch.setenv('XDG_STATE_HOME', '')
+    monkeypatch.setenv('HOME', str(tmp_path))
+    assert state_folder() == tmp_path / '.local/state/curiosity_rosa'
+
+
+@pytest.mark.parametrize(
+    ('domain', 'name'), [('', 'tasks.db'), ('0', 'tasks.db'), ('42', 'tasks_42.db')]
+)
+def test_each_domain_has_its_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, domain: str, name: str
+) -> None:
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
+    monkeypatch.setenv('ROS_DOMAIN_ID', domain)
+    assert task_database('') == tmp_path / 'curiosity_rosa' / name
+    monkeypatch.setenv('HOME', str(tmp_path))
+    assert task_database('~/my.db') == tmp_path / 'my.db'
+
+
+def test_a_state_folder_that_cannot_be_made_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / 'file').touch()
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'file'))
+    with pytest.raises(OSError, match='file'):
+        state_folder()
+
+
+# --- the loop in its thread -----------------------------------------------------------------
+
+
+class Loop:
+    def __init__(self) -> None:
+        self.errors: list[BaseException] = []
+        self.loop = LoopThread('test-loop', self.errors.append)
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    made = Loop()
+    yield made
+    made.loop.close()
+
+
+def test_a_call_gives_what_the_work_gives(loop: Loop) -> None:
+    async def name() -> str:
+        return threading.current_thread().name
+
+    async def fail() -> None:
+        raise TimeoutError('of its own')
+
+    assert loop.loop.call(name()) == 'test-loop'
+    with pytest.raises(TimeoutError, match='of its own'):
+        loop.loop.call(fail())
+
+
+def test_what_is_not_answered_in_time_does_not_happen_later(loop: Loop) -> None:
+    done: list[str] = []
+
+    async def late() -> None:
+        await asyncio.sleep(0.2)
+        done.append('late')
+
+    with pytest.raises(TimeoutError, match=r'within 0\.05 s'):
+        loop.loop.call(late(), 0.05)
+
+    async def wait() -> None:
+        await asyncio.sleep(0.4)
+
+    loop.loop.call(wait())
+    assert done == []
+
+
+def test_calls_keep_their_order(loop: Loop) -> None:
+    done: list[int] = []
+    for number in range(100):
+        loop.loop.soon(done.append, number)
+    wait_until(lambda: len(done) == 100, 'the calls', LONG_S)
+    assert done == list(range(100))
+
+
+def test_a_job_that_fails_is_told_and_one_that_is_cancelled_is_not(loop: Loop) -> None:
+    ended = threading.Event()
+
+    async def fail() -> None:
+        raise ZeroDivisionError('a bug')
+
+    async def last() -> None:
+        try:
+            await asyncio.sleep(LONG_S)
+        finally:
+            ended.set()
+
+    loop.loop.soon(loop.loop.start, fail())
+    loop.loop.soon(loop.loop.start, last())
+    wait_until(lambda: loop.errors, 'the error', LONG_S)
+    loop.loop.call(loop.loop.cancel_jobs())
+    assert ended.is_set()
+    assert [str(error) for error in loop.errors] == ['a bug']
+
+
+def test_after_close_nothing_happens_any_more() -> None:
+    made, done = Loop(), list[int]()
+    made.loop.close()
+    made.loop.soon(done.append, 1)
+    made.loop.close()
+    time.sleep(0.05)
+    assert done == []
+
+
+# --- replies --------------------------------------------------------------------------------
+
+
+def test_everybody_hears_exactly_once() -> None:
+    replies, heard = Replies(), list[str]()
+    first, second = (replies.expect(lambda reply: heard.extend(reply.words)) for _ in range(2))
+    first(Reply(['first']))
+    first(Reply(['again']))
+    replies.lose('lost')
+    second(Reply(['too late']))
+    assert heard == ['first', 'lost']
+
+
+def test_whoever_asks_when_all_is_lost_is_told_at_once() -> None:
+    replies, heard = Replies(), list[Reply]()
+    replies.lose('lost')
+    replies.expect(heard.append)
+    assert heard == [Reply(['lost'], ok=False)]

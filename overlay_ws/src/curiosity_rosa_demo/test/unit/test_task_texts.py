@@ -1,0 +1,216 @@
+"""Tasks as a person reads them: every column in its place, whatever the texts are."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
+
+from curiosity_rosa_demo.agent.task_texts import (
+    HEAD,
+    WHAT,
+    WHY,
+    cut,
+    duration,
+    history_table,
+    mode_text,
+    task_text,
+    tasks_table,
+    what,
+)
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.domain.brain import BrainState, Mode, RobotState, TasksState, WorldState
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
+S = LifecycleState
+# Letters of one column and of two, marks of none, and spaces of all kinds.
+texts = st.text(st.sampled_from('abc 光探止停e\u0301\u200d\t\n🛑ｱ'), max_size=120)
+tasks = st.builds(
+    Task,
+    name=st.sampled_from(['react', 'mast_open']),
+    priority=st.integers(-1000, 1000),
+    state=st.sampled_from(S),
+    metadata=st.builds(lambda text: {'text': text}, texts) | st.just({}),
+    reason=texts,
+    held=st.booleans(),
+    updated_at=st.integers(0, 10**6).map(lambda seconds: NOW - timedelta(seconds=seconds)),
+)
+
+
+def aged(seconds: float = 0.0, **fields: object) -> Task:
+    return Task('mast_open', updated_at=NOW - timedelta(seconds=seconds), **fields)  # type: ignore[arg-type]
+
+
+@given(texts, st.integers(3, 60))
+def test_what_is_cut_fits_and_what_fits_is_whole(text: str, columns: int) -> None:
+    shown, whole = cut(text, columns), ' '.join(text.split())
+    assert get_cwidth(shown) <= columns
+    if get_cwidth(whole) <= columns:
+        assert shown == whole
+    else:
+        assert shown.endswith('...')
+        assert whole.startswith(shown[:-3])
+        next_width = get_cwidth(whole[len(shown) - 3])
+        assert get_cwidth(shown[:-3]) + next_width > columns - 3  # not shorter than it must be
+
+
+@pytest.mark.parametrize(
+    ('text', 'shown'),
+    [
+        ('明るい場所を探して', '明る...'),
+        ('找到光亮的地方', '找到...'),
+        ('abcdefgh', 'abcdefgh'),
+        ('abcdefghi', 'abcde...'),
+        ('a光b探c止', 'a光b...'),
+    ],
+)
+def test_chinese_and_japanese_take_two_columns_each(text: str, shown: str) -> None:
+    assert cut(text, 8) == shown
+
+
+def test_a_long_text_takes_no_time() -> None:
+    begin = time.monotonic()
+    assert len(cut('光 and shade ' * 100_000, 1000)) < 1000
+    task = aged(metadata={'calls': [{'result': 'x' * 1000}] * 500})
+    assert len(task_text(task)) < 2000
+    assert time.monotonic() - begin < 5.0  # it took minutes when each cut measured all the rest
+
+
+def column_starts(line: str) -> list[int]:
+    """Columns in which a cell may begin: after two spaces, measured as a terminal does."""
+    return [
+        get_cwidth(line[:i])
+        for i in range(len(line))
+        if i == 0 or (line[i - 2 : i] == '  ' and line[i] != ' ')
+    ]
+
+
+@given(st.lists(tasks, min_size=1, max_size=6))
+@settings(max_examples=100)
+def test_the_cells_of_a_table_stand_below_their_heads(rows: list[Task]) -> None:
+    head, *lines = tasks_table(rows, NOW).splitlines()
+    assert head.split() == list(HEAD)
+    assert len(lines) == len(rows)
+    starts = dict(zip(HEAD, column_starts(head), strict=True))
+    for line, task in zip(lines, rows, strict=True):
+        assert line == line.rstrip()
+        cells = {
+            'id': task.id[:8],
+            'state': task.state.name,
+            'prio': str(task.priority),
+            'what': cut(what(task), WHAT),
+            'for': duration((NOW - task.updated_at).total_seconds()),
+            'why': cut(task.reason, WHY),
+        }
+        for name, cell in cells.items():
+            assert part_from(line, starts[name]).startswith(cell.rstrip()), name
+
+
+def part_from(line: str, column: int) -> str:
+    """What stands in ``line`` from a column of the terminal on."""
+    width = 0
+    for i, character in enumerate(line):
+        # A mark without a width belongs to the letter before it.
+        if width >= column and (column == 0 or line[i - 1] == ' '):
+            return line[i:]
+        width += get_cwidth(character)
+    return ''
+
+
+def test_a_table_in_full() -> None:
+    rows = [
+        Task(
+            'react',
+            5,
+            id='0123456789',
+            state=S.ACTIVE,
+            metadata={'text': '光を探して'},
+            updated_at=NOW - timedelta(seconds=12),
+        ),
+        Task(
+            'move_forward',
+            id='abcdefghij',
+            state=S.PAUSED,
+            held=True,
+            reason='the user said pause',
+            metadata={'arguments': {'duration_s': 2.0}},
+            updated_at=NOW - timedelta(hours=3),
+        ),
+    ]
+    assert tasks_table(rows, NOW).splitlines() == [
+        'id        state          prio  what                          for   why',
+        '01234567  ACTIVE         5     光を探して                    12 s',
+        'abcdefgh  PAUSED (held)  3     move_forward(duration_s=2.0)  3 h   the user said pause',
+    ]
+    assert tasks_table([], NOW) == 'no tasks'
+
+
+def test_a_task_that_has_ended_is_not_held() -> None:
+    assert '(held)' not in tasks_table([aged(held=True, state=S.CANCELLED)], NOW)
+
+
+@pytest.mark.parametrize(
+    ('seconds', 'text'),
+    [(-5, '0 s'), (0, '0 s'), (59, '59 s'), (60, '1 min'), (7200, '2 h'), (200_000, '2 d')],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_all_of_one_task() -> None:
+    task = aged(
+        priority=7,
+        state=S.WAITING,
+        reason='blocked by 01234567',
+        blocked_by=('0123456789',),
+        deadline_s=90.0,
+        not_before=NOW,
+        max_retries=3,
+        attempts=1,
+        held=True,
+        metadata={'note': '光'},
+    )
+    lines = dict(line.split(None, 1) for line in task_text(task).splitlines())
+    assert lines['id'] == task.id
+    assert lines['state'] == 'WAITING: blocked by 01234567'
+    assert lines['held'] == 'yes'
+    assert lines['waits'] == 'for  01234567'
+    assert lines['deadline'] == '90 s'
+    assert lines['retries'] == '1 of 3'
+    assert lines['metadata'] == '{"note": "光"}'
+    assert 'deadline' not in task_text(aged())
+
+
+def test_a_story_has_one_line_for_each_step() -> None:
+    rows = [
+        HistoryRow(NOW, None, S.PENDING, ''),
+        HistoryRow(NOW, S.PENDING, S.ACTIVE, ''),
+        HistoryRow(NOW, S.ACTIVE, S.FAILED, 'a reason\nof two lines'),
+    ]
+    lines = history_table(rows).splitlines()
+    assert [line.split()[2:4] for line in lines] == [
+        ['-', 'PENDING'],
+        ['PENDING', 'ACTIVE'],
+        ['ACTIVE', 'FAILED'],
+    ]
+    assert lines[2].endswith('a reason of two lines')
+
+
+def test_the_mode_with_what_is_known_and_without() -> None:
+    assert mode_text(BrainState()) == 'IDLE: starting'
+    state = BrainState(
+        tasks=TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed'),
+        world=WorldState(summary='at x 1.0 m'),
+        robot=RobotState(safety_latch='e-stop pressed', silent=['scan', 'battery']),
+    )
+    assert mode_text(state).splitlines() == [
+        'SAFE: e-stop pressed',
+        'at x 1.0 m',
+        'latched until :clear: e-stop pressed',
+        'silent: scan, battery',
+    ]

@@ -1,0 +1,89 @@
+"""The watchdog, with a clock that the test holds, and once with the real one."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.watchdog import Watchdog
+from harness import wait_until
+
+LIMIT_S = 2.0
+LONG_S = 20.0
+
+
+class Kennel:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+        self.barks: list[str] = []
+        self.dog = Watchdog(LIMIT_S, self.barks.append, lambda: self.now_s)
+
+
+def test_it_does_not_bark_before_the_first_beat() -> None:
+    kennel = Kennel()
+    kennel.now_s += 100.0
+    kennel.dog.look()
+    assert kennel.barks == []
+
+
+def test_it_barks_once_for_a_silence_and_again_for_the_next() -> None:
+    kennel = Kennel()
+    for _ in range(2):
+        kennel.dog.beat()
+        kennel.now_s += LIMIT_S
+        kennel.dog.look()
+        kennel.now_s += 0.5
+        kennel.dog.look()
+        kennel.now_s += 5.0
+        kennel.dog.look()
+    assert kennel.barks == ['the watchdog: the kernel was silent for 2.5 s'] * 2
+
+
+@given(st.lists(st.tuples(st.sampled_from(['beat', 'look']), st.floats(0.0, 4.0)), max_size=40))
+def test_it_barks_at_the_first_look_after_each_silence(script: list[tuple[str, float]]) -> None:
+    kennel = Kennel()
+    last, owed, expected = None, True, 0
+    for what, seconds in script:
+        kennel.now_s += seconds
+        if what == 'beat':
+            kennel.dog.beat()
+            last, owed = kennel.now_s, True
+        else:
+            kennel.dog.look()
+            if last is not None and owed and kennel.now_s - last > LIMIT_S:
+                expected, owed = expected + 1, False
+        assert len(kennel.barks) == expected
+
+
+def test_its_thread_looks_by_itself_and_survives_what_a_bark_raises() -> None:
+    barked = threading.Semaphore(0)
+
+    def lost(why: str) -> Any:
+        barked.release()
+        raise OSError('no space left')
+
+    dog = Watchdog(0.05, lost)
+    dog.start()
+    try:
+        for _ in range(2):
+            dog.beat()
+            assert barked.acquire(timeout=LONG_S)
+    finally:
+        dog.close()
+
+
+def _dog_of(thread: threading.Thread) -> object:
+    return getattr(getattr(thread, '_target', None), '__self__', None)
+
+
+def test_after_close_it_is_quiet() -> None:
+    barks: list[str] = []
+    dog = Watchdog(0.02, barks.append)
+    dog.start()
+    dog.close()
+    wait_until(lambda: all(t is not dog for t in map(_dog_of, threading.enumerate())), 'its end')
+    dog.beat()
+    assert barks == []
