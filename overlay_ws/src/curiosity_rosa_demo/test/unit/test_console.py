@@ -77,6 +77,8 @@ def test_what_fails_is_told_as_a_failure(bench: Bench) -> None:
     bench.finish()
     assert bench.said == ['! Need to close mast']
     assert bench.console.last == Outcome(False, 'Need to close mast')
+    (task,) = bench.mission.known_tasks()
+    assert task.reason == 'Need to close mast'
 
 
 @pytest.mark.parametrize('line', [':stop', 'stop!!', '止まれ', '停下来！'])

@@ -9,14 +9,10 @@ from typing import Any
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.skills.blocking import Blocking
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
 from curiosity_rosa_demo.domain.brain import RobotState
 
 LOOK_S = 0.5
-
-
-class SkillFailed(Exception):
-    """The skill could not do what it was asked; the message is for the user."""
 
 
 @dataclass(frozen=True)

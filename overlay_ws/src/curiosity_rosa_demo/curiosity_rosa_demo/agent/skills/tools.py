@@ -5,8 +5,8 @@ metadata: ``arguments``; the skill adds ``begun`` and ``outcome``.
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.skills.base import SkillContext, SkillFailed, conclude, look_again
-from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.skills.base import SkillContext, conclude, look_again
+from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 
 NOT_REPEATED = 'It was interrupted after it had begun; a motion is not repeated by itself.'

@@ -22,6 +22,11 @@ class UnknownTask(TaskError, KeyError):
         return str(self.args[0])
 
 
+class SkillFailed(Exception):
+    """Raised by a skill that could not do what it was asked. Its text alone is the reason of the
+    failure; any other exception is named by its type, too."""
+
+
 class StoreError(TaskError):
     """The task file cannot be used or written; what was committed before is safe."""
 

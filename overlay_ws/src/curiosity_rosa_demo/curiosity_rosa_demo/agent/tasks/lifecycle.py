@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, SkillFailed
 from curiosity_rosa_demo.agent.tasks.schema import to_json
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
@@ -128,5 +128,6 @@ def backoff_s(first_s: float, attempts: int) -> float:
 
 
 def in_words(error: BaseException) -> str:
-    """Type and text of ``error`` in one line."""
-    return ' '.join(f'{type(error).__name__}: {error}'.split()).removesuffix(':')
+    """Type and text of ``error`` in one line; of a SkillFailed the text."""
+    kind = '' if isinstance(error, SkillFailed) else f'{type(error).__name__}: '
+    return ' '.join(f'{kind}{error}'.split()).removesuffix(':') or type(error).__name__
