@@ -67,7 +67,8 @@ class Mission:
             retention_days=settings.retention_days,
             on_failure=self._store_failed,
         )
-        self._preemptible = {skill.name: skill.preemptible for skill in make_registry(config)}
+        self._registry = make_registry(config)
+        self._preemptible = {skill.name: skill.preemptible for skill in self._registry}
         self._latch = Latch(Path(f'{database}.safety'))
         self._blocking = Blocking()
         self._orders = Orders(session, self.runner, self._blocking, say)
@@ -87,7 +88,7 @@ class Mission:
             robot=lambda: self.state.robot,
             charged=config.thresholds.battery.charged,
         )
-        register_skills(context, config)
+        register_skills(self._registry, context)
         self._replies = Replies()
         self.stops = 0  # asked for so far
         self._thens: dict[int, Then] = {}
@@ -250,7 +251,7 @@ class Mission:
 
     def task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
-        return make_task(name, arguments, self._config)
+        return make_task(self._registry, name, arguments, self._config)
 
     def known_tasks(self) -> list[Task]:
         """In order of submission; of those that have ended the newest."""

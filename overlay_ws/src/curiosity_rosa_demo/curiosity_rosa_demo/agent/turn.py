@@ -24,10 +24,10 @@ from curiosity_rosa_demo.agent.reporting import Trace, number, trace_result
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.tools.arguments import in_words, shown
 
 ONE_AT_A_TIME = 'One tool call at a time: this one was not carried out'
 MAX_REFUSED_IN_A_ROW = 3  # calls that are no calls: unknown tools, wrong arguments
-MAX_SHOWN = 200  # characters of a call, which a model can make as long as it likes
 
 
 class BadCall(Exception):
@@ -160,7 +160,7 @@ class TurnExecutor:
     # --- its tools --------------------------------------------------------------------------
 
     def _act(self, action: AgentAction, progress: _Progress) -> ToolResult:
-        name, call = _shown(action.tool), _shown(_call_text(action.tool, action.tool_input))
+        name, call = shown(action.tool), shown(_call_text(action.tool, action.tool_input))
         self._trace(TraceKind.DECIDE, call, tool_name=name)
         try:
             arguments = self._checked(action)
@@ -189,18 +189,13 @@ class TurnExecutor:
         tool = self._tools.get(action.tool)
         if tool is None:
             there_are = ', '.join(self._tools)
-            raise BadCall(f"Unknown tool '{_shown(action.tool)}'; there are: {there_are}")
+            raise BadCall(f"Unknown tool '{shown(action.tool)}'; there are: {there_are}")
         schema = tool.get_input_schema()
         try:
             return schema.model_validate(action.tool_input).model_dump()
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = '.'.join(str(part) for part in first['loc']) or 'arguments'
-            takes = ', '.join(schema.model_fields) or 'none'
-            raise BadCall(
-                f'Wrong arguments for {action.tool}: {_shown(where)}: {first["msg"]}; '
-                f'it takes: {takes}'
-            ) from None
+            why = in_words(error, schema)
+            raise BadCall(f'Wrong arguments for {action.tool}: {why}') from None
 
     def _refuse(self, name: str, problem: str, progress: _Progress) -> ToolResult:
         progress.refused_in_a_row += 1
@@ -213,7 +208,7 @@ class TurnExecutor:
         return ToolResult.failure(problem)
 
     def _decline(self, action: AgentAction) -> ToolResult:
-        name = _shown(action.tool)
+        name = shown(action.tool)
         self._trace(
             TraceKind.ERROR,
             f'{name}: {ONE_AT_A_TIME}',
@@ -228,10 +223,6 @@ def _call_text(name: str, arguments: Any) -> str:
     if not isinstance(arguments, dict):
         return f'{name}({json.dumps(arguments)})'
     return f'{name}({", ".join(f"{key}={json.dumps(value)}" for key, value in arguments.items())})'
-
-
-def _shown(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + '...'
 
 
 def _text_of(content: Any) -> str:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+)
 from pydantic_core import PydanticCustomError
 
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+
+MAX_SHOWN = 200  # characters of what a model can make as long as it likes
 
 
 def _no_boolean(value: object) -> object:
@@ -35,3 +44,15 @@ def arguments_of(name: str, config: Config) -> type[BaseModel]:
         __config__=ConfigDict(extra='forbid', allow_inf_nan=False),
         duration_s=(Duration, duration),
     )
+
+
+def in_words(error: ValidationError, schema: type[BaseModel]) -> str:
+    """What is wrong with the arguments, and which ones there are."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = '.'.join(str(part) for part in first['loc']) or 'arguments'
+    takes = ', '.join(schema.model_fields) or 'none'
+    return f'{shown(where)}: {first["msg"]}; it takes: {takes}'
+
+
+def shown(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + '...'

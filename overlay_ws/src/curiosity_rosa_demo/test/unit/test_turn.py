@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from chat_server import Call, Hang, Say
 from curiosity_rosa_demo.agent.cancellation import TurnCancelled
-from curiosity_rosa_demo.agent.turn import MAX_REFUSED_IN_A_ROW, MAX_SHOWN, ONE_AT_A_TIME
+from curiosity_rosa_demo.agent.turn import MAX_REFUSED_IN_A_ROW, ONE_AT_A_TIME
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
+from curiosity_rosa_demo.tools.arguments import MAX_SHOWN
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from harness import wait_until
 from tool_rover import TwinRover

@@ -7,7 +7,6 @@ others carry out.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -15,8 +14,6 @@ from collections.abc import Callable, Mapping
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan
 from curiosity_rosa_demo.agent.kernel.quiet import Inputs, nothing_new, settled
 from curiosity_rosa_demo.domain.brain import BrainState, Json, QueuedTask, Reading
-
-log = logging.getLogger('curiosity_rosa.kernel')
 
 Tick = Callable[[BrainState], BrainState]
 Act = Callable[[list[Action], Json | None, BrainState], None]

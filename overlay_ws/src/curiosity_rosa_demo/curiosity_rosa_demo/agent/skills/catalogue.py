@@ -10,20 +10,20 @@ from pydantic import ValidationError
 from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.charge import charge
 from curiosity_rosa_demo.agent.skills.react import react
-from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.tools import run_tool
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.brain import QueuedTask
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.arguments import arguments_of
+from curiosity_rosa_demo.tools.arguments import arguments_of, in_words
 
 Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
 OWN: dict[str, Skill] = {'react': react, 'charge': charge}
 
 
-def register_skills(context: SkillContext, config: Config) -> None:
-    for definition in make_registry(config):
+def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
+    for definition in registry:
         resources = tuple(definition.resources_required)
         work = _bound(OWN.get(definition.name, run_tool), context)
         context.runner.skill(definition.name, resources=resources, recovers=True)(work)
@@ -52,7 +52,9 @@ def _bound(skill: Skill, context: SkillContext) -> Callable[[Task], Coroutine[An
     return work
 
 
-def make_task(name: str, arguments: dict[str, Any], config: Config) -> Task:
+def make_task(
+    registry: SkillRegistry, name: str, arguments: dict[str, Any], config: Config
+) -> Task:
     """A task for the skill ``name``. Raises BadTask that says what would be right."""
     if name == 'react':
         text, expects = arguments.get('text'), arguments.get('expects', 'answer')
@@ -64,12 +66,9 @@ def make_task(name: str, arguments: dict[str, Any], config: Config) -> Task:
         ):
             raise BadTask('react takes {"text": "...", "expects": "answer" or "good_capture"}')
         return Task(name, metadata={'text': text, 'expects': expects})
-    definition = make_registry(config).get(name)
+    schema = arguments_of(registry.get(name).name, config)
     try:
-        checked = arguments_of(name, config).model_validate(arguments).model_dump()
+        checked = schema.model_validate(arguments).model_dump()
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = '.'.join(str(part) for part in first['loc']) or 'arguments'
-        takes = ', '.join(arguments_of(name, config).model_fields) or 'no arguments'
-        raise BadTask(f'{definition.name}: {where}: {first["msg"]}; it takes {takes}') from None
+        raise BadTask(f'{name}: {in_words(error, schema)}') from None
     return Task(name, metadata={'arguments': checked} if checked else {})

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from curiosity_rosa_demo.agent.session import Outcome
-from curiosity_rosa_demo.agent.skills.base import SkillContext, conclude, look_again
+from curiosity_rosa_demo.agent.skills.base import LOOK_S, SkillContext, conclude, look_again
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain import BatteryLevel
 from curiosity_rosa_demo.domain.models import TraceKind
-
-LOOK_S = 0.5
 
 
 async def charge(task: Task, context: SkillContext) -> None:
