@@ -19,7 +19,6 @@ from typing import Any
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from runner.options import parse
 from runner.plan import Options, agent, background
-from runner.shared_memory import sweep
 from runner.supervision import Supervisor, die_with_parent
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -52,13 +51,11 @@ def main() -> int:
 
         command('')  # what is wrong with it is said before anything starts
         with domain_lock() as lock:
-            sweep()  # what a demo that was killed has left
             supervisor = Supervisor(planned, log_folder(), tell=tell, keep_open=(lock,))
             try:
                 return foreground(options, command, news_read)
             finally:
                 supervisor.stop()
-                sweep()
     except (ConfigError, CannotStart, OSError) as error:
         print(f'run_demo: {error}', file=sys.stderr)
         return 2

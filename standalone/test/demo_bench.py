@@ -8,8 +8,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pexpect
@@ -210,15 +209,3 @@ class Bench:
 def plain(text: str) -> str:
     """The text without the sequences that paint it."""
     return re.sub(r'\x1b\[[0-9;?]*[A-Za-z]', '', text)
-
-
-def mapped(processes: Iterable[psutil.Process]) -> set[Path]:
-    """Fast DDS files in shared memory that these processes have open."""
-    files = set()
-    for process in processes:
-        try:
-            paths = [each.path for each in process.memory_maps()]
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-        files |= {Path(path) for path in paths if path.startswith('/dev/shm/fastrtps_')}
-    return files

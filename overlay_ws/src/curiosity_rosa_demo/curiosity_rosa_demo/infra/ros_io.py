@@ -137,24 +137,33 @@ def call(
     timeout_s: float,
     done: threading.Event | None = None,
     sending: AbstractContextManager[Any] | None = None,
+    again_s: float | None = None,
 ) -> Any:
     """The response to ``request``, from a thread other than the one that spins ``client``.
 
     ``timeout_s`` is seconds of the steady clock and covers discovery too. Whoever sets ``done``
-    ends the wait for the response. The request is sent within ``sending``. Raises ServiceFailed.
+    ends the wait for the response. The request is sent within ``sending``; one that does no harm
+    twice may be sent again every ``again_s`` seconds: the first may have gone to a server that was
+    killed. Raises ServiceFailed.
     """
     name = client.srv_name
     if not client.service_is_ready() and not client.wait_for_service(timeout_sec=timeout_s):
         raise ServiceFailed(service_unavailable(name))
     done = done or threading.Event()
-    with sending or nullcontext():
-        future = client.call_async(request)
-    future.add_done_callback(lambda _: done.set())
-    done.wait(timeout_s)
-    if not future.done():
-        client.remove_pending_request(future)
-        raise ServiceFailed(service_timeout(name))
-    return future.result()
+    until_s = time.monotonic() + timeout_s
+    futures = []
+    while not done.is_set() and (left_s := until_s - time.monotonic()) > 0.0:
+        with sending or nullcontext():
+            futures.append(client.call_async(request))
+        futures[-1].add_done_callback(lambda _: done.set())
+        done.wait(left_s if again_s is None else min(again_s, left_s))
+    for future in futures:
+        if not future.done():
+            client.remove_pending_request(future)
+    for future in futures:
+        if future.done() and not future.cancelled():
+            return future.result()
+    raise ServiceFailed(service_timeout(name))
 
 
 def yaw_of(quaternion: Any) -> float:

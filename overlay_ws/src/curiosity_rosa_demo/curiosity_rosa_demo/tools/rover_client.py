@@ -22,6 +22,7 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed, call
 from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
 
 MARGIN_S = 1.0
+CAPTURE_AGAIN_S = 1.5
 
 
 class RoverClient:
@@ -82,7 +83,10 @@ class RoverClient:
     def capture(self) -> CaptureAndScore.Response:
         """Raises ServiceFailed with the reason when nothing was captured."""
         response = call(
-            self._capture, CaptureAndScore.Request(), timeout_s=self._capture_timeout_s
+            self._capture,
+            CaptureAndScore.Request(),
+            timeout_s=self._capture_timeout_s,
+            again_s=CAPTURE_AGAIN_S,
         )
         if not response.ok:
             reason = response.error_reason.strip()

@@ -1,0 +1,58 @@
+"""infra.ros_io.call: a request, its response, and what is done when none comes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from rclpy.task import Future
+
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed, call
+
+
+class Client:
+    """Answers the request number ``answers`` (from 1) with its number; 0: none."""
+
+    srv_name = '/capture_and_score'
+
+    def __init__(self, answers: int) -> None:
+        self.answers, self.sent, self.removed = answers, 0, 0
+
+    def service_is_ready(self) -> bool:
+        return True
+
+    def call_async(self, _: Any) -> Any:
+        self.sent += 1
+        future: Any = Future()
+        if self.sent == self.answers:
+            future.set_result(self.sent)
+        return future
+
+    def remove_pending_request(self, _: Any) -> None:
+        self.removed += 1
+
+
+def ask(client: Client, **options: Any) -> Any:
+    return call(client, None, **options)  # type: ignore[arg-type]
+
+
+def test_a_request_that_a_killed_server_took_with_it_is_sent_again() -> None:
+    client = Client(answers=3)
+    assert ask(client, timeout_s=30.0, again_s=0.01) == 3
+    assert (client.sent, client.removed) == (3, 2)
+
+
+def test_unless_asked_for_a_request_is_sent_once() -> None:
+    client = Client(answers=2)
+    with pytest.raises(ServiceFailed, match='Service timeout: /capture_and_score'):
+        ask(client, timeout_s=0.05)
+    assert (client.sent, client.removed) == (1, 1)
+
+
+def test_who_ends_the_wait_ends_the_sending() -> None:
+    client, done = Client(answers=0), threading.Event()
+    done.set()
+    with pytest.raises(ServiceFailed):
+        ask(client, timeout_s=30.0, done=done, again_s=0.01)
+    assert client.sent <= 1
