@@ -184,8 +184,18 @@ class RunningSkill(Model):
     resources_occupied: list[Text] = Field(default_factory=list)
 
 
+class SkillStatus(str, Enum):
+    SUCCESS = 'SUCCESS'
+    FAILED = 'FAILED'
+    CANCELLED = 'CANCELLED'
+    TIMED_OUT = 'TIMED_OUT'  # it took longer than its timeout_s and was stopped
+    UNKNOWN = (
+        'UNKNOWN'  # nobody knows what it did: the agent died, or it did not react to its stop
+    )
+
+
 class SkillResult(Model):
-    status: str  # SUCCESS, FAILED or CANCELLED
+    status: SkillStatus
     error_code: str = ''
     error_msg: str = ''
     metrics: Json = Field(default_factory=dict)
@@ -212,7 +222,42 @@ class ProposedOps(Model):
     approval_payload: Json = Field(default_factory=dict)
 
 
+class Spent(Model):
+    """What a turn has used of its budget."""
+
+    steps: Whole = 0
+    cost: float = 0.0
+    metres: float = 0.0
+    seconds: float = 0.0  # waits for a person do not count
+
+
+class Question(Model):
+    """What a person is asked. ``op`` is what waits for the answer: ``skill`` and ``arguments``."""
+
+    id: str
+    text: str
+    op: Json | None = None  # None: a plain question, no operation waits for it
+    reasons: list[Text] = Field(default_factory=list)
+    asked_at: float = 0.0  # seconds since the epoch: the time-out goes on across a restart
+
+
 class ReactState(Model):
+    """One turn. What it has done so far stands in ``BrainState.messages``, a Json for each call:
+    ``tool``, ``input``, ``call_id``, ``thought``, ``result`` (a ToolResult as JSON, or None)."""
+
+    goal: str = ''
+    expects: str = 'answer'  # as in prompts.yaml
+    plan: Json | None = None  # Plan.to_dict()
+    refused: dict[Text, Whole] = Field(default_factory=dict)  # call as text: how often refused
+    refused_in_a_row: Whole = 0
+    failures_in_a_row: Whole = 0
+    same_in_a_row: Whole = 0  # the same operation with the same result
+    spent: Spent = Field(default_factory=Spent)
+    question: Question | None = None
+    score: float | None = None  # of the last capture
+    is_good: bool = False
+    ok: bool = False
+    answer: str = ''  # how the turn ended, in words
     iter: Whole = 0
     observation: Json = Field(default_factory=dict)
     decision: Decision | None = None

@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-RULE = 'rule_between_keys'  # type of an error that breaks a rule between two keys
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, strict=True)
-
-
-def _breaks(key: str, value: object, rule: str, *, file: str = '') -> PydanticCustomError:
-    """The error of a section or file in which ``key`` does not go with another key."""
-    return PydanticCustomError(
-        RULE, '{rule}', {'key': key, 'value': value, 'rule': rule, 'file': file}
-    )
-
-
-def _ros_name(value: str) -> str:
-    if len(value) > 200 or not re.fullmatch(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', value, re.ASCII):
-        raise ValueError(
-            'not a ROS name: letters, digits and _, not a digit first, parts joined by /, at most '
-            '200 characters, e.g. /capture/image'
-        )
-    return value
-
-
-def _frame_name(value: str) -> str:
-    if not re.fullmatch(r'/?[^/\s]+(/[^/\s]+)*', value):
-        raise ValueError('not a frame name: no spaces, not empty, e.g. base_footprint')
-    return value
-
-
-Name = Annotated[str, AfterValidator(_ros_name)]
-Frame = Annotated[str, AfterValidator(_frame_name)]
-Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
-Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
-Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
-
+from curiosity_rosa_demo.infra.config_base import (
+    Fraction,
+    Frame,
+    Metres,
+    Name,
+    Seconds,
+    Section,
+    breaks,
+)
+from curiosity_rosa_demo.infra.config_rules import Guardrails, Skills
 
 # --- topics.yaml -----------------------------------------------------------------------------
 
@@ -120,6 +93,10 @@ class StatusTopics(Section):
     kernel: Name
 
 
+class AgentTopics(Section):
+    speech: Name
+
+
 class VizTopics(Section):
     marker_array: Name
 
@@ -133,6 +110,7 @@ class Topics(Section):
     curiosity: CuriosityServices
     rover: RoverTopics
     status: StatusTopics
+    agent: AgentTopics
     viz: VizTopics
 
     def in_namespace(self, namespace: str) -> Topics:
@@ -148,6 +126,7 @@ class Topics(Section):
         data['images']['output_capture_compressed'] = moved(self.images.output_capture_compressed)
         data['trace']['events'] = moved(self.trace.events)
         data['viz']['marker_array'] = moved(self.viz.marker_array)
+        data['agent']['speech'] = moved(self.agent.speech)
         data['status'] = {key: moved(name) for key, name in data['status'].items()}
         for service in (*data['services'].values(), *data['adapter'].values()):
             service['name'] = moved(service['name'])
@@ -164,7 +143,7 @@ class LightModelConfig(Section):
     @model_validator(mode='after')
     def _rises(self) -> LightModelConfig:
         if self.x_good <= self.x_min:
-            raise _breaks('x_good', self.x_good, f'must be greater than x_min ({self.x_min})')
+            raise breaks('x_good', self.x_good, f'must be greater than x_min ({self.x_min})')
         return self
 
 
@@ -187,7 +166,7 @@ class VizConfig(Section):
     def _has_width(self) -> VizConfig:
         if self.bright_zone_x_max <= self.bright_zone_x_min:
             rule = f'must be greater than bright_zone_x_min ({self.bright_zone_x_min})'
-            raise _breaks('bright_zone_x_max', self.bright_zone_x_max, rule)
+            raise breaks('bright_zone_x_max', self.bright_zone_x_max, rule)
         return self
 
 
@@ -232,7 +211,7 @@ class BatteryConfig(Section):
     @model_validator(mode='after')
     def _rises(self) -> BatteryConfig:
         if self.charged <= self.low:
-            raise _breaks('charged', self.charged, f'must be greater than low ({self.low})')
+            raise breaks('charged', self.charged, f'must be greater than low ({self.low})')
         return self
 
 
@@ -263,6 +242,11 @@ Cost = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
 class ToolCostTable(Section):
+    """Of the nine tools, and of any other skill."""
+
+    model_config = ConfigDict(extra='allow')
+    __pydantic_extra__: dict[str, Cost]
+
     capture_and_score: Cost
     mast_rotate: Cost
     mast_open: Cost
@@ -276,6 +260,10 @@ class ToolCostTable(Section):
 
 class ToolCosts(Section):
     tools: ToolCostTable
+
+    def of(self, name: str) -> float:
+        """What a skill costs; one that is not in the table costs 1."""
+        return float(getattr(self.tools, name, 1.0))
 
 
 # --- prompts.yaml ----------------------------------------------------------------------------
@@ -335,13 +323,22 @@ class LlmConfig(Section):
     @model_validator(mode='after')
     def _model_is_named(self) -> LlmConfig:
         if self.provider != 'routine' and not self.model:
-            raise _breaks('model', self.model, f'must be set when provider is {self.provider!r}')
+            raise breaks('model', self.model, f'must be set when provider is {self.provider!r}')
         return self
 
 
 class TurnConfig(Section):
     max_steps: int = Field(ge=1, le=1000)
     max_motion_s: Seconds
+
+
+class KnowledgeConfig(Section):
+    folder: str
+
+
+class NavigationConfig(Section):
+    provider: Literal['motions', 'nav2']
+    action: Name
 
 
 class RecorderConfig(Section):
@@ -366,6 +363,8 @@ class AgentConfig(Section):
     turn: TurnConfig
     kernel: KernelConfig
     tasks: TasksConfig
+    knowledge: KnowledgeConfig
+    navigation: NavigationConfig
     recorder: RecorderConfig
 
 
@@ -391,6 +390,8 @@ class Config(Section):
     tool_costs: ToolCosts
     prompts: Prompts
     agent: AgentConfig
+    guardrails: Guardrails
+    skills: Skills
     nodes: Nodes
 
     @model_validator(mode='after')
@@ -398,7 +399,7 @@ class Config(Section):
         leash = self.thresholds.motion.max_duration_s
         if self.agent.turn.max_motion_s >= leash:
             rule = f'must be below motion.max_duration_s ({leash}) of thresholds.yaml'
-            raise _breaks(
+            raise breaks(
                 'turn.max_motion_s', self.agent.turn.max_motion_s, rule, file='agent.yaml'
             )
         return self

@@ -1,0 +1,44 @@
+"""An operation: one skill with its arguments, as it travels through the nodes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.tools.arguments import shown
+
+
+@dataclass(frozen=True)
+class Op:
+    """``arguments`` are checked against the skill's schema. ``plan_step``: the step of a plan that
+    it carries out."""
+
+    skill: str
+    arguments: Json
+    call_id: str = ''
+    plan_step: int | None = None
+
+    @property
+    def text(self) -> str:
+        """As a call, for people: the same text means the same operation."""
+        return call_text(self.skill, self.arguments)
+
+    def to_json(self) -> Json:
+        return {
+            'skill': self.skill,
+            'arguments': self.arguments,
+            'call_id': self.call_id,
+            'plan_step': self.plan_step,
+        }
+
+    @classmethod
+    def from_json(cls, data: Json) -> Op:
+        return cls(**data)  # type: ignore[arg-type]
+
+
+def call_text(name: str, arguments: object) -> str:
+    if not isinstance(arguments, dict):
+        return shown(f'{name}({json.dumps(arguments)})')
+    pairs = (f'{key}={json.dumps(value)}' for key, value in arguments.items())
+    return shown(f'{name}({", ".join(pairs)})')

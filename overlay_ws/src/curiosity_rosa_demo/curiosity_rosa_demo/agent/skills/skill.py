@@ -1,0 +1,59 @@
+"""What a skill is, and what it has to work with. For our own skills and for those of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.brain import Json, SkillDef
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.infra.config_models import Config
+
+
+class SkillWorld(Protocol):
+    """The robot and the people around it, as skills reach them. Blocking, from any thread."""
+
+    @property
+    def config(self) -> Config: ...
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        """One of the nine rover tools, through the adapter. Raises TurnCancelled."""
+
+    def pose(self) -> RoverPose | None:
+        """The base in the world frame; None while TF cannot tell."""
+
+    def facts(self) -> Json:
+        """What is known now, flat: mast, moving, x, y, yaw_rad, battery_pct, zones, mode, score ..."""
+
+    def say(self, text: str) -> None:
+        """To the console, the trace and the speech topic."""
+
+    def may_drive(self, name: str, duration_s: float) -> str:
+        """Why the guardrails refuse this motion now; empty when they do not."""
+
+
+@dataclass(frozen=True)
+class SkillCall:
+    """One run of a skill. What blocks must look at ``cancellation``; ``progress`` is shown."""
+
+    world: SkillWorld
+    cancellation: Cancellation
+    progress: Callable[[Json], None]
+
+
+@dataclass(frozen=True)
+class Skill:
+    """``run(call, **arguments)`` blocks, in a thread of its own, and answers a ToolResult; what it
+    raises is a failure. ``arguments`` checks them; its JSON schema is the definition's.
+    ``definition.args_schema`` is what the model sees."""
+
+    definition: SkillDef
+    run: Callable[..., ToolResult]
+    arguments: type[BaseModel]
+    description: str  # for the model
+    risk: RiskLevel

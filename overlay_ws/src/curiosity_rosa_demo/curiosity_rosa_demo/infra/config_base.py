@@ -1,0 +1,44 @@
+"""What every section of the YAML contracts is made of."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+RULE = 'rule_between_keys'  # type of an error that breaks a rule between two keys
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, strict=True)
+
+
+def breaks(key: str, value: object, rule: str, *, file: str = '') -> PydanticCustomError:
+    """The error of a section or file in which ``key`` does not go with another key."""
+    return PydanticCustomError(
+        RULE, '{rule}', {'key': key, 'value': value, 'rule': rule, 'file': file}
+    )
+
+
+def _ros_name(value: str) -> str:
+    if len(value) > 200 or not re.fullmatch(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', value, re.ASCII):
+        raise ValueError(
+            'not a ROS name: letters, digits and _, not a digit first, parts joined by /, at most '
+            '200 characters, e.g. /capture/image'
+        )
+    return value
+
+
+def _frame_name(value: str) -> str:
+    if not re.fullmatch(r'/?[^/\s]+(/[^/\s]+)*', value):
+        raise ValueError('not a frame name: no spaces, not empty, e.g. base_footprint')
+    return value
+
+
+Name = Annotated[str, AfterValidator(_ros_name)]
+Frame = Annotated[str, AfterValidator(_frame_name)]
+Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
+Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
