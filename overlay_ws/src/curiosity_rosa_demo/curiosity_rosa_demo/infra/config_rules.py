@@ -1,4 +1,4 @@
-"""Shape and limits of guardrails.yaml and skills.yaml: what the agent may do, and by what rules."""
+"""Shape and limits of guardrails.yaml and skills.yaml: what the agent may do, by what rules."""
 
 from __future__ import annotations
 

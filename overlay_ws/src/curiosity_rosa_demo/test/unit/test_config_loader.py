@@ -310,6 +310,7 @@ def test_a_namespace_moves_our_names_and_only_ours(namespace: str) -> None:
         'viz.marker_array',
         'status.adapter',
         'status.kernel',
+        'agent.speech',
         'services.capture_and_score.name',
         *(f'adapter.{name}.name' for name in type(before.adapter).model_fields),
     }

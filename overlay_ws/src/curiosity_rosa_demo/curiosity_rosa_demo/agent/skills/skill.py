@@ -28,7 +28,7 @@ class SkillWorld(Protocol):
         """The base in the world frame; None while TF cannot tell."""
 
     def facts(self) -> Json:
-        """What is known now, flat: mast, moving, x, y, yaw_rad, battery_pct, zones, mode, score ..."""
+        """What is known now, flat: mast, moving, x, y, yaw_rad, battery_pct, zones, mode."""
 
     def say(self, text: str) -> None:
         """To the console, the trace and the speech topic."""
