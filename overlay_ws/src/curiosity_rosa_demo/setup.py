@@ -13,6 +13,7 @@ setup(
         (f'share/{PACKAGE}', ['package.xml']),
         (f'share/{PACKAGE}/config', glob('config/*.yaml')),
         (f'share/{PACKAGE}/launch', glob('launch/*.launch.py')),
+        (f'share/{PACKAGE}/schema', glob('schema/*.json')),
     ],
     install_requires=['setuptools'],
     zip_safe=True,

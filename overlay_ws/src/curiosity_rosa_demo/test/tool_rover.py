@@ -98,10 +98,15 @@ class TwinRover:
 
     def status(self) -> dict[str, Any]:
         with self._called('get_status'):
+            pose = self.pose()
+            where = {}
+            if pose is not None:
+                where = {'rover_x': pose.x, 'rover_y': pose.y, 'yaw_rad': pose.yaw_rad}
             return {
                 'mast_is_open': self.mast_is_open,
                 'moving': bool(self.motion),
                 'last_error_reason': self.last_error,
+                **where,
                 **self.extra_status,
             }
 

@@ -3,18 +3,25 @@ and a simulated rover before them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from chat_server import ChatServer, Reply
+from curiosity_rosa_demo.agent.brain import Request, Surroundings
+from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.react.loop import TurnResult
+from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
+from curiosity_rosa_demo.agent.react.saver import TurnSaver
+from curiosity_rosa_demo.agent.reporting import Trace
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, make_chat_model
-from curiosity_rosa_demo.agent.turn import ONE_AT_A_TIME, TurnResult
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.world import RoverWorld
+from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.rover_tools import RoverTools
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from tool_rover import Hurry, TwinRover
 
@@ -27,6 +34,7 @@ LLM = {
     'max_retries': 0,
 }
 SHIPPED = load_config()
+OFFERED = [*(skill.definition.name for skill in make_registry(SHIPPED).for_model()), 'decide']
 NINE = [
     'capture_and_score',
     'mast_open',
@@ -53,6 +61,44 @@ def config_of(*, llm: dict[str, Any], turn: dict[str, Any] | None = None) -> Con
     return config.model_copy(update={'agent': changed})
 
 
+class TwinWorld(RoverWorld):
+    """Its rover's time is owned: whatever waits makes it pass."""
+
+    def __init__(self, rover: TwinRover, config: Config) -> None:
+        super().__init__(rover, config, rover.clock)  # type: ignore[arg-type]
+        self._clock = rover.clock
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        hurry = Hurry(self._clock)
+        with cancellation.calling(lambda: hurry.cancel(cancellation.reason)):
+            return super().tool(name, hurry, **arguments)
+
+
+def rosa_of(
+    rover: TwinRover,
+    config: Config,
+    *,
+    trace: Trace = lambda *_, **__: None,
+    memory: Callable[[], str] = lambda: '',
+    checkpoints: Path | str = ':memory:',
+    desk: Desk | None = None,
+) -> CuriosityRosa:
+    """A ROSA before that rover; nobody is there to answer unless a desk is given."""
+    if desk is None:
+        desk = Desk(timeout_s=config.guardrails.approval.timeout_s)
+        desk.attended = False
+    around = Surroundings(
+        registry=make_registry(config),
+        world=TwinWorld(rover, config),
+        desk=desk,
+        checkpoints=checkpoints,
+        trace=trace,
+        memory=memory,
+        shown=lambda react: None,
+    )
+    return CuriosityRosa(make_chat_model(config.agent.llm), around, TurnSaver(checkpoints))
+
+
 class World:
     """One ROSA on one server. The key must be in the environment. A context manager."""
 
@@ -63,10 +109,8 @@ class World:
         self.config = config_of(llm={**LLM, 'base_url': self.server.url, **llm}, turn=turn)
         self.rover = TwinRover()
         self.events: list[TraceEvent] = []
-        self.tools = RoverTools(self.rover, self.config, self.rover.clock)  # type: ignore[arg-type]
-        self.rosa = CuriosityRosa(
-            make_chat_model(self.config.agent.llm),
-            make_tools(self.tools, self.config),
+        self.rosa = rosa_of(
+            self.rover,
             self.config,
             trace=self.trace,
             memory=(lambda: recall(self.events, 10)) if memory else (lambda: ''),
@@ -83,12 +127,12 @@ class World:
         self.events.append(new_event(kind, message, **fields))
 
     def renew_button(self) -> None:
-        self.button = Hurry(self.rover.clock)
-        self.tools.cancellation = self.rosa.executor.cancellation = self.button
+        self.button = Cancellation()
 
     def turn(self, text: str = 'Go on.') -> TurnResult:
         """One turn; its result, checked against what ROSA's invoke hands back."""
         self.rosa.executor.last = None
+        self.rosa.executor.request = Request(text, self.button)
         answer = self.rosa.invoke(text)
         last = self.rosa.executor.last
         assert last is not None, answer
@@ -100,6 +144,11 @@ class World:
     @property
     def requests(self) -> list[Any]:
         return self.server.requests
+
+    @property
+    def calls(self) -> list[str]:
+        """What the rover was asked to do."""
+        return [call for call in self.rover.calls if call != 'get_status']
 
     def kinds(self) -> list[str]:
         return [event.kind.value for event in self.events]

@@ -17,15 +17,18 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 from curiosity_rosa_demo.agent.artifacts import Artifacts
+from curiosity_rosa_demo.agent.at_once import RULES_NOTE
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.console import RULES_NOTE, Console
+from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
 from curiosity_rosa_demo.agent.logs import LogFile
 from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.peers import Peers, listen
-from curiosity_rosa_demo.agent.places import state_folder, task_database
+from curiosity_rosa_demo.agent.places import state_folder, task_database, turn_checkpoints
 from curiosity_rosa_demo.agent.printer import Printer
+from curiosity_rosa_demo.agent.react.desk import Desk
 from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.terminal import (
@@ -66,18 +69,31 @@ class AgentApp:
             if path:
                 self._recorders.append(TraceRecorder(path))
         self._log = LogFile(state_folder() / 'agent.log')
-        self.session = Session(self.client, self.config, self.node.get_clock(), self._emit)
+        registry = make_registry(self.config)
+        desk = Desk(timeout_s=self.config.guardrails.approval.timeout_s)
+        desk.attended = not options.command
+        database = task_database(self.config.agent.tasks.db_path)
+        self.session = Session(
+            self.client,
+            self.config,
+            self.node.get_clock(),
+            self._emit,
+            registry=registry,
+            desk=desk,
+            checkpoints=turn_checkpoints(database),
+        )
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
         self.mission = Mission(
             self.session,
             self.config,
-            database=task_database(self.config.agent.tasks.db_path),
+            registry=registry,
+            database=database,
             readings=telemetry.snapshot,
             beat=Heartbeat(self.node, self.config).beat,
             say=self.printer.say,
         )
         self.console = Console(self.session, self.mission, self.config, self.printer.say)
-        for note in self.mission.start():
+        for note in (*registry.notes, *self.mission.start()):
             self.console.notice(f'! {note}')
         self._peers = Peers(self.node, self.config, self.console.notice)
         self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
@@ -120,7 +136,7 @@ class AgentApp:
             stopped = self.session.stop() if crash else None
             left = self.mission.begin(go_on=bool(crash), ended=self.console.ended)
             # Not earlier: two threads that import parts of LangChain can wait for each other.
-            self.session.warm_up()
+            self.session.warm_up(self._turns_that_may_go_on())
             if stopped is not None:
                 self._tell_crash(crash, stopped, left)
             elif left:
@@ -134,6 +150,9 @@ class AgentApp:
             self.console.notice(f'! The agent cannot begin: {error!r}. No task will run.')
             return
         self.console.ready()
+
+    def _turns_that_may_go_on(self) -> list[str]:
+        return [task.id for task in self.mission.known_tasks() if not task.terminal]
 
     def _tell_crash(self, crash: str, stopped: Outcome, left: list[Task]) -> None:
         rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'

@@ -3,68 +3,90 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.rover_tools import RoverTools
+from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.domain.brain import Json, ReactState
 
 if TYPE_CHECKING:
+    from curiosity_rosa_demo.agent.react.loop import TurnResult
     from curiosity_rosa_demo.agent.reporting import Trace
     from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-    from curiosity_rosa_demo.agent.turn import TurnResult
+    from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+    from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 
 
 class BrainUnavailable(Exception):
     """No turn is possible; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class TurnRecord:
-    """Where a turn notes its calls; ``save`` returns when they are safe."""
+@dataclass
+class Request:
+    """One turn. A turn that was cut goes on under its ``thread``; empty: a turn nobody goes on
+    with. ``began`` hears how many calls it had made before."""
 
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    save: Callable[[], None] = lambda: None
+    text: str
+    cancellation: Cancellation
+    thread: str = ''
+    plan: Json | None = None
+    began: Callable[[int], None] = lambda calls: None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a turn has around it."""
+
+    registry: SkillRegistry
+    world: SkillWorld
+    desk: Desk
+    checkpoints: Path | str  # file of the turns that may go on; ':memory:' for none
+    trace: Trace
+    memory: Callable[[], str]
+    shown: Callable[[ReactState], None]
 
 
 class Brain:
-    def __init__(
-        self, tools: RoverTools, config: Config, trace: Trace, memory: Callable[[], str]
-    ) -> None:
-        self._tools, self._config = tools, config
-        self._trace, self._memory = trace, memory
+    def __init__(self, around: Surroundings) -> None:
+        self._around, self._config = around, around.world.config
         self._rosa: Future[CuriosityRosa] = Future()
         self._thread = threading.Thread(target=self._make, name='import-rosa', daemon=True)
         self._starting = threading.Lock()
+        self._keep: Collection[str] | None = None
 
-    def start(self) -> None:
-        """Begin, once. Not earlier than it must: the import takes a core from nodes that start."""
+    def start(self, keep: Collection[str] | None = None) -> None:
+        """Begin, once. Not earlier than it must: the import takes a core from nodes that start.
+        Turns that were cut are forgotten unless their thread is in ``keep``; None: none is."""
         with self._starting:
             if self._thread.ident is None:
+                self._keep = keep
                 self._thread.start()
 
     def _make(self) -> None:
         try:
+            from curiosity_rosa_demo.agent.react.saver import TurnSaver
             from curiosity_rosa_demo.agent.rosa_agent_factory import (
                 CuriosityRosa,
                 ModelSetupError,
                 make_chat_model,
             )
-            from curiosity_rosa_demo.tools.tool_impl import make_tools
         except Exception as error:  # not installed, or installed by halves
             self._rosa.set_exception(BrainUnavailable(f'ROSA cannot be imported: {error}'))
             return
         try:
             model = make_chat_model(self._config.agent.llm)
-            tools = make_tools(self._tools, self._config)
-            rosa = CuriosityRosa(
-                model, tools, self._config, trace=self._trace, memory=self._memory
-            )
+            saver = TurnSaver(self._around.checkpoints)
+            if self._keep is not None:
+                saver.keep(self._keep)
+            rosa = CuriosityRosa(model, self._around, saver)
         except ModelSetupError as error:
             self._rosa.set_exception(BrainUnavailable(str(error)))
+        except OSError as error:
+            self._rosa.set_exception(BrainUnavailable(f'Turns cannot be kept: {error}'))
         except Exception as error:  # such as an integration that cannot bind tools
             self._rosa.set_exception(
                 BrainUnavailable(
@@ -75,22 +97,16 @@ class Brain:
         else:
             self._rosa.set_result(rosa)
 
-    def turn(
-        self, text: str, cancellation: Cancellation, record: TurnRecord | None = None
-    ) -> TurnResult:
-        """One turn of ROSA, or the rest of the one in ``record``. Raises BrainUnavailable and
+    def turn(self, request: Request) -> TurnResult:
+        """One turn of ROSA, or the rest of one that was cut. Raises BrainUnavailable and
         TurnCancelled."""
         self.start()
         while not self._rosa.done():
-            cancellation.sleep(0.05)
-        from curiosity_rosa_demo.agent.journal import Journal
+            request.cancellation.sleep(0.05)
         from curiosity_rosa_demo.agent.model_call import unicode_only
-        from curiosity_rosa_demo.agent.turn import TurnResult
+        from curiosity_rosa_demo.agent.react.loop import TurnResult
 
         rosa = self._rosa.result()
-        self._tools.cancellation = rosa.executor.cancellation = cancellation
-        record = record or TurnRecord()
-        rosa.executor.journal = Journal(record.calls, record.save)
-        rosa.executor.last = None
-        answer = rosa.invoke(unicode_only(text))
+        rosa.executor.request, rosa.executor.last = request, None
+        answer = rosa.invoke(unicode_only(request.text))
         return rosa.executor.last or TurnResult(ok=False, answer=answer)

@@ -8,6 +8,8 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
+from curiosity_rosa_demo.domain.models import json_object
+
 
 @dataclass(frozen=True)
 class CommandSpec:
@@ -35,10 +37,17 @@ COMMANDS = {
         CommandSpec('task', 'ID', 'one task; the first characters of its ID will do'),
         CommandSpec('history', 'ID', 'what became of a task, step by step'),
         CommandSpec('submit', 'NAME [json]', 'queue a skill with these arguments'),
+        CommandSpec('run', 'FILE', 'carry out the plan in a file'),
         CommandSpec('pause', '', 'stop the rover and put aside what runs'),
         CommandSpec('resume', '[ID]', 'go on with what was put aside'),
         CommandSpec('cancel', 'ID', 'end a task'),
         CommandSpec('priority', 'ID N', 'of a task that waits: a higher N goes first'),
+        CommandSpec('pending', '', 'what waits for your yes or no'),
+        CommandSpec('approve', '[ID]', 'yes to the oldest question, or to this one'),
+        CommandSpec('edit', '[ID] {json}', 'yes, but with these arguments'),
+        CommandSpec('reject', '[ID] [why]', 'no; the agent is told why'),
+        CommandSpec('plan', '', 'the plan that the agent follows'),
+        CommandSpec('budget', '', 'what the turn has used of its budget'),
         CommandSpec('mode', '', 'what the rules allow now, and why'),
         CommandSpec('clear', '', 'release the safety latch, when its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and leave'),
@@ -57,7 +66,7 @@ class Command:
     """A console command, or a ``text`` for the model."""
 
     name: str  # one of COMMANDS, or 'text'
-    text: str = ''  # what was said; a task's ID; the name of a skill
+    text: str = ''  # what was said; an ID; the name of a skill or of a file
     number: float = 0.0
     data: dict[str, Any] = field(default_factory=dict)
 
@@ -75,8 +84,9 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
     if name not in COMMANDS:
         raise BadCommand(_unknown(name))
     spec = COMMANDS[name]
-    if name == 'submit':
-        return _submit(spec, line)
+    if name in _AS_TYPED:
+        _, *typed = line[1:].split(None, 1)
+        return _AS_TYPED[name](spec, typed[0] if typed else '')
     named = spec.argument.split()
     if not len([each for each in named if each[0] != '[']) <= len(arguments) <= len(named):
         raise BadCommand(f'usage: {usage(spec)}')
@@ -100,18 +110,46 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
     return Command(name, text=arguments[0].lower() if arguments else '')
 
 
-def _submit(spec: CommandSpec, line: str) -> Command:
-    # The line as it was typed: full-width letters may be meant in a text.
-    _, *parts = line.split(None, 2)
-    if not parts:
+def _submit(spec: CommandSpec, typed: str) -> Command:
+    name, *arguments = typed.split(None, 1) or ['']
+    if not name:
         raise BadCommand(f'usage: {usage(spec)}')
+    data = _json_object(spec, arguments[0]) if arguments else {}
+    return Command(spec.name, text=unicodedata.normalize('NFKC', name), data=data)
+
+
+def _run(spec: CommandSpec, typed: str) -> Command:
+    if not typed:
+        raise BadCommand(f'usage: {usage(spec)}')
+    return Command(spec.name, text=typed)
+
+
+def _edit(spec: CommandSpec, typed: str) -> Command:
+    words, brace, rest = typed.partition('{')
+    start, *surplus = words.split() or ['']
+    if not brace or surplus:
+        raise BadCommand(f'usage: {usage(spec)}, such as {{"duration_s": 2}}')
+    start = unicodedata.normalize('NFKC', start).lower()
+    return Command(spec.name, text=start, data=_json_object(spec, brace + rest))
+
+
+def _reject(spec: CommandSpec, typed: str) -> Command:
+    return Command(spec.name, text=typed)  # which questions there are decides what is an ID
+
+
+# What takes its arguments as they were typed: full-width letters may be meant in a text.
+_AS_TYPED = {'submit': _submit, 'run': _run, 'edit': _edit, 'reject': _reject}
+
+
+def _json_object(spec: CommandSpec, text: str) -> dict[str, Any]:
     try:
-        data = json.loads(parts[1]) if len(parts) > 1 else {}
+        data = json.loads(text)
+        if isinstance(data, dict):
+            json_object(data)  # Python's reader takes NaN, and half of a character
+            return data
     except (ValueError, RecursionError) as error:
         raise BadCommand(f'{usage(spec)}: not JSON: {error}') from None
-    if not isinstance(data, dict):
-        raise BadCommand(f'{usage(spec)}: {parts[1][:40]!r} is not a JSON object')
-    return Command('submit', text=unicodedata.normalize('NFKC', parts[0]), data=data)
+    raise BadCommand(f'{usage(spec)}: {text[:40]!r} is not a JSON object')
 
 
 def usage(spec: CommandSpec) -> str:

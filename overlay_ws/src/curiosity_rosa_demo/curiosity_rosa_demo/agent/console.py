@@ -5,21 +5,23 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime, timezone
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
+from curiosity_rosa_demo.agent.at_once import at_once
+from curiosity_rosa_demo.agent.commands import BadCommand, Command, parse
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import line as trace_line
 from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.orders import Reply, Then
-from curiosity_rosa_demo.agent.reporting import status_text, summary
+from curiosity_rosa_demo.agent.plan_file import plan_task
+from curiosity_rosa_demo.agent.questions import find, id_and_why
+from curiosity_rosa_demo.agent.react.desk import NoQuestion
 from curiosity_rosa_demo.agent.session import Outcome, Session
-from curiosity_rosa_demo.agent.task_texts import history_table, task_text, tasks_table
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.domain.brain import Json, UserInterruptType
+from curiosity_rosa_demo.domain.brain import ApprovalAction, Json, Question, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 
@@ -31,13 +33,28 @@ TOOLS = {
 }
 DRIVES = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
 INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
-ANY_TIME = frozenset({'help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'})
-SHOWN_TASKS = 30
-LONGEST_LINE = 10_000  # characters: what the rules for what is meant read in 25 ms
-RULES_NOTE = (
-    'The agent runs on routine: a set of rules, not a language model. '
-    'To use a model, set llm.provider and llm.model in agent.yaml.'
+ANSWERS = {
+    'approve': ApprovalAction.APPROVE,
+    'edit': ApprovalAction.EDIT,
+    'reject': ApprovalAction.REJECT,
+}
+ANY_TIME = frozenset(
+    {
+        *('help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'),
+        *('pending', 'plan', 'budget', *ANSWERS),
+    }
 )
+LONGEST_LINE = 10_000  # characters: what the rules for what is meant read in 25 ms
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """A line, and what there was when it was typed."""
+
+    command: Command
+    line: str
+    stops: int  # asked for by then; a later one drops it
+    question: str  # ID of the one that a plain yes or no is meant for; '': none was shown
 
 
 class Console:
@@ -48,8 +65,7 @@ class Console:
     ) -> None:
         self._session, self._mission, self._config, self._say = session, mission, config, say
         self._changed = threading.Condition()
-        # Typed before the tasks may run, and how many stops had been asked for by then.
-        self._early: deque[tuple[Command, int]] = deque()
+        self._early: deque[_Typed] = deque()  # before the tasks may run
         self._ready = False
         self._open = 0  # what was asked for and has not ended
         self.last: Outcome | None = None
@@ -66,7 +82,8 @@ class Console:
             return True
         if command is None:
             return True
-        stops = self._mission.stops
+        asked = self.question
+        typed = _Typed(command, line.strip(), self._mission.stops, asked.id if asked else '')
         if len(line) > LONGEST_LINE:
             self._finish(Outcome(False, f'{len(line)} characters; a line may have {LONGEST_LINE}'))
             return True
@@ -78,11 +95,11 @@ class Console:
         with self._changed:
             early = not self._ready and command.name not in ANY_TIME
             if early:
-                self._early.append((command, stops))
+                self._early.append(typed)
         if early:
-            self._say(f'(queued until the other nodes are up; :stop drops it) {line.strip()}')
+            self._say(f'(queued until the other nodes are up; :stop drops it) {typed.line}')
         else:
-            self._run(command, line.strip(), stops)
+            self._run(typed)
         return True
 
     def ready(self) -> None:
@@ -93,10 +110,10 @@ class Console:
                     self._ready = True
                     self._changed.notify_all()
                     return
-                command, stops = self._early.popleft()
+                typed = self._early.popleft()
                 self._open += 1  # so that nobody believes in between that all is done
             try:
-                self._run(command, '', stops)
+                self._run(replace(typed, line=''))
             finally:
                 self._closed()
 
@@ -116,14 +133,22 @@ class Console:
         return outcome
 
     @property
+    def question(self) -> Question | None:
+        """The one that a plain yes or no answers."""
+        return next(iter(self._mission.questions), None)
+
+    @property
     def busy(self) -> bool:
         return not self._ready or self._open > 0
 
     def show(self, event: TraceEvent) -> None:
         """Print a trace event; the end of a turn is printed as its answer instead."""
         is_answer = event.kind is TraceKind.RESULT and event.tool_name is None
-        is_question = event.message.startswith('User: ')
-        if not is_answer and not is_question:
+        # These two the console has shown in words of its own.
+        is_known = event.message.startswith('User: ') or (
+            event.message.startswith('Asking: ') and self._session.desk.attended
+        )
+        if not is_answer and not is_known:
             self._say(f'  {trace_line(event)}')
 
     def notice(self, text: str) -> None:
@@ -142,21 +167,37 @@ class Console:
 
     # --- running ----------------------------------------------------------------------------
 
-    def _run(self, command: Command, line: str, stops: int) -> None:
-        """``stops``: those asked for before the line was typed; a later one drops it."""
+    def _run(self, typed: _Typed) -> None:
+        """With an empty ``line`` nothing is said of what it has to wait for."""
+        command, tell = typed.command, self._mission.tell
         try:
             if command.name == 'text':
-                self._ask(partial(self._mission.tell, {'text': command.text}), line, stops)
+                message: Json = {'text': command.text, 'question': typed.question}
+                self._ask(partial(tell, message), typed)
             elif command.name in INTENTS:
-                payload: Json = {'task_id': self._find(command.text).id} if command.text else {}
+                payload: Json = (
+                    {'task_id': self._mission.find(command.text).id} if command.text else {}
+                )
                 intent: Json = {'intent': INTENTS[command.name], 'payload': payload}
-                self._ask(partial(self._mission.tell, intent), '', stops)
+                self._ask(partial(tell, intent), replace(typed, line=''))
+            elif command.name in ANSWERS:
+                answer: Json = {'intent': 'APPROVAL', 'payload': self._approval(command)}
+                self._ask(partial(tell, answer), replace(typed, line=''))
             elif (task := self._task(command)) is not None:
-                self._ask(partial(self._mission.submit, task), line, stops)
+                self._ask(partial(self._mission.submit, task), typed)
             else:
-                self._finish(self._answer(command))
-        except TaskError as error:
+                self._finish(at_once(command, self._session, self._mission, self._config))
+        except (TaskError, NoQuestion) as error:
             self._finish(Outcome(False, str(error)))
+
+    def _approval(self, command: Command) -> Json:
+        """Raises NoQuestion."""
+        shown, start, why = self._mission.questions, command.text, ''
+        if command.name == 'reject':
+            start, why = id_and_why(command.text, shown)
+        asked = find(shown, start)
+        answer: Json = {'action': ANSWERS[command.name].value, 'id': asked.id, 'why': why}
+        return {**answer, 'arguments': command.data} if command.name == 'edit' else answer
 
     def _task(self, command: Command) -> Task | None:
         name = command.name
@@ -169,12 +210,14 @@ class Console:
             return self._mission.task(TOOLS[name], {})
         if name == 'submit':
             return self._mission.task(command.text, command.data)
+        if name == 'run':
+            return plan_task(command.text)
         return None
 
-    def _ask(self, ask: Callable[[Then, int], None], line: str, stops: int) -> None:
+    def _ask(self, ask: Callable[[Then, int], None], typed: _Typed) -> None:
         """Hand something on whose outcome is told when it has one."""
-        if line and self._mission.busy:
-            self._say(f'(queued behind what runs; :stop drops it) {line}')
+        if typed.line and self._mission.busy and not _is_answer(typed):
+            self._say(f'(queued behind what runs; :stop drops it) {typed.line}')
         self._opened()
 
         def then(reply: Reply) -> None:
@@ -186,47 +229,11 @@ class Console:
                 self._finish(Outcome(reply.ok, '\n'.join(reply.words) or 'done'))
                 self._closed()
 
-        ask(then, stops)
+        ask(then, typed.stops)
 
     def _ended(self, task: Task) -> None:
         self.ended(task)
         self._closed()
-
-    def _answer(self, command: Command) -> Outcome:
-        """The commands that wait for nothing."""
-        name, runner = command.name, self._mission.runner
-        if name == 'status':
-            result = self._session.status()
-            return Outcome(result.ok, status_text(result.data) if result.ok else summary(result))
-        if name == 'trace':
-            events = self._session.events.last(int(command.number))
-            return Outcome(True, '\n'.join(trace_line(event) for event in events) or 'no events')
-        if name == 'mode':
-            return Outcome(True, self._mission.mode_text())
-        if name == 'tasks':
-            tasks = self._mission.known_tasks()
-            return Outcome(True, tasks_table(tasks[-SHOWN_TASKS:], datetime.now(timezone.utc)))
-        if name == 'task':
-            return Outcome(True, task_text(self._find(command.text)))
-        if name == 'history':
-            return Outcome(True, history_table(self._mission.history(self._find(command.text).id)))
-        if name == 'cancel':
-            task = self._find(command.text)
-            ended = self._mission.call(runner.cancel(task.id, 'Cancelled by the operator'))
-            words = f'cancelled {task.id[:8]}' if ended else f'{task.id[:8]} had ended already'
-            return Outcome(ended, words)
-        if name == 'priority':
-            task, priority = self._find(command.text), int(command.number)
-            self._mission.call(runner.reprioritise(task.id, priority))
-            return Outcome(True, f'{task.id[:8]} has priority {priority}')
-        text = help_text()
-        if self._config.agent.llm.provider == 'routine':
-            text = f'{text}\n{RULES_NOTE}'
-        return Outcome(True, text)
-
-    def _find(self, start: str) -> Task:
-        """The task whose ID begins so. Raises TaskError."""
-        return self._mission.find(start)
 
     def _opened(self) -> None:
         with self._changed:
@@ -244,3 +251,9 @@ class Console:
 
 def _is_stop(text: str) -> bool:
     return classify(text).type is UserInterruptType.STOP
+
+
+def _is_answer(typed: _Typed) -> bool:
+    command = typed.command
+    is_text = command.name == 'text' and typed.question != ''
+    return is_text and classify(command.text).type is UserInterruptType.APPROVAL

@@ -20,19 +20,27 @@ from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.rules import KernelRules
 from curiosity_rosa_demo.agent.latch import Latch
 from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S, LoopThread
-from curiosity_rosa_demo.agent.orders import Orders, Then
+from curiosity_rosa_demo.agent.orders import Orders, Reply, Then
+from curiosity_rosa_demo.agent.questions import Questions
 from curiosity_rosa_demo.agent.replies import Replies
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.blocking import Blocking
 from curiosity_rosa_demo.agent.skills.catalogue import as_queued, make_task, register_skills
-from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.task_texts import mode_text
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.watchdog import Watchdog
-from curiosity_rosa_demo.domain.brain import BrainState, Json, QueuedTask, Reading
+from curiosity_rosa_demo.domain.brain import (
+    BrainState,
+    Json,
+    Question,
+    QueuedTask,
+    Reading,
+    UserInterruptType,
+)
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 
@@ -51,6 +59,7 @@ class Mission:
         session: Session,
         config: Config,
         *,
+        registry: SkillRegistry,
         database: Path | str,
         readings: Callable[[], Mapping[str, Reading]],
         beat: Callable[[], None],
@@ -67,15 +76,17 @@ class Mission:
             retention_days=settings.retention_days,
             on_failure=self._store_failed,
         )
-        self._registry = make_registry(config)
-        self._preemptible = {skill.name: skill.preemptible for skill in self._registry}
+        self._registry = registry
+        self._preemptible = {skill.name: skill.preemptible for skill in registry}
         self._latch = Latch(Path(f'{database}.safety'))
         self._blocking = Blocking()
-        self._orders = Orders(session, self.runner, self._blocking, say)
+        self._questions = Questions(session.desk, self.runner, say)
+        self._orders = Orders(session, self.runner, self._blocking, self._questions, say)
         self._rules = KernelRules.of(config.thresholds)
         self._kernel = KernelLoop(
             readings=readings,
             tasks=self._queue,
+            question=self._questions.look,
             act=self._act,
             tick_s=config.agent.kernel.tick_s,
             max_age_s=self._rules.max_age_s,
@@ -88,13 +99,15 @@ class Mission:
             robot=lambda: self.state.robot,
             charged=config.thresholds.battery.charged,
         )
-        register_skills(self._registry, context)
+        register_skills(registry, context)
         self._replies = Replies()
         self.stops = 0  # asked for so far
         self._thens: dict[int, Then] = {}
         self._left: list[Task] = []
         self._lost = ''  # why nothing of ours can be relied on any more
         self._loop = LoopThread('mission', self._broke)
+        session.robot = lambda: self.state
+        session.desk.changed = self.urgent
 
     # --- start and end ----------------------------------------------------------------------
 
@@ -187,6 +200,11 @@ class Mission:
         return self._kernel.state
 
     @property
+    def questions(self) -> tuple[Question, ...]:
+        """Those that a person has been shown and not answered, the oldest first."""
+        return self._questions.shown
+
+    @property
     def busy(self) -> bool:
         """Whether a skill has work under way."""
         return self._blocking.busy
@@ -251,7 +269,7 @@ class Mission:
 
     def task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
-        return make_task(self._registry, name, arguments, self._config)
+        return make_task(self._registry, name, arguments)
 
     def known_tasks(self) -> list[Task]:
         """In order of submission; of those that have ended the newest."""
@@ -292,6 +310,9 @@ class Mission:
         payload = (message or {}).get('payload')
         stopped_by = payload.get('stopped_by', '') if isinstance(payload, dict) else ''
         then = self._thens.pop(id(message), None)
+        if then is not None and after.hci.user_interrupt is UserInterruptType.NONE:
+            then(Reply(after.trace.log[-1:], ok=False))  # it was dropped
+            then = None
         self._orders.take(actions, then, str(stopped_by))
         self._watchdog.beat()
         self._beat()

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 
@@ -34,18 +35,23 @@ def patience_s(llm: LlmConfig) -> float:
 
 
 def decide(
-    agent: Any, inputs: dict[str, Any], llm: LlmConfig, cancellation: Cancellation
+    agent: Any,
+    inputs: dict[str, Any],
+    llm: LlmConfig,
+    cancellation: Cancellation,
+    *listeners: BaseCallbackHandler,
 ) -> AgentFinish | list[AgentAction]:
     """What the model wants next. Raises TurnFailed and TurnCancelled.
 
-    A call that hangs is left behind in its thread: a stop waits for nobody.
+    ``listeners`` hear the text as it arrives. A call that hangs is left behind in its thread: a
+    stop waits for nobody.
     """
     outcome: list[Any] = []
     done = threading.Event()
 
     def ask() -> None:
         try:
-            outcome.append(agent.invoke(inputs))
+            outcome.append(agent.invoke(inputs, {'callbacks': list(listeners)}))
         except Exception as error:
             outcome.append(error)
         finally:

@@ -20,16 +20,16 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitCharge,
     SubmitGoal,
 )
+from curiosity_rosa_demo.agent.questions import Questions
+from curiosity_rosa_demo.agent.react.desk import NoQuestion
 from curiosity_rosa_demo.agent.session import Session
 from curiosity_rosa_demo.agent.skills.blocking import Blocking
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.domain.brain import ApprovalAction
 from curiosity_rosa_demo.domain.models import TraceKind
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
-NO_QUESTION = 'No question is open.'
 RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
 HOLDS_BACK = (StopRover, Hold, CancelTasks, PauseTask)
 WAITS_ITS_TURN = (LifecycleState.PENDING, LifecycleState.PAUSED)
@@ -69,10 +69,11 @@ class Orders:
         session: Session,
         runner: SkillRunner,
         blocking: Blocking,
+        questions: Questions,
         say: Callable[[str], None],
     ) -> None:
         self._session, self._runner, self._blocking = session, runner, blocking
-        self._say = say
+        self._questions, self._say = questions, say
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._overtaken = 0  # messages that a stop overtook, until they are told
         self.dropped: set[str] = set()  # tasks that a stop ended before they began
@@ -140,7 +141,7 @@ class Orders:
         """What cannot be done keeps nothing that follows from being done."""
         try:
             await self._perform(action, reply, because)
-        except TaskError as error:
+        except (TaskError, NoQuestion) as error:
             reply.ok = False
             reply.words.append(str(error))
 
@@ -168,7 +169,7 @@ class Orders:
         elif isinstance(action, _Submit):
             reply.task = await runner.submit(action.task)
         elif isinstance(action, Approve):
-            await self._approve(action, reply)
+            reply.words.append(await self._questions.answer(action.action, action.payload))
         elif isinstance(action, Notice):
             reply.words.append(action.text)
             try:  # in a thread, since it may be written to a file
@@ -191,16 +192,3 @@ class Orders:
             reply.words.append(f'resumed {each[:8]}')
         if not reply.words:
             reply.words.append('nothing is paused')
-
-    async def _approve(self, action: Approve, reply: Reply) -> None:
-        waiting = LifecycleState.WAITING
-        asking = [
-            task for task in self._runner.live() if task.state is waiting and task.needs_approval
-        ]
-        if not asking:
-            reply.ok = False
-            reply.words.append(NO_QUESTION)
-            return
-        approved = action.action is not ApprovalAction.REJECT
-        await self._runner.approve(asking[0].id, approved)
-        reply.words.append(f'{"approved" if approved else "rejected"} {asking[0].id[:8]}')

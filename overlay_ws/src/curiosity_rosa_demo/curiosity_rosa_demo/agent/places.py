@@ -22,3 +22,8 @@ def task_database(configured: str) -> Path:
     domain = os.environ.get('ROS_DOMAIN_ID') or '0'
     name = 'tasks.db' if domain == '0' else f'tasks_{domain}.db'
     return state_folder() / name
+
+
+def turn_checkpoints(database: Path) -> Path:
+    """The file of the turns' checkpoints, beside that of the tasks."""
+    return Path(f'{database}.react')

@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any, Protocol
 
+from curiosity_rosa_demo.domain.brain import SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 
 
@@ -26,6 +27,13 @@ def trace_result(trace: Trace, tool: str, result: ToolResult) -> None:
         score=number(result.data.get('score')),
         data=result.data,
     )
+
+
+def tool_result(done: SkillResult) -> ToolResult:
+    """For the model. What failed, what took too long and what nobody knows read differently."""
+    if done.status is SkillStatus.SUCCESS:
+        return ToolResult.success(**done.metrics)
+    return ToolResult.failure(done.error_msg or done.status.value, **done.metrics)
 
 
 def summary(result: ToolResult) -> str:

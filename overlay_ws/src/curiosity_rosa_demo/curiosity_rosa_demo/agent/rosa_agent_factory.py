@@ -2,27 +2,34 @@
 
 What stays ROSA's: its system prompts, chat history and ``invoke``. What is replaced: its own 47
 tools, among them some that run shell text, never reach the model, and every call goes through
-TurnExecutor.
+ReactExecutor.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from typing import Any
 
 import rosa.rosa
+from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnableSequence
 from langchain_core.tools import BaseTool
 from rosa import ROSA, RobotSystemPrompts
 
+from curiosity_rosa_demo.agent.brain import Surroundings
 from curiosity_rosa_demo.agent.model_call import readable
-from curiosity_rosa_demo.agent.reporting import Trace
-from curiosity_rosa_demo.agent.turn import TurnExecutor
-from curiosity_rosa_demo.infra.config_models import Config, LlmConfig, Prompts
+from curiosity_rosa_demo.agent.react.course import decide_tool
+from curiosity_rosa_demo.agent.react.loop import ReactExecutor
+from curiosity_rosa_demo.agent.react.saver import TurnSaver
+from curiosity_rosa_demo.agent.react.situation import Limits
+from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.infra.config_models import LlmConfig, Prompts
+from curiosity_rosa_demo.tools.tool_impl import make_tools
 
 # Where LangChain's integrations look for their keys; others fall back to <PROVIDER>_API_KEY.
 KEY_NAMES = {
@@ -54,25 +61,25 @@ class _OnlyOurTools:
 class CuriosityRosa(ROSA):
     """ROSA, confined. ``executor`` runs the turns and tells how the last one ended."""
 
-    executor: TurnExecutor
+    executor: ReactExecutor
 
-    def __init__(
-        self,
-        model: BaseChatModel,
-        tools: list[BaseTool],
-        config: Config,
-        *,
-        trace: Trace,
-        memory: Callable[[], str],
-    ) -> None:
-        self._our_tools = tools
-        self._make_executor = lambda agent: TurnExecutor(
-            agent,
-            tools,
-            llm=config.agent.llm,
-            max_steps=config.agent.turn.max_steps,
-            trace=trace,
-            memory=memory,
+    def __init__(self, model: BaseChatModel, around: Surroundings, saver: TurnSaver) -> None:
+        config = around.world.config
+        self._our_tools = [*make_tools(around.registry, _not_here), decide_tool()]
+        self._make_executor = lambda agent: ReactExecutor(
+            Turn(
+                config=config,
+                limits=Limits.of(config),
+                registry=around.registry,
+                executor=SkillExecutor(around.registry, around.world),
+                world=around.world,
+                agent=agent,
+                trace=around.trace,
+                memory=around.memory,
+            ),
+            saver=saver,
+            desk=around.desk,
+            shown=around.shown,
         )
         super().__init__(
             ros_version=2,
@@ -94,14 +101,26 @@ class CuriosityRosa(ROSA):
             shared[:] = before
 
     def _get_agent(self) -> Any:
+        # Its first step fills in the scratchpad with a thread pool of its own: 0.5 ms a call.
         # The parser at its end takes what can be read and drops the rest: look before it does.
-        *asking, parser = super()._get_agent().steps
-        self._agent: Any = RunnableSequence(*asking, RunnableLambda(readable), parser)
+        _, *asking, parser = super()._get_agent().steps
+        self._agent: Any = RunnableSequence(
+            RunnableLambda(_with_scratchpad), *asking, RunnableLambda(readable), parser
+        )
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:
         self.executor = self._make_executor(self._agent)
         return self.executor
+
+
+def _with_scratchpad(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {**inputs, 'agent_scratchpad': format_to_tool_messages(inputs['intermediate_steps'])}
+
+
+def _not_here(name: str, **_: Any) -> ToolResult:
+    """LangChain has our skills for their schemas; only the executor runs them."""
+    raise NotImplementedError(name)
 
 
 def robot_prompts(prompts: Prompts) -> RobotSystemPrompts:

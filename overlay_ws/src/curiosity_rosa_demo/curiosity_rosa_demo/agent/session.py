@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, TurnRecord
+from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, Request, Surroundings
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.reporting import summary, trace_result
+from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.react.op import call_text
+from curiosity_rosa_demo.agent.reporting import summary, tool_result, trace_result
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.world import RoverWorld
+from curiosity_rosa_demo.domain.brain import BrainState, Json, ReactState, SkillResult, Spent
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.tools.rover_tools import RoverTools
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 
@@ -30,6 +37,7 @@ class Outcome:
     ok: bool
     answer: str
     score: float | None = None
+    goal: str = ''  # what a turn wants done in its place
 
 
 @dataclass(frozen=True)
@@ -41,21 +49,45 @@ class Activity:
 
 
 class Session:
+    """``desk`` is where a turn asks; ``checkpoints`` the file of the turns that may go on."""
+
     def __init__(
         self,
         client: RoverClient,
         config: Config,
         ros_clock: Any,
         emit: Callable[[TraceEvent], None],
+        *,
+        registry: SkillRegistry,
+        desk: Desk,
+        checkpoints: Path | str,
     ) -> None:
         self._client, self._config, self._emit = client, config, emit
-        self._ros_clock = ros_clock
+        self._registry, self.desk = registry, desk
         self.events = TraceBuffer(1000)
-        self._tools = RoverTools(client, config, ros_clock)
-        self._brain = Brain(self._tools, config, self.trace, self._recall)
+        self.world = RoverWorld(client, config, ros_clock)
+        self.world.spent = lambda: self.react.spent if self._in_turn else Spent()
+        self.world.brain = lambda: self.robot()
+        self._brain = Brain(
+            Surroundings(
+                registry=registry,
+                world=self.world,
+                desk=desk,
+                checkpoints=checkpoints,
+                trace=self.trace,
+                memory=self._recall,
+                shown=self._show,
+            )
+        )
         self._tracing = threading.Lock()
+        self._in_turn = False
         self.activity: Activity | None = None
         self.last_score: float | None = None
+        self.react = ReactState()  # of the turn that runs, or of the last one
+        self.robot: Callable[[], BrainState] = BrainState  # as the kernel knows it
+
+    def _show(self, react: ReactState) -> None:
+        self.react = react
 
     # --- trace ------------------------------------------------------------------------------
 
@@ -78,30 +110,44 @@ class Session:
     # --- what can be asked for: blocking, one at a time ----------------------------------------
 
     def turn(
-        self, text: str, expects: str, cancellation: Cancellation, record: TurnRecord
+        self,
+        text: str,
+        expects: str,
+        cancellation: Cancellation,
+        *,
+        task_id: str = '',
+        plan: Json | None = None,
     ) -> Outcome:
-        """A turn with the model, or the rest of the one in ``record``; ``expects`` as in
-        prompts.yaml decides whether it succeeded. Raises TurnCancelled."""
-        return self._doing(cancellation, lambda: self._turn(text, expects, cancellation, record))
+        """A turn with the model, or the rest of the one of this task that was cut; with a
+        ``plan``, that is carried out. ``expects`` as in prompts.yaml decides whether it succeeded.
+        Raises TurnCancelled."""
 
-    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
-        """One tool, asked for by name. Raises TurnCancelled."""
+        def began(calls: int) -> None:
+            what = f'Going on after {calls} calls' if calls else 'User'
+            self.trace(TraceKind.OBSERVE, f'{what}: {text}')
+
+        request = Request(text, cancellation, task_id, plan, began)
+        return self._doing(cancellation, lambda: self._turn(request, expects))
+
+    def skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+        """One skill, asked for by name. Raises TurnCancelled."""
 
         def run() -> Outcome:
-            # Of its own: beside a turn, another one's stop must not take the place of the turn's.
-            tools = RoverTools(self._client, self._config, self._ros_clock)
-            tools.cancellation = cancellation
-            shown = ', '.join(f'{key}={value:g}' for key, value in arguments.items())
-            self.trace(TraceKind.ACT, f'{name}({shown})', tool_name=name)
-            result = tools.run(name, **arguments)
+            self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
+            result = tool_result(asyncio.run(carry_out()))
             trace_result(self.trace, name, result)
             return self._outcome(result)
 
+        async def carry_out() -> SkillResult:
+            executor = SkillExecutor(self._registry, self.world)
+            run_id = await executor.dispatch(name, arguments, cancellation)
+            return await executor.get_result(run_id)
+
         return self._doing(cancellation, run)
 
-    def warm_up(self) -> None:
-        """Get ready for a turn, in the background."""
-        self._brain.start()
+    def warm_up(self, keep: Collection[str] | None = None) -> None:
+        """Get ready for a turn, in the background. ``keep``: the tasks whose turns may go on."""
+        self._brain.start(keep)
 
     def status(self) -> ToolResult:
         """The rover's status, also while something runs."""
@@ -112,7 +158,7 @@ class Session:
 
     def stop(self) -> Outcome:
         """Tell the rover to stop, and wait for its answer; for no turn, no tool and no model."""
-        result = self._tools.stop_rover()
+        result = self._stop_rover()
         trace_result(self.trace, 'move_stop', result)
         return self._outcome(result)
 
@@ -129,24 +175,20 @@ class Session:
         finally:
             self.activity = None
 
-    def _turn(
-        self, text: str, expects: str, cancellation: Cancellation, record: TurnRecord
-    ) -> Outcome:
-        if record.calls:
-            self.trace(TraceKind.OBSERVE, f'Going on after {len(record.calls)} calls: {text}')
-        else:
-            self.trace(TraceKind.OBSERVE, f'User: {text}')
+    def _turn(self, request: Request, expects: str) -> Outcome:
+        self._in_turn = True
         try:
-            result = self._brain.turn(text, cancellation, record)
+            result = self._brain.turn(request)
         except BrainUnavailable as error:
             self.trace(TraceKind.ERROR, str(error), ok=False, error_reason=str(error))
             return Outcome(False, str(error))
         finally:
+            self._in_turn = False
             self._leave_still()
         ok, answer = result.ok, result.answer
         if ok and expects == 'good_capture' and not result.is_good:
             ok, answer = False, f'{answer}\n{NO_GOOD_PICTURE}'
-        return Outcome(ok, answer, result.score)
+        return Outcome(ok, answer, result.score, result.goal)
 
     def _leave_still(self) -> None:
         """However a turn ended, nothing is left driving."""
@@ -155,7 +197,11 @@ class Session:
         except ServiceFailed:
             moving = True
         if moving:
-            self._tools.stop_rover()
+            self._stop_rover()
+
+    def _stop_rover(self) -> ToolResult:
+        """Whatever happens, also in a cancelled turn."""
+        return self.world.tool('move_stop', Cancellation())
 
     def _outcome(self, result: ToolResult) -> Outcome:
         score = result.data.get('score')

@@ -30,7 +30,7 @@ def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
         )
         for task in tasks
     ]
-    return _table([HEAD, *rows]) if rows else 'no tasks'
+    return table([HEAD, *rows]) if rows else 'no tasks'
 
 
 def task_text(task: Task) -> str:
@@ -56,7 +56,7 @@ def task_text(task: Task) -> str:
 
 
 def history_table(rows: Iterable[HistoryRow]) -> str:
-    return _table(
+    return table(
         [
             (
                 _moment(row.at),
@@ -107,7 +107,8 @@ def cut(text: str, columns: int) -> str:
     return f'{text[: sum(1 for _ in takewhile(lambda width: width <= columns - 3, widths))]}...'
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of equal length, in columns as wide as they need."""
     widths = [max(get_cwidth(row[i]) for row in rows) for i in range(len(rows[0]))]
     return '\n'.join(
         '  '.join(

@@ -15,6 +15,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.commands import COMMANDS
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.places import state_folder
+from curiosity_rosa_demo.agent.react.texts import question_in_short
 from curiosity_rosa_demo.agent.session import Session
 
 TWICE_WITHIN_S = 3.0
@@ -74,6 +75,8 @@ def run_terminal(console: Console, session: Session, interrupts: Interrupts) -> 
     from prompt_toolkit.patch_stdout import patch_stdout
 
     def toolbar() -> str:
+        if (asked := console.question) is not None:
+            return f' {question_in_short(asked)}'
         activity = session.activity
         if activity is None:
             return ' :help for commands, Ctrl-C stops the rover'

@@ -10,13 +10,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from curiosity_rosa_demo.agent.brain import TurnRecord
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.mission import Mission
+from curiosity_rosa_demo.agent.react.desk import Answer, Desk
 from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.domain.brain import Reading
+from curiosity_rosa_demo.domain.brain import (
+    ApprovalAction,
+    BrainState,
+    Json,
+    Question,
+    ReactState,
+    Reading,
+)
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
@@ -25,17 +33,24 @@ from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
 
 CONFIG = load_config()
+REGISTRY = make_registry(CONFIG)
 WAIT_S = 20.0
 DONE = ('COMPLETED', 'FAILED', 'CANCELLED')
 
 
 class ScriptedSession:
-    """A session whose tools run until they are released, or stopped."""
+    """A session whose skills run until they are released, or stopped. A turn first asks what is
+    in ``asks``, and goes on when that is not rejected."""
 
-    def __init__(self) -> None:
+    def __init__(self, approval_s: float) -> None:
+        self.desk = Desk(timeout_s=approval_s)
+        self.react = ReactState()
+        self.robot: Callable[[], BrainState] = BrainState
+        self.asks: list[Question] = []
+        self.answers_to: list[tuple[str, Answer]] = []  # by the question's ID
         self.events = TraceBuffer(200)
         self.ran: list[str] = []
-        self.records: list[TurnRecord] = []
+        self.turns: list[tuple[str, Json | None]] = []  # task and plan
         self.stops = 0
         self.order: list[str] = []  # stops, and beginnings and ends of work
         self.release = threading.Event()
@@ -45,7 +60,6 @@ class ScriptedSession:
         self.quick: set[str] = set()  # tools that take no time
         self.deaf: threading.Event | None = None  # work ends with this, whatever it is told
         self.used: list[Cancellation] = []
-        self.notes_calls = False
         self.answers = True  # whether the status comes
         self.on_begin: Callable[[str], None] = lambda what: None
 
@@ -71,16 +85,25 @@ class ScriptedSession:
             self.order.append(f'end {what}')
         return Outcome(False, self.fails) if self.fails else Outcome(True, f'did {what}')
 
-    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+    def skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         return self._work(f'{name}{arguments or ""}', cancellation)
 
     def turn(
-        self, text: str, expects: str, cancellation: Cancellation, record: TurnRecord
+        self,
+        text: str,
+        expects: str,
+        cancellation: Cancellation,
+        *,
+        task_id: str = '',
+        plan: Json | None = None,
     ) -> Outcome:
-        self.records.append(record)
-        if self.notes_calls:
-            record.calls.append({'tool': 'mast_open', 'result': None})
-            record.save()
+        self.turns.append((task_id, plan))
+        for question in list(self.asks):
+            answer = self.desk.ask(question, cancellation)
+            self.answers_to.append((question.id, answer))
+            self.asks.remove(question)
+            if answer.action is ApprovalAction.REJECT:
+                return Outcome(False, f'Rejected: {answer.why}')
         return self._work(f'{expects}: {text}', cancellation)
 
     def status(self) -> ToolResult:
@@ -100,13 +123,14 @@ class Bench:
     def __init__(
         self, folder: Path, *, ready: bool = True, go_on: bool = False, config: Config = CONFIG
     ) -> None:
-        self.session = ScriptedSession()
+        self.session = ScriptedSession(config.guardrails.approval.timeout_s)
         self.said: list[str] = []
         self.beats = 0
         self.readings: dict[str, Reading] = {}
         self.mission = Mission(
             self.session,  # type: ignore[arg-type]
             config,
+            registry=REGISTRY,
             database=folder / 'tasks.db',
             readings=lambda: dict(self.readings),
             beat=self._beat,
@@ -136,6 +160,11 @@ class Bench:
     ) -> None:
         self.mission.halt()
         self.mission.close()
+
+    def asked(self, question: Question) -> None:
+        """Until it was printed."""
+        begin = f'? {question.id} '
+        self.until(lambda: any(each.startswith(begin) for each in self.said), f'{begin!r}')
 
     # --- the robot --------------------------------------------------------------------------
 

@@ -30,7 +30,10 @@ def refusal(line: str) -> str:
 
 @pytest.mark.parametrize('name', COMMANDS)
 def test_every_command_is_understood_and_helped(name: str) -> None:
-    arguments = {'task': 'ab', 'history': 'ab', 'cancel': 'ab', 'priority': 'ab 3', 'submit': 'x'}
+    arguments = {
+        **{'task': 'ab', 'history': 'ab', 'cancel': 'ab', 'priority': 'ab 3', 'submit': 'x'},
+        **{'run': 'a', 'edit': '{}'},
+    }
     command = read(f':{name} {arguments.get(name, "")}')
     assert command is not None
     assert command.name == name
@@ -57,6 +60,49 @@ def test_a_submitted_skill_takes_its_arguments_as_json() -> None:
     )
     assert 'not JSON' in refusal(':submit react {"text"')
     assert "'[1]' is not a JSON object" in refusal(':submit react [1]')
+
+
+@pytest.mark.parametrize(
+    'line', [':submit x {"a": NaN}', ':edit {"a": Infinity}', ':edit {"\\ud800": 1}']
+)
+def test_what_only_python_takes_for_json_is_refused(line: str) -> None:
+    assert 'not JSON' in refusal(line)
+
+
+def test_a_question_is_named_by_the_beginning_of_its_id() -> None:
+    assert read(':approve') == Command('approve')
+    assert read('：ａｐｐｒｏｖｅ　Ｑ１Ａ') == Command('approve', text='q1a')
+    assert refusal(':approve q1 q2') == 'usage: :approve [ID]'
+
+
+@pytest.mark.parametrize('start', ['', 'q1a ', '　Ｑ１Ａ　', 'Q1a'])
+def test_an_edit_holds_the_new_arguments(start: str) -> None:
+    text = 'q1a' if start else ''
+    command = read(f':edit {start}{{"text": "光　{{を}}"}}')
+    assert command == Command('edit', text=text, data={'text': '光　{を}'})
+
+
+@pytest.mark.parametrize(
+    ('line', 'why'),
+    [
+        (':edit', 'usage: :edit [ID] {json}, such as {"duration_s": 2}'),
+        (':edit q1', 'usage: :edit'),
+        (':edit q1 [2]', 'usage: :edit'),
+        (':edit q1 q2 {}', 'usage: :edit'),
+        (':edit {"a": 1', 'not JSON'),
+        (':edit {} {}', 'not JSON'),
+        (':run', 'usage: :run FILE'),
+    ],
+)
+def test_an_edit_or_a_run_without_its_argument(line: str, why: str) -> None:
+    assert why in refusal(line)
+
+
+def test_a_reason_and_a_file_stay_as_they_were_typed() -> None:
+    assert read(':reject  Ｑ１ too  Far ') == Command('reject', text='Ｑ１ too  Far')
+    assert read(':reject') == Command('reject')
+    assert read('：ＲＵＮ　 ~/My  plan Ａ.json ') == Command('run', text='~/My  plan Ａ.json')
+    assert read(': submit mast_open') == Command('submit', text='mast_open')
 
 
 @pytest.mark.parametrize('line', ['', '   ', '\t\n', '　'])
@@ -149,7 +195,7 @@ def test_any_line_is_a_command_a_text_or_a_refusal(line: str, longest: float) ->
     else:
         said = ''
     if said:
-        assert len(said) < 700  # however long the line
+        assert len(said) < 800  # however long the line
         return
     if command is None:
         assert not line.strip()

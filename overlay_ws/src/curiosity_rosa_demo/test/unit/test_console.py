@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curiosity_rosa_demo.agent.console import RULES_NOTE
+from curiosity_rosa_demo.agent.at_once import RULES_NOTE
 from curiosity_rosa_demo.agent.peers import listen
 from curiosity_rosa_demo.agent.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState

@@ -315,11 +315,17 @@ def test_an_urgent_goal_has_a_higher_priority(text: str, priority: int) -> None:
 # --- the inbox ----------------------------------------------------------------------------------
 
 
-def inbox(*messages: object, question: bool = False, log: tuple[str, ...] = ()) -> BrainState:
-    """A state with these messages, even ones that no validation would let through."""
+def inbox(
+    *messages: object, question: bool = False, asked: str = '', log: tuple[str, ...] = ()
+) -> BrainState:
+    """A state with these messages, even ones that no validation would let through; with an open
+    question, whose ID is ``asked``."""
+    ops = ProposedOps(
+        need_approval=question or asked != '', approval_payload={'id': asked} if asked else {}
+    )
     return BrainState(
         tasks=TasksState.model_construct(inbox=list(messages)),
-        react=ReactState(proposed_ops=ProposedOps(need_approval=question)),
+        react=ReactState(proposed_ops=ops),
         trace=TraceState(log=list(log)),
     )
 
@@ -384,7 +390,6 @@ def test_messages_are_taken_oldest_first_one_in_a_tick() -> None:
         ({'intent': 'PAUSE', 'payload': {'x': float('nan')}}, 'PAUSE: payload is no JSON'),
         ({'intent': 'PAUSE', 'payload': {'x': object()}}, 'PAUSE: payload is no JSON'),
         ({'intent': 'APPROVAL', 'payload': {'action': 'YES'}}, 'payload.action must be one of'),
-        ({'intent': 'APPROVAL', 'payload': {'action': 'APPROVE'}}, 'no question is open'),
     ],
 )
 def test_a_message_that_means_nothing_is_dropped_with_a_reason(
@@ -428,9 +433,45 @@ def test_a_no_that_answers_nothing_is_a_stop(text: str) -> None:
     assert hci_ingress(inbox({'text': text})).hci.user_interrupt is STOP
 
 
-def test_an_edited_answer_carries_its_payload() -> None:
-    payload = {'action': 'EDIT', 'args': {'duration_s': 2}}
-    after = hci_ingress(inbox({'intent': 'APPROVAL', 'payload': payload}, question=True))
+YES = st.sampled_from(['yes', 'はい', '好的'])
+NO = st.sampled_from(['no', 'いいえ', '不行'])
+QUESTIONS = st.sampled_from(['', 'q1', 'q2', 'q12'])  # '': none
+
+
+@settings(max_examples=200)
+@given(st.one_of(YES, NO), QUESTIONS, QUESTIONS)
+def test_an_answer_is_for_the_question_that_was_shown(text: str, shown: str, now: str) -> None:
+    """Never for one that took its place; a no to one that is gone is an objection."""
+    heard = hci_ingress(inbox({'text': text, 'question': shown}, asked=now)).hci
+    action = label(text)
+    if heard.approval_response is not None:
+        assert heard.approval_response == {'action': action, 'id': shown}
+        assert shown
+        assert (
+            shown == now or action == 'APPROVE'
+        )  # that it is gone is told where it is carried out
+    elif action == 'REJECT':
+        assert heard.user_interrupt is STOP
+        assert shown != now or not now
+    else:
+        assert heard.user_interrupt is NEW_GOAL
+        assert not shown
+
+
+@pytest.mark.parametrize('shown', [3, None, ['q1'], {'id': 'q1'}, '\ud800'])
+def test_a_question_that_nobody_asked_answers_none(shown: object) -> None:
+    state = inbox({'text': 'no', 'question': shown}, asked='q1')
+    assert hci_ingress(state).hci.user_interrupt is STOP
+    after = hci_ingress(inbox({'text': 'yes', 'question': shown}, asked='q1'))
+    assert (after.hci.approval_response or {}).get('id') != 'q1'
+    assert BrainState.model_validate_json(after.model_dump_json()) == after
+
+
+@pytest.mark.parametrize('asked', ['', 'q1'])
+def test_an_edited_answer_carries_its_payload(asked: str) -> None:
+    """Also when nothing is asked: whoever carries it out says so to the one who answered."""
+    payload = {'action': 'EDIT', 'arguments': {'duration_s': 2}, 'id': 'q1'}
+    after = hci_ingress(inbox({'intent': 'APPROVAL', 'payload': payload}, asked=asked))
     assert after.hci.approval_response == payload
 
 

@@ -16,10 +16,11 @@ from curiosity_rosa_demo.agent.kernel.graph import nodes
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.quiet import LONGEST_S
 from curiosity_rosa_demo.agent.kernel.rules import KernelRules
-from curiosity_rosa_demo.domain.brain import BrainState, Json, QueuedTask, Reading
+from curiosity_rosa_demo.domain.brain import BrainState, Json, Question, QueuedTask, Reading
 from kernel_strategies import RULES, WARY, good_values, reading, tasks
 
 LONG_S = 20.0
+QUESTIONS = [Question(id='q1', text='drive?'), Question(id='q2', text='drive?')]
 
 
 def by_hand(rules: KernelRules) -> Callable[[BrainState], BrainState]:
@@ -35,6 +36,7 @@ class World:
     now_s: float = 100.0
     readings: dict[str, Reading] = field(default_factory=dict)
     queue: list[QueuedTask] = field(default_factory=list)
+    question: Question | None = None
     told: list[tuple[Any, ...]] = field(default_factory=list)
     runs: int = 0
 
@@ -43,6 +45,7 @@ class World:
         self.loop = KernelLoop(
             readings=lambda: self.readings,
             tasks=lambda: list(self.queue),
+            question=lambda: self.question,
             act=self._act,
             tick_s=0.1,
             max_age_s=self.rules.max_age_s,
@@ -56,6 +59,7 @@ class World:
                 *(actions, message, tasks.mode, tasks.mode_reason, tasks.active_task_id),
                 *(robot.safety_latch, robot.silent, robot.events, robot.moving, robot.mast),
                 *(robot.battery_state, robot.estop, robot.scan_min_m, after.world),
+                *(after.hci, after.react),
             )
         )
 
@@ -81,6 +85,11 @@ messages = st.sampled_from(
         {'text': 'find the light'},
         {'text': 'go to the shade immediately'},
         {'text': ''},
+        {'text': 'yes'},
+        {'text': 'no'},
+        {'text': 'yes', 'question': 'q1'},
+        {'text': 'no', 'question': 'q1'},
+        {'intent': 'APPROVAL', 'payload': {'action': 'APPROVE', 'id': 'q1'}},
         {'nonsense': 1},
     ]
 )
@@ -108,6 +117,7 @@ def scripts(draw: st.DrawFn) -> list[tuple[str, Any]]:
                 lambda chosen: [task for i, task in enumerate(known) if i in chosen]
             ),
         ),
+        st.tuples(st.just('ask'), st.sampled_from([None, *QUESTIONS])),
         st.tuples(st.just('again'), st.just(None)),  # all sensors repeat themselves
     )
     return draw(st.lists(step, min_size=5, max_size=30))
@@ -135,6 +145,8 @@ def test_a_quiet_tick_changes_nothing(script: list[tuple[str, Any]], rules: Kern
                 }
             elif what == 'queue':
                 world.queue = value
+            elif what == 'ask':
+                world.question = value
             else:
                 world.loop.post(value)
             world.step()

@@ -359,7 +359,9 @@ def test_what_must_preempt_preempts(state: BrainState, rules: KernelRules) -> No
     after = kernel_route(task_queue(event_arbitrate(state, rules)))
     tasks, intent = after.tasks, state.hci.user_interrupt
     by_id = {task.task_id: task for task in state.tasks.queue}
-    running = by_id.get(state.tasks.active_task_id or '')
+    running = by_id.get(state.tasks.active_task_id or '') or next(
+        (task for task in tasks.queue if task.status in ('ACTIVE', 'RECOVERING')), None
+    )
     chosen = by_id.get(tasks.active_task_id or '')
     assert bool(tasks.preempt_reason) is tasks.preempt_flag
     assert chosen is None or wants_to_run(chosen)

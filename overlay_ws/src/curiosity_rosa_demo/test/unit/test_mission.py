@@ -392,15 +392,14 @@ def test_a_motion_that_was_interrupted_is_not_repeated(bench: Bench) -> None:
     assert len(bench.session.ran) == 1
 
 
-def test_a_turn_goes_on_with_the_calls_that_it_has_noted(tmp_path: Path) -> None:
+def test_a_turn_goes_on_under_the_id_of_its_task(tmp_path: Path) -> None:
     with Bench(tmp_path) as bench:
-        bench.session.notes_calls = True
         bench.runs('look around')
+        begun = bench.session.turns
     with Bench(tmp_path, go_on=True) as bench:
         bench.session.release.set()
         bench.becomes('look around', 'COMPLETED')
-        (record,) = bench.session.records
-        assert record.calls == [{'tool': 'mast_open', 'result': None}]
+        assert bench.session.turns == begun == [(bench.task('look around').id, None)]
 
 
 def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_path: Path) -> None:

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from chat_server import Call, Hang, Say
 from curiosity_rosa_demo.agent.cancellation import TurnCancelled
-from curiosity_rosa_demo.agent.turn import MAX_REFUSED_IN_A_ROW, ONE_AT_A_TIME
+from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
 from curiosity_rosa_demo.tools.arguments import MAX_SHOWN
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from harness import wait_until
 from tool_rover import TwinRover
-from turn_world import KEY, NINE, World, check_story
+from turn_world import KEY, NINE, OFFERED, World, check_story
 
 DONE = Say('Done.')
 Make = Callable[..., World]
@@ -56,7 +56,8 @@ def test_the_model_is_offered_our_nine_tools_and_the_settings_of_agent_yaml(make
     world = make(DONE)
     assert world.turn('Hello').answer == 'Done.'
     (request,) = world.requests
-    assert request.tools == NINE
+    assert request.tools == OFFERED
+    assert request.tools[:9] == NINE
     assert request.path == '/v1/chat/completions'
     assert request.body['model'] == 'scripted'
     assert request.body['temperature'] == 0.25
@@ -119,7 +120,7 @@ def test_a_turn_is_traced_from_thought_to_answer(make: Make) -> None:
     assert world.events[4].message == 'The mast is up now.'
     assert (last.ok, last.answer, last.score, last.is_good) == (True, 'Bright: 0.9.', 0.9, True)
     assert world.events[-1].score == 0.9
-    assert world.rover.calls == ['mast_open', 'get_status', 'capture_and_score']
+    assert world.calls == ['mast_open', 'get_status', 'capture_and_score']
 
 
 @pytest.mark.parametrize('piece', [1, 3, 100])
@@ -145,7 +146,7 @@ def test_a_number_counts_however_it_is_written(make: Make, text: str) -> None:
 def test_a_tool_without_arguments_takes_nothing(make: Make, text: str) -> None:
     world = make(Say('', (Call('mast_open', text),)), DONE)
     assert world.turn().ok
-    assert world.rover.calls == ['mast_open']
+    assert world.calls == ['mast_open']
 
 
 def test_what_a_tool_refuses_goes_back_to_the_model(make: Make) -> None:
@@ -167,7 +168,7 @@ def test_of_several_calls_at_once_only_the_first_is_carried_out(make: Make, coun
     calls = (Call('mast_open'), *[Call('mast_close')] * (count - 1))
     world = make(Say('', calls), DONE)
     assert world.turn().ok
-    assert world.rover.calls == ['mast_open']
+    assert world.calls == ['mast_open']
     assert world.rover.mast_is_open
     assert world.errors() == [ONE_AT_A_TIME] * (count - 1)
     assert check_story(world.events) == 1
@@ -231,7 +232,7 @@ def test_wrong_arguments_move_nothing_and_are_explained(
 ) -> None:
     world = make(Say('', (Call(tool, text),)), DONE)
     assert world.turn().ok
-    assert world.rover.calls == []
+    assert world.calls == []
     (error,) = world.errors()
     assert error.startswith(f'Wrong arguments for {tool}: {problem}')
     assert error.endswith('it takes: none' if tool == 'mast_open' else 'it takes: duration_s')
@@ -245,7 +246,7 @@ def test_an_unknown_tool_is_refused_with_the_list_of_ours(make: Make, name: str)
     assert world.turn().ok
     (error,) = world.errors()
     assert error == f"Unknown tool '{name}'; there are: {', '.join(NINE)}"
-    assert world.rover.calls == []
+    assert world.calls == []
 
 
 def test_nothing_that_a_model_writes_makes_an_endless_event(make: Make) -> None:
@@ -261,7 +262,7 @@ def test_three_calls_in_a_row_that_are_none_end_the_turn(make: Make) -> None:
     last = world.turn()
     assert not last.ok
     assert last.answer.startswith('The model proposed 3 calls in a row that are none; the last: ')
-    assert len(world.requests) == MAX_REFUSED_IN_A_ROW
+    assert len(world.requests) == world.config.guardrails.patience.refused_in_a_row
     assert world.errors()[-1] == last.answer
     assert check_story(world.events) == 0
 
@@ -270,7 +271,7 @@ def test_a_good_call_in_between_starts_the_count_anew(make: Make) -> None:
     bad, good = call('fly'), call('get_status')
     world = make(bad, bad, good, bad, bad, good, DONE)
     assert world.turn().ok
-    assert world.rover.calls == ['get_status'] * 2
+    assert world.calls == ['get_status'] * 2
 
 
 def test_a_model_that_never_ends_is_stopped(make: Make) -> None:
@@ -279,14 +280,14 @@ def test_a_model_that_never_ends_is_stopped(make: Make) -> None:
     assert last.answer == 'Stopped after 7 steps without an answer (turn.max_steps of agent.yaml).'
     assert not last.ok
     assert last.steps == 7
-    assert world.rover.calls == ['get_status'] * 7
+    assert world.calls == ['get_status'] * 7
     assert world.errors() == [last.answer]
 
 
 def test_calls_that_were_declined_count_as_steps(make: Make) -> None:
     world = make(Say('', (Call('get_status'),) * 4), turn={'max_steps': 6})
     assert world.turn().steps == 6
-    assert world.rover.calls == ['get_status'] * 2
+    assert world.calls == ['get_status'] * 2
 
 
 def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
@@ -318,7 +319,7 @@ def test_a_call_that_cannot_be_read_ends_the_turn_and_moves_nothing(
     assert 'cannot be read' in last.answer
     assert world.errors() == [last.answer]
     assert world.kinds() == ['ERROR']
-    assert world.rover.calls == []
+    assert world.calls == []
     assert world.turn().ok, 'the next turn works'
 
 
@@ -383,7 +384,7 @@ def test_a_stop_in_a_motion_stops_the_rover_and_ends_the_turn(make: Make) -> Non
     with pytest.raises(TurnCancelled):
         world.turn()
     assert world.rover.starts == ['move_forward']
-    assert world.rover.calls[-1] == 'move_stop'
+    assert world.calls[-1] == 'move_stop'
     assert not world.rover.motion
     assert len(world.requests) == 1
 
@@ -440,4 +441,4 @@ def test_whatever_a_model_writes_the_story_is_told_in_order(
         if event.kind is TraceKind.ACT and event.tool_name in MOTIONS:
             data: Any = event.data
             assert 0.0 < data['arguments']['duration_s'] <= 20.0
-    assert world.rover.calls.count('move_stop') >= len(world.rover.starts)
+    assert world.calls.count('move_stop') >= len(world.rover.starts)

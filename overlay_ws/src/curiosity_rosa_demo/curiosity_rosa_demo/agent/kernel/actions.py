@@ -81,7 +81,8 @@ class SubmitGoal:
 
 @dataclass(frozen=True)
 class Approve:
-    """The answer to an open question; ``payload`` holds the edited arguments of an EDIT."""
+    """The answer to an open question. ``payload``: its ``id``, without which it is the oldest;
+    ``arguments`` of an EDIT; ``why``."""
 
     action: ApprovalAction
     payload: dict[str, JsonValue] = field(default_factory=dict)

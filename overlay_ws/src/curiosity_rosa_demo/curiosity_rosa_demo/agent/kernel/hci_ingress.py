@@ -19,6 +19,7 @@ from curiosity_rosa_demo.domain.brain import (
     ApprovalAction,
     BrainState,
     HCIState,
+    ProposedOps,
     TraceState,
     UserInterruptType,
 )
@@ -46,7 +47,7 @@ class Intent:
 
 def classify(text: str) -> Intent:
     """What ``text`` means, whatever it is; NONE when it says nothing. Takes linear time."""
-    said = canonical(fold(text))
+    said = canonical(fold(text.strip()))
     if not said:
         return Intent(UserInterruptType.NONE)
     short = len(said) <= MAX_ANSWER
@@ -118,12 +119,11 @@ def hci_ingress(state: BrainState) -> BrainState:
     That is the first stop, wherever it stands, and then all other messages are dropped; else the
     oldest one. Messages that mean nothing are dropped with a line in the trace.
     """
-    question = state.react.proposed_ops
-    open_question = question is not None and question.need_approval
+    open_question = _open_question(state.react.proposed_ops)
     meant: list[tuple[dict[str, JsonValue], HCIState]] = []
     log: list[str] = []
     for message in state.tasks.inbox:
-        hci, problem = _read(message, open_question=open_question)
+        hci, problem = _read(message, open_question)
         if hci is None:
             log.append(f'inbox: message dropped: {problem}')
         else:
@@ -154,37 +154,60 @@ def _logged(state: BrainState, lines: list[str]) -> TraceState:
     return state.trace.model_copy(update={'log': [*state.trace.log, *lines][-LOG_LINES:]})
 
 
-def _read(message: object, *, open_question: bool) -> tuple[HCIState | None, str]:
-    """What a message of the inbox means, or None and why it means nothing."""
+def _open_question(ops: ProposedOps | None) -> str | None:
+    """The ID of the question that a plain yes or no answers; None when none is open."""
+    if ops is None or not ops.need_approval:
+        return None
+    return str(ops.approval_payload.get('id', ''))
+
+
+def _read(message: object, open_question: str | None) -> tuple[HCIState | None, str]:
+    """What a message of the inbox means, or None and why it means nothing.
+
+    ``question`` of a message is the ID of the question that its author had before them, if any:
+    a yes to one question never answers another.
+    """
     if not isinstance(message, dict):
         return None, f'it is no object but {type(message).__name__}; send {_SHAPES}'
     text, name = message.get('text'), message.get('intent')
     if isinstance(text, str):
         intent = classify(text)
         if intent.type is UserInterruptType.STOP or name is None:
-            return _heard(text, intent, open_question)
+            return _heard(text, intent, message.get('question', open_question), open_question)
     if isinstance(name, str):
-        return _named(name.upper(), message.get('payload', {}), open_question)
+        return _named(name.upper(), message.get('payload', {}))
     return None, f'neither text nor intent is a string; send {_SHAPES}'
 
 
-def _heard(text: str, intent: Intent, open_question: bool) -> tuple[HCIState | None, str]:
+def _heard(
+    text: str, intent: Intent, asked: object, open_question: str | None
+) -> tuple[HCIState | None, str]:
     if intent.type is UserInterruptType.NONE:
         return None, 'its text is empty'
-    if intent.type is UserInterruptType.APPROVAL and not open_question:
-        refused = intent.payload['action'] == ApprovalAction.REJECT.value
-        intent = Intent(UserInterruptType.STOP) if refused else _goal(text, urgent=False)
+    if intent.type is UserInterruptType.APPROVAL:
+        intent = _answer(text, intent, asked, open_question)
     return _state(_unicode(text), intent.type, intent.payload), ''
 
 
-def _named(name: str, payload: object, open_question: bool) -> tuple[HCIState | None, str]:
+def _answer(text: str, intent: Intent, asked: object, open_question: str | None) -> Intent:
+    """A yes or a no; ``asked`` is the question that it is meant for."""
+    is_open = open_question is not None and asked == open_question
+    if not is_open and intent.payload['action'] == ApprovalAction.REJECT.value:
+        return Intent(UserInterruptType.STOP)
+    if not isinstance(asked, str) or not asked:
+        return intent if is_open else _goal(text, urgent=False)
+    # Also when that question is gone: whoever carries it out says so.
+    return Intent(intent.type, {**intent.payload, 'id': _unicode(asked)})
+
+
+def _named(name: str, payload: object) -> tuple[HCIState | None, str]:
     """An intent that a program sends: a button, a command of the console."""
     if name == UserInterruptType.STOP.value:  # whatever comes with it
         return _state('', UserInterruptType.STOP, {}), ''
     if name not in _INTENTS:
         return None, f'no intent {name[:40]!r}; there are {", ".join(sorted(_INTENTS))}'
     intent = UserInterruptType(name)
-    problem = _payload_problem(intent, payload, open_question)
+    problem = _payload_problem(intent, payload)
     if problem or not isinstance(payload, dict):
         return None, f'{name}: {problem}'
     if intent is UserInterruptType.NEW_GOAL:
@@ -192,7 +215,7 @@ def _named(name: str, payload: object, open_question: bool) -> tuple[HCIState | 
     return _state('', intent, payload), ''
 
 
-def _payload_problem(intent: UserInterruptType, payload: object, open_question: bool) -> str:
+def _payload_problem(intent: UserInterruptType, payload: object) -> str:
     """Why ``payload`` does not fit the intent; empty when it does."""
     if not isinstance(payload, dict):
         return f'payload must be an object, not {type(payload).__name__}'
@@ -210,8 +233,6 @@ def _payload_problem(intent: UserInterruptType, payload: object, open_question: 
         actions = [action.value for action in ApprovalAction]
         if payload.get('action') not in actions:
             return f'payload.action must be one of {", ".join(actions)}'
-        if not open_question:
-            return 'no question is open'
     return ''
 
 

@@ -13,7 +13,14 @@ from collections.abc import Callable, Mapping
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan
 from curiosity_rosa_demo.agent.kernel.quiet import Inputs, nothing_new, settled
-from curiosity_rosa_demo.domain.brain import BrainState, Json, QueuedTask, Reading
+from curiosity_rosa_demo.domain.brain import (
+    BrainState,
+    Json,
+    ProposedOps,
+    Question,
+    QueuedTask,
+    Reading,
+)
 
 Tick = Callable[[BrainState], BrainState]
 Act = Callable[[list[Action], Json | None, BrainState], None]
@@ -21,6 +28,7 @@ Act = Callable[[list[Action], Json | None, BrainState], None]
 
 class KernelLoop:
     """``act`` gets the actions of a tick in their order and the message that the tick took.
+    ``question`` is the one that a plain yes or no answers.
 
     A tick that could change nothing is not run through the graph (quiet.py).
     """
@@ -30,12 +38,14 @@ class KernelLoop:
         *,
         readings: Callable[[], Mapping[str, Reading]],
         tasks: Callable[[], list[QueuedTask]],
+        question: Callable[[], Question | None],
         act: Act,
         tick_s: float,
         max_age_s: Mapping[str, float],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._readings, self._tasks, self._act = readings, tasks, act
+        self._readings, self._tasks, self._question = readings, tasks, question
+        self._act = act
         self._tick_s, self._max_age_s, self._clock = tick_s, max_age_s, clock
         self._messages: deque[Json | Callable[[], None]] = deque()
         self._news = asyncio.Event()
@@ -78,7 +88,7 @@ class KernelLoop:
         if callable(message):
             message()
             message = None
-        inputs = Inputs(self._clock(), dict(self._readings()), self._tasks())
+        inputs = Inputs(self._clock(), dict(self._readings()), self._tasks(), self._question())
         if message is None and self._last is not None and self._may_skip(self._last, inputs):
             self._act([], None, self.state)
         else:
@@ -92,11 +102,13 @@ class KernelLoop:
         before = self.state
         telemetry = {'now_s': inputs.now_s, 'readings': inputs.readings}
         tasks = {'inbox': [message] if message is not None else [], 'queue': inputs.queue}
+        react = {'proposed_ops': _asking(inputs.question)}
         after = tick(
             before.model_copy(
                 update={
                     'telemetry': before.telemetry.model_copy(update=telemetry),
                     'tasks': before.tasks.model_copy(update=tasks),
+                    'react': before.react.model_copy(update=react),
                 }
             )
         )
@@ -104,3 +116,10 @@ class KernelLoop:
         # What was said is part of the state until the next run.
         self._last = inputs if message is None and settled(before, after) else None
         self._act(plan(before, after), message, after)
+
+
+def _asking(question: Question | None) -> ProposedOps | None:
+    if question is None:
+        return None
+    payload: Json = {'id': question.id, 'text': question.text}
+    return ProposedOps(need_approval=True, approval_payload=payload)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.domain.brain import BrainState, QueuedTask, Reading
+from curiosity_rosa_demo.domain.brain import BrainState, Question, QueuedTask, Reading
 
 LONGEST_S = 1.0  # seconds without a run, at most
 
@@ -22,6 +22,7 @@ class Inputs:
     now_s: float
     readings: Mapping[str, Reading]
     queue: list[QueuedTask]
+    question: Question | None = None  # the one that a plain yes or no answers
 
 
 def settled(before: BrainState, after: BrainState) -> bool:
@@ -38,6 +39,8 @@ def nothing_new(
 ) -> bool:
     """Whether ``now`` differs from the inputs of the ``last`` run in nothing but time stamps."""
     if now.now_s - last.now_s >= LONGEST_S or now.queue != last.queue:
+        return False
+    if now.question != last.question:
         return False
     if now.readings.keys() != last.readings.keys():
         return False

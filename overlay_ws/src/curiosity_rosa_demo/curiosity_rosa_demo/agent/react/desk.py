@@ -1,4 +1,4 @@
-"""Where the agent asks and a person answers. One question at a time, from any thread."""
+"""Where the agent asks and a person answers, from any thread."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Json, Question
-
-POLL_S = 0.2
 
 
 class NoQuestion(Exception):
@@ -26,61 +24,89 @@ class Answer:
     why: str = ''
 
 
+@dataclass(eq=False)
+class _Slip:
+    """A question on the desk; it is taken away with its one answer, or without."""
+
+    question: Question
+    answer: Answer | None = None
+
+
 class Desk:
     """``changed`` is called, in any thread, whenever a question is put or is gone."""
 
     def __init__(self, *, timeout_s: float, changed: Callable[[], None] = lambda: None) -> None:
-        self._timeout_s, self.changed = timeout_s, changed
+        self.timeout_s, self.changed = timeout_s, changed
         self._lock = threading.Condition()
-        self._question: Question | None = None
-        self._answer: Answer | None = None
+        self._open: tuple[_Slip, ...] = ()
         self.attended = True  # False: nobody is there who could answer
 
     @property
+    def questions(self) -> list[Question]:
+        """Those that are open, in the order in which they were put."""
+        return [slip.question for slip in self._open]
+
+    @property
     def question(self) -> Question | None:
-        """The one that is open."""
-        return self._question
+        """The one that is open, or that has been for longest."""
+        return next(iter(self.questions), None)
 
     def ask(self, question: Question, cancellation: Cancellation) -> Answer:
         """Wait for the answer; none within the time-out is a REJECT. Raises TurnCancelled.
 
         The time-out counts from ``question.asked_at``, at most in full.
         """
+        cancellation.check()
         if not self.attended:
             return Answer(ApprovalAction.REJECT, why='nobody is there to answer')
+        waited_s = min(max(0.0, time.time() - question.asked_at), self.timeout_s)
+        until_s = time.monotonic() + self.timeout_s - waited_s
+        slip = _Slip(question)
         with self._lock:
-            self._question, self._answer = question, None
-        self.changed()
-        waited_s = min(max(0.0, time.time() - question.asked_at), self._timeout_s)
-        until_s = time.monotonic() + self._timeout_s - waited_s
+            self._open = (*self._open, slip)
         try:
+            self.changed()
             with cancellation.calling(self._wake), self._lock:
-                while self._answer is None:
-                    cancellation.check()
-                    left_s = until_s - time.monotonic()
-                    if left_s <= 0.0:
-                        why = f'no answer within {self._timeout_s:g} s'
-                        return Answer(ApprovalAction.REJECT, why=why)
-                    self._lock.wait(min(left_s, POLL_S))
-                return self._answer
+                return self._wait(slip, until_s, cancellation)
         finally:
             with self._lock:
-                self._question = None
+                self._take_away(slip)
             self.changed()
 
-    def answer(self, answer: Answer, start: str = '') -> Question:
-        """Answer the question whose ID begins with ``start``. Raises NoQuestion."""
+    def answer(self, answer: Answer, question_id: str = '') -> Question:
+        """Answer this question, the oldest when none is named; no other answer to it counts.
+        Raises NoQuestion."""
         with self._lock:
-            question = self._question
-            if question is None:
+            if not self._open:
                 raise NoQuestion('No question is open.')
-            if not question.id.startswith(start):
-                raise NoQuestion(f'No question {start[:40]!r} is open, but {question.id}.')
-            if answer.action is ApprovalAction.EDIT and question.op is None:
-                raise NoQuestion(f'{question.id} is a plain question: approve or reject it.')
-            self._answer = answer
+            slips = [s for s in self._open if question_id in ('', s.question.id)]
+            if not slips:
+                there_are = ', '.join(slip.question.id for slip in self._open)
+                raise NoQuestion(f'No question {question_id[:40]!r} is open, but {there_are}.')
+            slip = slips[0]
+            if answer.action is ApprovalAction.EDIT and slip.question.op is None:
+                raise NoQuestion(f'{slip.question.id} is a plain question: approve or reject it.')
+            slip.answer = answer
+            self._take_away(slip)
             self._lock.notify_all()
-            return question
+            return slip.question
+
+    def _wait(self, slip: _Slip, until_s: float, cancellation: Cancellation) -> Answer:
+        """The answer; the lock is held but while waiting. A stop counts before an answer."""
+        while True:
+            cancellation.check()
+            if slip.answer is not None:
+                return slip.answer
+            left_s = until_s - time.monotonic()
+            if left_s <= 0.0:
+                # Under the same lock as the decision: an answer comes before it, or finds nothing.
+                self._take_away(slip)
+                why = f'no answer within {self.timeout_s:g} s'
+                return Answer(ApprovalAction.REJECT, why=why)
+            self._lock.wait(left_s)
+
+    def _take_away(self, slip: _Slip) -> None:
+        self._open = tuple(each for each in self._open if each is not slip)
 
     def _wake(self) -> None:
         with self._lock:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from pydantic import ValidationError
-
 from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.charge import charge
+from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.react import react
-from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.agent.skills.tools import run_tool
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry, as_json
+from curiosity_rosa_demo.agent.skills.tools import run_skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.brain import QueuedTask
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.arguments import arguments_of, in_words
 
 Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
 OWN: dict[str, Skill] = {'react': react, 'charge': charge}
+REACT_TAKES = (
+    'react takes {"text": "...", "expects": "answer" or "good_capture", "plan": a plan or nothing}'
+)
 
 
 def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
     for definition in registry:
         resources = tuple(definition.resources_required)
-        work = _bound(OWN.get(definition.name, run_tool), context)
+        work = _bound(OWN.get(definition.name, run_skill), context)
         context.runner.skill(definition.name, resources=resources, recovers=True)(work)
 
 
@@ -52,23 +52,15 @@ def _bound(skill: Skill, context: SkillContext) -> Callable[[Task], Coroutine[An
     return work
 
 
-def make_task(
-    registry: SkillRegistry, name: str, arguments: dict[str, Any], config: Config
-) -> Task:
+def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> Task:
     """A task for the skill ``name``. Raises BadTask that says what would be right."""
-    if name == 'react':
-        text, expects = arguments.get('text'), arguments.get('expects', 'answer')
-        if (
-            not isinstance(text, str)
-            or not text.strip()
-            or expects not in ('answer', 'good_capture')
-            or not arguments.keys() <= {'text', 'expects'}
-        ):
-            raise BadTask('react takes {"text": "...", "expects": "answer" or "good_capture"}')
-        return Task(name, metadata={'text': text, 'expects': expects})
-    schema = arguments_of(registry.get(name).name, config)
+    skill = registry.get(name)
     try:
-        checked = schema.model_validate(arguments).model_dump()
-    except ValidationError as error:
-        raise BadTask(f'{name}: {in_words(error, schema)}') from None
-    return Task(name, metadata={'arguments': checked} if checked else {})
+        given = as_json(skill, arguments)
+    except BadArguments:
+        if name != 'react':
+            raise
+        raise BadTask(REACT_TAKES) from None
+    if name == 'react':
+        return Task(name, metadata={key: each for key, each in given.items() if each is not None})
+    return Task(name, metadata={'arguments': given} if given else {})

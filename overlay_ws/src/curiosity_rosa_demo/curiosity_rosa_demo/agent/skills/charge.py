@@ -15,7 +15,7 @@ async def charge(task: Task, context: SkillContext) -> None:
     """Takes as long as it takes; it fails when the mast cannot be stowed."""
     await look_again(task, context)
     await context.blocking.run(lambda _: context.session.stop())
-    stowed = await context.blocking.run(lambda c: context.session.tool('mast_close', c))
+    stowed = await context.blocking.run(lambda c: context.session.skill('mast_close', c))
     if not stowed.ok:
         conclude(task, stowed)
     while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:

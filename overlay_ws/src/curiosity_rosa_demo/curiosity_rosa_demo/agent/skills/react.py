@@ -1,39 +1,42 @@
-"""The skill ``react``: a text goes to the model, which works with the tools until it answers.
+"""The skill ``react``: a text goes to the model, which works with the skills until it answers.
 
-metadata: ``text``, ``expects`` (as in prompts.yaml); the skill adds ``calls`` and ``outcome``.
+metadata: ``text``, ``expects`` (as in prompts.yaml), ``plan`` (to be carried out in place of what
+the model would do); the skill adds ``outcome``. Each step is kept in the turn's checkpoints, under
+the task's ID.
 """
 
 from __future__ import annotations
 
-import asyncio
-import copy
-from typing import Any
-
-from curiosity_rosa_demo.agent.brain import TurnRecord
+from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.session import Outcome
 from curiosity_rosa_demo.agent.skills.base import SkillContext, conclude, look_again
 from curiosity_rosa_demo.agent.tasks import Task
 
-COMMIT_WAIT_S = 10.0
+MAX_SWITCHES = 3  # a model that only ever wants to do something else is left alone
 
 
 async def react(task: Task, context: SkillContext) -> None:
-    """Goes on after the calls that ``task.metadata`` holds."""
+    """Goes on where the turn of this task was cut."""
     await look_again(task, context)
-    loop = asyncio.get_running_loop()
-    calls = copy.deepcopy(task.metadata.get('calls', []))
 
-    async def commit(so_far: list[dict[str, Any]]) -> None:
-        task.metadata['calls'] = so_far
-        await context.runner.checkpoint(task)
+    def work(cancellation: Cancellation) -> Outcome:
+        return context.session.turn(
+            task.metadata['text'],
+            task.metadata.get('expects', 'answer'),
+            cancellation,
+            task_id=task.id,
+            plan=task.metadata.get('plan'),
+        )
 
-    def save() -> None:
-        commit_now = commit(copy.deepcopy(calls))
-        asyncio.run_coroutine_threadsafe(commit_now, loop).result(COMMIT_WAIT_S)
-
-    def work(cancellation: Any) -> Outcome:
-        text, expects = task.metadata['text'], task.metadata.get('expects', 'answer')
-        record = TurnRecord(calls, save)
-        return context.session.turn(text, expects, cancellation, record)
-
-    conclude(task, await context.blocking.run(work))
+    outcome = await context.blocking.run(work)
+    switches = task.metadata.get('switches', 0)
+    if outcome.goal and switches < MAX_SWITCHES:
+        await context.runner.submit(
+            Task(
+                'react',
+                task.priority,
+                metadata={'text': outcome.goal, 'switches': switches + 1},
+                idempotency_key=f'{task.id}/switch',
+            )
+        )
+    conclude(task, outcome)

@@ -3,67 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
-from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from pydantic import BaseModel, ValidationError
+
+from curiosity_rosa_demo.agent.skills import builtin, plugins
+from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
+from curiosity_rosa_demo.agent.skills.errors import BadSkill as BadSkill
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain import DecisionType, Json, SkillDef
-from curiosity_rosa_demo.domain.models import (
-    MAST_IS_CLOSED,
-    MOVE_IN_PROGRESS,
-    NEED_TO_CLOSE_MAST,
-    NEED_TO_OPEN_MAST,
-    NO_IMAGE_RECEIVED,
-    service_timeout,
-    service_unavailable,
-    tf_unavailable,
-)
+from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.arguments import arguments_of
+from curiosity_rosa_demo.tools.arguments import in_words
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS, STILL_WAIT_S
 
 INTERFACES = ('ros2_action', 'ros2_service', 'internal')
 RESOURCES = ('base', 'mast', 'camera')
-MAST_ACTIONS = ('mast_open', 'mast_close', 'mast_rotate')
+RESERVED = ('decide',)  # how the model names a change of course
 MARGIN_S = 2.0
-CHARGE_TIMEOUT_S = 24 * 3600.0  # what has not charged in a day never will
-
-# Keys are the beginnings of error reasons.
-ERRORS = {
-    NEED_TO_CLOSE_MAST: DecisionType.REPLAN.value,
-    NEED_TO_OPEN_MAST: DecisionType.REPLAN.value,
-    MAST_IS_CLOSED: DecisionType.REPLAN.value,
-    MOVE_IN_PROGRESS: DecisionType.RETRY.value,
-    NO_IMAGE_RECEIVED: DecisionType.RETRY.value,
-    tf_unavailable('', '').partition(':')[0]: DecisionType.RETRY.value,
-    service_timeout('').partition(':')[0]: DecisionType.RETRY.value,
-    service_unavailable('').partition(':')[0]: DecisionType.ASK_HUMAN.value,
-}
-
-
-class BadSkill(ValueError):
-    """A definition that cannot be taken; the message names the skill, the field and the rule."""
-
-
-class UnknownSkill(BadTask):
-    """There is no skill of this name; the message names those that there are."""
 
 
 class SkillRegistry:
-    """Iterates over the definitions in the order of their registration."""
+    """Iterates over the definitions in the order of their registration.
 
-    def __init__(self) -> None:
-        self._skills: dict[str, SkillDef] = {}
+    ``errors``: what the agent does about errors that no skill of its own maps. ``notes``: what was
+    left out, and why, a line each.
+    """
 
-    def register(self, skill: SkillDef) -> None:
+    def __init__(self, errors: Mapping[str, str] | None = None) -> None:
+        self._errors = dict(errors or {})
+        self._skills: dict[str, Skill] = {}
+        self._offered: tuple[Skill, ...] = ()
+        self.notes: list[str] = []
+
+    def register(self, skill: Skill, *, for_model: bool = True) -> None:
         """Every field must be given, the defaults of SkillDef do not count. Raises BadSkill."""
-        problem = _problem(skill)
-        if not problem and skill.name in self._skills:
+        definition = skill.definition
+        problem = _problem(definition)
+        if not problem and definition.name in RESERVED:
+            problem = 'has a name that the agent itself uses'
+        if not problem and definition.name in self._skills:
             problem = 'is registered already; a name stands for one skill'
         if problem:
-            raise BadSkill(f'Skill {skill.name!r} {problem}')
-        self._skills[skill.name] = skill
+            raise BadSkill(f'Skill {definition.name!r} {problem}')
+        self._skills[definition.name] = skill
+        if for_model:
+            self._offered = (*self._offered, skill)
 
-    def get(self, name: str) -> SkillDef:
+    def get(self, name: str) -> Skill:
         """Raises UnknownSkill."""
         try:
             return self._skills[name]
@@ -71,93 +60,125 @@ class SkillRegistry:
             known = ', '.join(sorted(self._skills))
             raise UnknownSkill(f'There is no skill {name!r}; there are {known}') from None
 
+    def for_model(self) -> tuple[Skill, ...]:
+        """The skills that the model may use."""
+        return self._offered
+
+    def tasks(self) -> tuple[SkillDef, ...]:
+        """The definitions of all that may be submitted as a task: every skill."""
+        return tuple(self)
+
+    def error_decision(self, skill_name: str, error: str) -> DecisionType | None:
+        """What to do about an error, by its reason or its code: that of the longest key of the
+        skill's error_map with which ``error`` begins. None: no key fits."""
+        skill = self._skills.get(skill_name)
+        errors = self._errors if skill is None else skill.definition.error_map
+        key = error_key(errors, error)
+        return None if key is None else DecisionType(errors[key])
+
     def __iter__(self) -> Iterator[SkillDef]:
-        return iter(self._skills.values())
+        return (skill.definition for skill in self._skills.values())
 
     def __len__(self) -> int:
         return len(self._skills)
 
 
+def error_key(errors: Mapping[str, str], error: str) -> str | None:
+    """The longest key with which ``error`` begins."""
+    fitting = (key for key in errors if key and error.startswith(key))
+    return max(fitting, key=len, default=None)
+
+
+def checked(skill: Skill, arguments: object) -> dict[str, Any]:
+    """The arguments as the skill's function takes them. Raises BadArguments."""
+    return dict(_validated(skill, arguments))
+
+
+def as_json(skill: Skill, arguments: object) -> Json:
+    """The same, as a file keeps them. Raises BadArguments."""
+    return _validated(skill, arguments).model_dump(mode='json')
+
+
+def _validated(skill: Skill, arguments: object) -> BaseModel:
+    try:
+        return skill.arguments.model_validate(arguments)
+    except ValidationError as error:
+        why = in_words(error, skill.arguments)
+        raise BadArguments(f'{skill.definition.name}: {why}') from None
+
+
+# --- all skills of this agent ----------------------------------------------------------------
+
+
 def make_registry(config: Config) -> SkillRegistry:
-    """The skills of this agent: its tools, ``react`` and ``charge``."""
-    registry = SkillRegistry()
-    for skill in (*_tools(config), _react(config), _charge()):
-        registry.register(skill)
+    """The skills that come with the agent, and those of other packages; the settings of
+    skills.yaml go before what a package brings. Raises ConfigError."""
+    common = {error: decision.value for error, decision in config.skills.error_map.items()}
+    registry = SkillRegistry(common)
+    own = builtin.skills(config)
+    try:
+        for skill in own:
+            for_model = skill.definition.name not in builtin.TASKS_ONLY
+            registry.register(_finished(skill, config), for_model=for_model)
+    except BadSkill as error:
+        raise ConfigError(f'skills.yaml: {error}') from None
+    for entry, found in plugins.third_party(config):
+        try:
+            if isinstance(found, str):
+                raise BadSkill(found)
+            registry.register(_finished(plugins.with_settings(found, config), config))
+        except BadSkill as error:
+            registry.notes.append(f'{plugins.GROUP}: {entry} is left out: {error}')
+    _nobody_missing(registry, config)
     return registry
 
 
-def _tools(config: Config) -> Iterator[SkillDef]:
-    motion, mast = config.thresholds.motion, config.thresholds.mast
-    stop_s = motion.stop_timeout_s + motion.stop_confirm_s + MARGIN_S
+def _finished(skill: Skill, config: Config) -> Skill:
+    """With the common errors beneath its own, and its price in the description."""
+    definition = skill.definition
+    common = {error: decision.value for error, decision in config.skills.error_map.items()}
+    errors = {**common, **definition.error_map}
+    if definition.name in MOTIONS:
+        _outlives_its_motion(definition, config)
+    return replace(
+        skill,
+        definition=definition.model_copy(update={'error_map': errors}),
+        description=f'{skill.description}{_longest(definition)} '
+        f'Cost: {config.tool_costs.of(definition.name):g}.',
+    )
+
+
+def _longest(definition: SkillDef) -> str:
+    properties: Any = definition.args_schema.get('properties', {})
+    longest = properties.get('duration_s', {}).get('maximum')
+    return '' if longest is None else f' duration_s is at most {longest:g} s.'
+
+
+def _outlives_its_motion(definition: SkillDef, config: Config) -> None:
+    """A motion that is cut short by its skill's own time-out would look like a failure."""
+    motion, longest_s = config.thresholds.motion, config.agent.turn.max_motion_s
     start_s = motion.stop_timeout_s + motion.settle_s + 2 * motion.service_timeout_s + MARGIN_S
-    confirm_s = start_s + mast.confirm_margin_s + MARGIN_S
-    for name in MOTIONS:
-        # The adapter's leash ends every motion; the stop after it is tried twice.
-        timeout_s = start_s + motion.max_duration_s + 2 * stop_s + STILL_WAIT_S
-        yield _tool(name, config, ['base', 'mast'], timeout_s, preemptible=True)
-    for name in MAST_ACTIONS:
-        duration_s: float = getattr(mast, f'{name.removeprefix("mast_")}_duration_s')
-        yield _tool(name, config, ['mast'], confirm_s + duration_s)
-    capture_s = config.thresholds.capture.wait_s + 3 * MARGIN_S
-    yield _tool('capture_and_score', config, ['camera', 'mast'], capture_s)
-    yield _tool('move_stop', config, [], stop_s)
-    yield _tool('get_status', config, [], 2 * MARGIN_S)
+    stop_s = motion.stop_timeout_s + motion.stop_confirm_s + MARGIN_S
+    least_s = start_s + longest_s + 2 * stop_s + STILL_WAIT_S  # the stop may be tried twice
+    if definition.timeout_s <= least_s:
+        raise BadSkill(
+            f'{definition.name!r} has timeout_s {definition.timeout_s:g}; it must be above '
+            f'{least_s:g}: turn.max_motion_s ({longest_s:g}) of agent.yaml, its start and its stop'
+        )
 
 
-def _tool(
-    name: str,
-    config: Config,
-    resources: list[str],
-    timeout_s: float,
-    *,
-    preemptible: bool = False,
-) -> SkillDef:
-    return SkillDef(
-        name=name,
-        interface_type='ros2_service',
-        args_schema=arguments_of(name, config).model_json_schema(),
-        resources_required=resources,
-        preemptible=preemptible,
-        cancel_supported=preemptible,
-        timeout_s=timeout_s,
-        error_map=ERRORS,
-    )
+def _nobody_missing(registry: SkillRegistry, config: Config) -> None:
+    known = {definition.name for definition in registry}
+    for name in config.skills.skills:
+        if name not in known:
+            left_out = f' ({"; ".join(registry.notes)})' if registry.notes else ''
+            raise ConfigError(
+                f'skills.yaml: skills.{name}: nobody implements it; install the package that '
+                f'does, or remove it{left_out}'
+            )
 
 
-def _react(config: Config) -> SkillDef:
-    llm, turn = config.agent.llm, config.agent.turn
-    longest_tool_s = max(tool.timeout_s for tool in _tools(config))
-    return SkillDef(
-        name='react',
-        interface_type='internal',
-        args_schema={
-            'type': 'object',
-            'properties': {
-                'text': {'type': 'string', 'minLength': 1},
-                'expects': {'enum': ['answer', 'good_capture'], 'default': 'answer'},
-            },
-            'required': ['text'],
-            'additionalProperties': False,
-        },
-        resources_required=list(RESOURCES),
-        preemptible=True,
-        cancel_supported=True,
-        timeout_s=turn.max_steps * (llm.timeout_s * (llm.max_retries + 1) + longest_tool_s),
-        error_map=ERRORS,
-    )
-
-
-def _charge() -> SkillDef:
-    return SkillDef(
-        name='charge',
-        interface_type='internal',
-        args_schema={'type': 'object', 'properties': {}, 'additionalProperties': False},
-        resources_required=['base', 'mast'],
-        preemptible=True,
-        cancel_supported=True,
-        timeout_s=CHARGE_TIMEOUT_S,
-        error_map=ERRORS,
-    )
+# --- what a definition must be ---------------------------------------------------------------
 
 
 def _problem(skill: SkillDef) -> str:

@@ -1,0 +1,88 @@
+"""Where the time of a piece of work goes, with a stopwatch around some of its functions."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Stopwatch:
+    """``seconds`` by part, without the parts within it: in the same thread, or in another one that
+    it waits for meanwhile. One piece of work at a time."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = defaultdict(float)
+        self._stack: list[list[float]] = []  # of what is under way: seconds of the parts within
+        self._lock = threading.Lock()
+
+    def run(self, part: str, work: Callable[[], Any]) -> Any:
+        began = self._enter()
+        try:
+            return work()
+        finally:
+            self._leave(part, began)
+
+    def _enter(self) -> float:
+        with self._lock:
+            self._stack.append([0.0])
+        return time.perf_counter()
+
+    def _leave(self, part: str, began: float) -> None:
+        took = time.perf_counter() - began
+        with self._lock:
+            within = self._stack.pop()[0]
+            self.seconds[part] += took - within
+            if self._stack:
+                self._stack[-1][0] += took
+
+    def of(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """``function``, timed; also a coroutine function."""
+        if inspect.iscoroutinefunction(function):
+
+            async def timed(*arguments: Any, **named: Any) -> Any:
+                began = self._enter()
+                try:
+                    return await function(*arguments, **named)
+                finally:
+                    self._leave(part, began)
+
+        else:
+
+            def timed(*arguments: Any, **named: Any) -> Any:
+                return self.run(part, lambda: function(*arguments, **named))
+
+        timed.__name__ = getattr(function, '__name__', part)
+        return timed
+
+    @contextmanager
+    def around(
+        self, *parts: tuple[Any, str, str], stages: dict[str, tuple[Any, ...]]
+    ) -> Iterator[None]:
+        """Within, these attributes and the nodes of ``stages`` are timed. A part is an object, the
+        name of its attribute, and what to call it."""
+        before = [(owner, name, getattr(owner, name)) for owner, name, _ in parts]
+        nodes = dict(stages)
+        for owner, name, part in parts:
+            was = getattr(owner, name)
+            timed = _Agent(was, self.of(part, was.invoke)) if name == 'agent' else None
+            setattr(owner, name, timed or self.of(part, was))
+        for stage, functions in nodes.items():
+            stages[stage] = tuple(self.of(f'node {f.__name__}', f) for f in functions)
+        try:
+            yield
+        finally:
+            for owner, name, was in before:
+                setattr(owner, name, was)
+            stages.update(nodes)
+
+
+class _Agent:
+    """An agent whose ``invoke`` is another."""
+
+    def __init__(self, agent: Any, invoke: Callable[..., Any]) -> None:
+        self._agent, self.invoke = agent, invoke

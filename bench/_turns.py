@@ -1,0 +1,125 @@
+"""Turns of the agent without ROS, for the benchmarks: a model that takes no time, a world that
+answers at once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from _bench import ROOT
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+
+from curiosity_rosa_demo.agent.brain import Request, Surroundings
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.react.saver import TurnSaver
+from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.infra.config_models import Config
+
+__all__ = ['ROOT', 'TOOL', 'InstantModel', 'InstantWorld', 'instant_rosa', 'turn_of']
+
+sys.path.insert(0, str(ROOT / 'bench'))
+TOOL = 'get_status'
+
+
+class InstantModel(BaseChatModel):
+    """Calls a tool without arguments ``steps`` times, then answers in text."""
+
+    steps: int = 20
+
+    @property
+    def _llm_type(self) -> str:
+        return 'instant'
+
+    def bind_tools(self, tools: Any, **_: Any) -> Runnable[Any, Any]:
+        return self.bind()
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: BaseCallbackHandler | None = None,
+        **_: Any,
+    ) -> ChatResult:
+        done = sum(isinstance(each, ToolMessage) for each in messages)
+        message = AIMessage('')
+        if done < self.steps:
+            call: Any = {'name': TOOL, 'args': {}, 'id': f'call_{done}'}
+            message = AIMessage(content='', tool_calls=[call])
+        else:
+            message = AIMessage('done')
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+class InstantWorld:
+    """A SkillWorld whose facts never change and whose tools answer at once. No two results are
+    the same: else a turn would end for lack of progress. ``seen`` is called within each tool."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.count = 0
+        self.seen: Callable[[str], None] = lambda name: None
+
+    def tool(self, name: str, cancellation: Cancellation, **_: Any) -> ToolResult:
+        self.count += 1
+        self.seen(name)
+        return ToolResult.success(count=self.count, mast_is_open=False, moving=False, cost=1.0)
+
+    def pose(self) -> RoverPose:
+        return RoverPose(x=1.0, y=2.0, yaw_rad=0.5, frame_id='odom')
+
+    def facts(self) -> Json:
+        return {
+            'x': 1.0,
+            'y': 2.0,
+            'yaw_rad': 0.5,
+            'mast': 'closed',
+            'moving': False,
+            'battery_pct': 80.0,
+            'battery_state': 'OK',
+            'mode': 'EXEC',
+            'zones': [],
+            'safety_latch': '',
+            'distance_to_target': 3.0,
+        }
+
+    def say(self, text: str) -> None: ...
+
+    def may_drive(self, name: str, duration_s: float) -> str:
+        return ''
+
+
+def instant_rosa(
+    model: BaseChatModel, world: InstantWorld, checkpoints: Path | str
+) -> tuple[CuriosityRosa, TurnSaver]:
+    """Our ROSA with nobody to answer and nothing traced."""
+    desk = Desk(timeout_s=1.0)
+    desk.attended = False
+    around = Surroundings(
+        registry=make_registry(world.config),
+        world=world,
+        desk=desk,
+        checkpoints=checkpoints,
+        trace=lambda *_, **__: None,
+        memory=lambda: '',
+        shown=lambda react: None,
+    )
+    saver = TurnSaver(checkpoints)
+    return CuriosityRosa(model, around, saver), saver
+
+
+def turn_of(rosa: CuriosityRosa, thread: str) -> None:
+    """One turn under that thread. Raises AssertionError unless it came to its answer."""
+    rosa.clear_chat()
+    rosa.executor.request = Request('Go on.', Cancellation(), thread)
+    answer = rosa.invoke('Go on.')
+    assert answer == 'done', answer

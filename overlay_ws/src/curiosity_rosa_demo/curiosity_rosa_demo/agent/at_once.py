@@ -1,0 +1,64 @@
+"""The commands that wait for nothing: what there is to know, and small changes to tasks."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timezone
+
+from curiosity_rosa_demo.agent.commands import Command, help_text
+from curiosity_rosa_demo.agent.memory import line as trace_line
+from curiosity_rosa_demo.agent.mission import Mission
+from curiosity_rosa_demo.agent.react.plan_steps import plan_text
+from curiosity_rosa_demo.agent.react.texts import budget_text, pending_table
+from curiosity_rosa_demo.agent.reporting import status_text, summary
+from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.task_texts import history_table, task_text, tasks_table
+from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.infra.config_models import Config
+
+SHOWN_TASKS = 30
+RULES_NOTE = (
+    'The agent runs on routine: a set of rules, not a language model. '
+    'To use a model, set llm.provider and llm.model in agent.yaml.'
+)
+
+
+def at_once(command: Command, session: Session, mission: Mission, config: Config) -> Outcome:
+    """Raises TaskError."""
+    if command.name == 'status':
+        result = session.status()
+        return Outcome(result.ok, status_text(result.data) if result.ok else summary(result))
+    if command.name == 'cancel':
+        task = mission.find(command.text)
+        ended = mission.call(mission.runner.cancel(task.id, 'Cancelled by the operator'))
+        words = f'cancelled {task.id[:8]}' if ended else f'{task.id[:8]} had ended already'
+        return Outcome(ended, words)
+    if command.name == 'priority':
+        task, priority = mission.find(command.text), int(command.number)
+        mission.call(mission.runner.reprioritise(task.id, priority))
+        return Outcome(True, f'{task.id[:8]} has priority {priority}')
+    return Outcome(True, _known(command, session, mission, config))
+
+
+def _known(command: Command, session: Session, mission: Mission, config: Config) -> str:
+    name = command.name
+    if name == 'trace':
+        events = session.events.last(int(command.number))
+        return '\n'.join(trace_line(event) for event in events) or 'no events'
+    if name == 'pending':
+        return pending_table(mission.questions, time.time())
+    if name == 'plan':
+        plan = session.react.plan
+        return plan_text(Plan.from_dict(plan)) if plan else 'no plan'
+    if name == 'budget':
+        return budget_text(session.react, config.guardrails.budget, config.agent.turn.max_steps)
+    if name == 'mode':
+        return mission.mode_text()
+    if name == 'tasks':
+        return tasks_table(mission.known_tasks()[-SHOWN_TASKS:], datetime.now(timezone.utc))
+    if name == 'task':
+        return task_text(mission.find(command.text))
+    if name == 'history':
+        return history_table(mission.history(mission.find(command.text).id))
+    notes = [RULES_NOTE] if config.agent.llm.provider == 'routine' else []
+    return '\n'.join([help_text(), *notes])

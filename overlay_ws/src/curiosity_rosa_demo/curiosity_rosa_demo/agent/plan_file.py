@@ -1,0 +1,41 @@
+"""A plan in a file, as a task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.domain.plan import PlanError, create_plan_from_llm_response
+
+LONGEST = 1_000_000  # bytes
+
+
+def plan_task(name: str) -> Task:
+    """The task that carries out the plan in the file ``name``. Raises BadTask."""
+    try:
+        plan = create_plan_from_llm_response(_read(name))
+    except PlanError as error:
+        raise BadTask(f'{name}: {error}') from None
+    return Task('react', metadata={'text': plan.goal, 'expects': 'answer', 'plan': plan.to_dict()})
+
+
+def _read(name: str) -> str:
+    try:
+        path = Path(name).expanduser()
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise BadTask(f'{name} is no file')
+        with path.open('rb') as file:
+            data = file.read(LONGEST + 1)
+    except OSError as error:
+        raise BadTask(f'cannot read {name}: {error.strerror or error}') from None
+    except (ValueError, RuntimeError) as error:  # such as a null character; a ~user without home
+        raise BadTask(f'cannot read {name!r}: {error}') from None
+    if len(data) > LONGEST:
+        raise BadTask(f'{name} has more than {LONGEST} bytes; a plan may have so many')
+    try:
+        return data.decode('utf-8-sig')
+    except UnicodeDecodeError as error:
+        raise BadTask(
+            f'{name} is not UTF-8: byte {error.start} is {data[error.start]:#04x}'
+        ) from None

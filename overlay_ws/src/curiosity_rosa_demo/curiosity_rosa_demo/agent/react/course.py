@@ -1,0 +1,46 @@
+"""``decide``: the one tool that is no skill, by which a model changes course instead of acting."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, ConfigDict, Field
+
+from curiosity_rosa_demo.domain.brain import DecisionType
+from curiosity_rosa_demo.domain.models import ToolResult
+
+DECIDE = 'decide'
+DESCRIPTION = (
+    'Change course instead of acting. type: REPLAN with plan_patch (propose or revise a plan, '
+    'which is then carried out step by step, or drop it); ASK_HUMAN with a yes-or-no question as '
+    'reason; SWITCH_TASK with the other goal as reason; FINISH with the answer as reason; ABORT '
+    'with the reason why the goal cannot be reached; RETRY or CONTINUE to go on as before.'
+)
+
+
+class PlanPatch(BaseModel):
+    """A plan: goal, risk_level (low, medium, high), steps; each step: action (a tool's name),
+    parameters, and if need be tool_call_type, preconditions, fallback, requires_confirmation."""
+
+    model_config = ConfigDict(extra='forbid')
+    action: Literal['propose', 'revise', 'drop']
+    plan: dict[str, object] | str | None = None
+
+
+class Course(BaseModel):
+    model_config = ConfigDict(extra='forbid')
+    type: DecisionType
+    reason: str = Field(default='', max_length=4000)
+    plan_patch: PlanPatch | None = None
+
+
+def decide_tool() -> BaseTool:
+    """For its schema; it is never run."""
+
+    def decide(**_: object) -> ToolResult:
+        raise NotImplementedError
+
+    return StructuredTool.from_function(
+        func=decide, name=DECIDE, description=f'{DESCRIPTION} Cost: 0.', args_schema=Course
+    )

@@ -1,0 +1,82 @@
+"""The ReAct loop as a LangGraph StateGraph.
+
+The eight nodes stand in three stages. A checkpoint follows each stage: before an act, after it,
+and at a question. Within a stage nothing has an effect that a second run would repeat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypedDict
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from curiosity_rosa_demo.agent.react.build_observation import build_observation
+from curiosity_rosa_demo.agent.react.check import check as guardrails_check
+from curiosity_rosa_demo.agent.react.compile_ops import compile_ops
+from curiosity_rosa_demo.agent.react.dispatch_skills import dispatch_skills
+from curiosity_rosa_demo.agent.react.human_approval import human_approval, put_question
+from curiosity_rosa_demo.agent.react.observe_result import observe_result
+from curiosity_rosa_demo.agent.react.react_decide import react_decide
+from curiosity_rosa_demo.agent.react.record import with_react
+from curiosity_rosa_demo.agent.react.stop_or_loop import stop_or_loop
+from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.domain.brain import BrainState
+
+Node = Callable[[BrainState, Turn], Awaitable[BrainState]]
+
+STAGES: dict[str, tuple[Node, ...]] = {
+    'think': (build_observation, react_decide, compile_ops, guardrails_check, put_question),
+    'ask': (human_approval,),
+    'act': (dispatch_skills, observe_result, stop_or_loop),
+}
+
+
+class Channels(TypedDict):
+    """One channel: LangGraph then neither validates nor merges the parts of the state."""
+
+    brain: BrainState
+
+
+def build_graph(
+    turn: Callable[[], Turn], loop: asyncio.AbstractEventLoop, saver: BaseCheckpointSaver[Any]
+) -> CompiledStateGraph:
+    """Compiled. Its nodes run in ``loop``, in the thread that streams the graph."""
+    graph = StateGraph(Channels)
+    for name, nodes in STAGES.items():
+        names = ', '.join(node.__name__ for node in nodes)
+        graph.add_node(name, _stage(nodes, turn, loop), metadata={'nodes': names})
+    graph.add_edge(START, 'think')
+    graph.add_conditional_edges('think', after_think, ['ask', 'act'])
+    graph.add_edge('ask', 'act')
+    graph.add_conditional_edges('act', after_act, ['think', 'ask', END])
+    return graph.compile(checkpointer=saver)
+
+
+def after_think(channels: Channels) -> str:
+    return 'act' if channels['brain'].react.question is None else 'ask'
+
+
+def after_act(channels: Channels) -> str:
+    react = channels['brain'].react
+    if react.question is not None:
+        return 'ask'
+    return END if react.stop_reason else 'think'
+
+
+def _stage(nodes: tuple[Node, ...], turn: Callable[[], Turn], loop: Any) -> Any:
+    async def run(state: BrainState) -> BrainState:
+        began = time.monotonic()
+        for node in nodes:
+            state = await node(state, turn())
+        spent = state.react.spent
+        seconds = spent.seconds + time.monotonic() - began
+        return with_react(state, spent=spent.model_copy(update={'seconds': seconds}))
+
+    # Asynchronous nodes in a synchronous run: LangGraph's own asynchronous run takes half as
+    # long again.
+    return lambda channels: {'brain': loop.run_until_complete(run(channels['brain']))}

@@ -1,0 +1,149 @@
+"""A person is asked before what is risky is done. A restart asks again."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from typing import Any
+
+from langgraph.types import interrupt
+
+from curiosity_rosa_demo.agent.react.build_observation import build_observation
+from curiosity_rosa_demo.agent.react.check import check
+from curiosity_rosa_demo.agent.react.compile_ops import BadCall, checked, refused
+from curiosity_rosa_demo.agent.react.op import Op
+from curiosity_rosa_demo.agent.react.plan_steps import approve
+from curiosity_rosa_demo.agent.react.record import with_react, with_result
+from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.domain.brain import (
+    ApprovalAction,
+    BrainState,
+    Decision,
+    Json,
+    ProposedOps,
+    Question,
+)
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.plan import Plan
+
+GO_ON = 'go on'  # stop_reason of an exhausted turn that asks
+REJECTED = 'Rejected by the operator'
+
+
+async def put_question(state: BrainState, turn: Turn) -> BrainState:
+    """``react.question``, when the proposed operations need an answer first."""
+    proposed = state.react.proposed_ops
+    if proposed is None or not proposed.need_approval:
+        return with_react(state, question=None)
+    payload: Any = proposed.approval_payload
+    op = Op.from_json(payload['op']) if payload.get('op') else None
+    return ask(state, turn, payload.get('text') or (op.text if op else ''), payload['reasons'], op)
+
+
+def ask(state: BrainState, turn: Turn, text: str, reasons: list[Any], op: Op | None) -> BrainState:
+    question = Question(
+        id=f'q{uuid.uuid4().hex[:8]}',
+        text=text,
+        op=None if op is None else {'skill': op.skill, 'arguments': op.arguments},
+        reasons=reasons,
+        asked_at=time.time(),
+    )
+    why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
+    turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data={'question': question.id})
+    return with_react(state, question=question)
+
+
+async def human_approval(state: BrainState, turn: Turn) -> BrainState:
+    """Runs twice: LangGraph ends the first run at ``interrupt`` and starts anew with the answer.
+
+    What is approved is checked again, with the world as it is now: a person takes their time.
+    """
+    question = state.react.question
+    assert question is not None
+    answer: Any = interrupt(question.model_dump(mode='json'))
+    action, why = ApprovalAction(answer['action']), str(answer.get('why', ''))
+    words = f'{question.id} {action.value.lower()}{f": {why}" if why else ""}'
+    turn.trace(TraceKind.OBSERVE, f'Answer: {words}')
+    state = with_react(state, question=None)
+    if question.op is None:
+        return _answered(state, action, why)
+    proposed = state.react.proposed_ops
+    assert proposed is not None
+    op = Op.from_json(proposed.to_dispatch[0])
+    state = _told_plan(state, yes=action is not ApprovalAction.REJECT, why=why)
+    if action is ApprovalAction.REJECT:
+        return _rejected(state, op, why)
+    if action is ApprovalAction.EDIT:
+        return await _edited(state, op, answer.get('arguments'), turn)
+    return await _checked_again(state, op, turn)
+
+
+def _answered(state: BrainState, action: ApprovalAction, why: str) -> BrainState:
+    """A plain question: of the model, of a plan, or whether to go on."""
+    yes = action is ApprovalAction.APPROVE
+    decision = state.react.decision
+    call: Json = decision.ops[0] if decision is not None and decision.ops else {}
+    state = with_react(state, proposed_ops=ProposedOps())
+    if state.react.stop_reason == GO_ON:
+        changes: dict[str, Any] = {'stop_reason': ''} if yes else {'stop_reason': 'ABORT'}
+        return with_react(
+            state,
+            **changes,
+            decision=Decision(),
+            failures_in_a_row=0,
+            same_in_a_row=0,
+            refused_in_a_row=0,
+        )
+    if 'plan_step' in call:
+        return _told_plan(state, yes=yes, why=why)
+    result = ToolResult.success(answer='yes') if yes else ToolResult.success(answer='no', why=why)
+    messages = with_result(state.messages, str(call.get('call_id', '')), result)
+    return state.model_copy(update={'messages': messages})
+
+
+def _told_plan(state: BrainState, *, yes: bool, why: str) -> BrainState:
+    """What a plan's step waited for is answered."""
+    decision, plan = state.react.decision, state.react.plan
+    if decision is None or not decision.ops or 'plan_step' not in decision.ops[0] or plan is None:
+        return state
+    call = {**decision.ops[0], 'answered': yes, 'why': why}
+    if yes:
+        step = int(str(call['plan_step']))
+        state = with_react(state, plan=approve(Plan.from_dict(plan), step).to_dict())
+    return with_react(state, decision=decision.model_copy(update={'ops': [call]}))
+
+
+def _rejected(state: BrainState, op: Op, why: str) -> BrainState:
+    result = ToolResult.failure(f'Rejected by the operator: {why}' if why else REJECTED)
+    messages = with_result(state.messages, op.call_id, result)
+    state = with_react(state, proposed_ops=ProposedOps())
+    return state.model_copy(update={'messages': messages})
+
+
+async def _edited(state: BrainState, op: Op, arguments: Any, turn: Turn) -> BrainState:
+    """The model is told of the edited call as the one that it made, with a note."""
+    call: Json = {'tool': op.skill, 'input': '{}', 'call_id': op.call_id}
+    try:
+        edited = checked(op.skill, arguments, turn, op.call_id, op.plan_step)
+    except BadCall as problem:
+        return refused(state, call, f'The operator edited the call, but: {problem}', turn)
+    turn.trace(TraceKind.OBSERVE, f'The operator changed {op.text} to {edited.text}')
+    return await _checked_again(state, edited, turn, was=op.text)
+
+
+async def _checked_again(state: BrainState, op: Op, turn: Turn, was: str = '') -> BrainState:
+    state = with_react(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
+    state = await check(await build_observation(state, turn), turn)
+    left = state.react.proposed_ops
+    assert left is not None
+    approved = ProposedOps(to_dispatch=left.to_dispatch)  # whatever else would be asked: answered
+    if was:
+        messages = [
+            {**each, 'input': json.dumps(op.arguments), 'edited_from': was}
+            if each['call_id'] == op.call_id
+            else each
+            for each in state.messages
+        ]
+        state = state.model_copy(update={'messages': messages})
+    return with_react(state, proposed_ops=approved)

@@ -1,0 +1,141 @@
+"""ROSA's executor: a turn, run through the graph, that goes on where it was cut.
+
+Every call is traced as DECIDE, ACT, RESULT or ERROR; the model's free text as HYPOTHESIZE, or as
+OBSERVE once it has a result to speak of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from langgraph.types import Command
+from langsmith import tracing_context
+
+from curiosity_rosa_demo.agent.brain import Request
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.react.graph import build_graph
+from curiosity_rosa_demo.agent.react.observe_result import interrupted, observe_result
+from curiosity_rosa_demo.agent.react.record import StepCache
+from curiosity_rosa_demo.agent.react.saver import TurnSaver
+from curiosity_rosa_demo.agent.react.stop_or_loop import stop_or_loop
+from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.domain.brain import BrainState, ReactState
+from curiosity_rosa_demo.domain.models import TraceKind
+
+
+@dataclass
+class TurnResult:
+    """How a turn ended. ``score`` and ``is_good`` are those of its last capture."""
+
+    ok: bool
+    answer: str
+    score: float | None = None
+    is_good: bool = False
+    steps: int = 0
+    goal: str = ''  # of a SWITCH_TASK: what is to be done instead
+
+
+class ReactExecutor:
+    """Stands where ROSA has its AgentExecutor; ROSA.invoke calls ``invoke``."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        *,
+        saver: TurnSaver,
+        desk: Desk,
+        shown: Callable[[ReactState], None] = lambda react: None,
+    ) -> None:
+        self._turn, self._saver, self._desk, self._shown = turn, saver, desk, shown
+        self.request = Request('', Cancellation())
+        self.last: TurnResult | None = None
+
+    def invoke(self, inputs: dict[str, Any], *_: Any, **__: Any) -> dict[str, str]:
+        """Run one turn; ``last`` tells how it ended. Raises TurnCancelled. Blocks, in a thread
+        without an event loop."""
+        request, self.request = self.request, Request('', Cancellation())
+        turn = self._turn
+        turn.text, turn.history = inputs['input'], inputs.get('chat_history', ())
+        turn.cancellation = request.cancellation
+        turn.steps = StepCache()
+        loop = asyncio.new_event_loop()
+        try:
+            react = self._run(request, loop)
+        except Exception as failure:  # ROSA would make an answer of it, without an event
+            answer = f'Internal error: {failure!r}'
+            turn.trace(TraceKind.ERROR, answer, ok=False, error_reason=answer)
+            self.last = TurnResult(ok=False, answer=answer)
+            return {'output': answer}
+        finally:
+            loop.close()
+        kind = TraceKind.RESULT if react.ok else TraceKind.ERROR
+        reason = None if react.ok else react.answer
+        turn.trace(kind, react.answer, ok=react.ok, score=react.score, error_reason=reason)
+        self.last = TurnResult(
+            ok=react.ok,
+            answer=react.answer,
+            score=react.score,
+            is_good=react.is_good,
+            steps=react.spent.steps,
+            goal=react.answer if react.stop_reason == 'SWITCH_TASK' else '',
+        )
+        return {'output': react.answer}
+
+    def _run(self, request: Request, loop: asyncio.AbstractEventLoop) -> ReactState:
+        """The state at the turn's end."""
+        self._turn.recalled = self._turn.memory()
+        graph = build_graph(lambda: self._turn, loop, self._saver)
+        config: Any = {
+            'configurable': {'thread_id': request.thread or uuid.uuid4().hex},
+            'recursion_limit': 1_000_000,
+        }
+        # Whatever LANGSMITH_* variables ask for: nothing is to leave the machine.
+        with tracing_context(enabled=False):
+            entry, state = self._entry(graph, config, request, loop)
+            while not (state.react.stop_reason and state.react.question is None):
+                if state.react.question is not None:
+                    entry = self._ask(state)
+                stream = partial(graph.stream, config=config, stream_mode='values')
+                for state in stream(entry, output_keys='brain', durability='sync'):
+                    self._shown(state.react)
+                entry = None
+        return state.react
+
+    def _entry(
+        self, graph: Any, config: Any, request: Request, loop: asyncio.AbstractEventLoop
+    ) -> tuple[Any, BrainState]:
+        """Where the graph begins, or goes on, and with which state."""
+        snapshot = graph.get_state(config)
+        state = snapshot.values.get('brain')
+        request.began(0 if state is None else len(state.messages))
+        if state is None:
+            react = ReactState(goal=self._turn.text, plan=request.plan)
+            state = BrainState(react=react)
+            return {'brain': state}, state
+        self._shown(state.react)
+        if snapshot.next == ('act',):
+            # What was under way is looked at, not repeated.
+            for node in (observe_result, stop_or_loop):
+                state = loop.run_until_complete(
+                    node(interrupted(state) if node is observe_result else state, self._turn)
+                )
+            graph.update_state(config, {'brain': state}, as_node='act')
+        return None, state
+
+    def _ask(self, state: BrainState) -> Command[Any]:
+        question = state.react.question
+        assert question is not None
+        answer = self._desk.ask(question, self._turn.cancellation)
+        return Command(
+            resume={
+                'action': answer.action.value,
+                'arguments': answer.arguments,
+                'why': answer.why,
+            }
+        )

@@ -1,0 +1,159 @@
+"""One decision: of the plan while there is one to carry out, else of ROSA's agent."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from langchain.agents.output_parsers.tools import ToolAgentAction
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.messages import BaseMessage, SystemMessage
+from pydantic import ValidationError
+
+from curiosity_rosa_demo.agent.model_call import TurnFailed, decide
+from curiosity_rosa_demo.agent.react.course import DECIDE, Course
+from curiosity_rosa_demo.agent.react.op import call_text
+from curiosity_rosa_demo.agent.react.plan_steps import OVER, next_step
+from curiosity_rosa_demo.agent.react.record import entry, with_react
+from curiosity_rosa_demo.agent.react.plan_trace import trace_steps
+from curiosity_rosa_demo.agent.react.streaming import Sentences, text_of
+from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.domain.brain import BrainState, Decision, DecisionType, Json
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.plan import Plan, PlanStatus
+from curiosity_rosa_demo.tools.arguments import in_words
+
+NO_ANSWER = 'The model answered nothing.'
+
+
+async def react_decide(state: BrainState, turn: Turn) -> BrainState:
+    """``react.decision``, and an entry in ``messages`` for each call that it makes."""
+    turn.cancellation.check()
+    plan = state.react.plan
+    if plan is not None and Plan.from_dict(plan).status not in OVER:
+        return _by_plan(state, turn)
+    try:
+        outcome = _ask(state, turn)
+    except TurnFailed as failure:
+        return _decided(state, DecisionType.ABORT, str(failure))
+    if isinstance(outcome, AgentFinish):
+        answer = text_of(outcome.return_values.get('output', '')).strip()
+        if answer:
+            return _decided(state, DecisionType.FINISH, answer)
+        return _decided(state, DecisionType.ABORT, NO_ANSWER)
+    return _calls(state, outcome, turn)
+
+
+def _ask(state: BrainState, turn: Turn) -> AgentFinish | list[AgentAction]:
+    """Raises TurnFailed and TurnCancelled."""
+    kind = TraceKind.OBSERVE if state.messages else TraceKind.HYPOTHESIZE
+    sentences = Sentences(lambda text: turn.trace(kind, text))
+    question = {
+        'input': turn.text,
+        'chat_history': [*_told(state), *turn.history],
+        'intermediate_steps': turn.steps.steps(state.messages),
+    }
+    outcome = decide(turn.agent, question, turn.config.agent.llm, turn.cancellation, sentences)
+    if not isinstance(outcome, AgentFinish):
+        sentences.end(_thought(outcome))
+    return outcome
+
+
+def _told(state: BrainState) -> list[BaseMessage]:
+    """What the model is told before the talk: the memory, and the world as it is now."""
+    observation = dict(state.react.observation)
+    memory = str(observation.pop('memory', ''))
+    now = f'What is measured now: {json.dumps(observation, ensure_ascii=False)}'
+    return [SystemMessage(text) for text in (memory, now) if text]
+
+
+def _thought(actions: list[AgentAction]) -> str:
+    texts = (
+        text_of(message.content).strip() for message in getattr(actions[0], 'message_log', [])
+    )
+    return '\n'.join(text for text in texts if text)
+
+
+def _calls(state: BrainState, actions: list[AgentAction], turn: Turn) -> BrainState:
+    """The first is what was decided; the others are declined once it has its result."""
+    messages = list(state.messages)
+    for place, action in enumerate(actions):
+        used = {str(each['call_id']) for each in messages}
+        messages.append(entry(action, _thought(actions) if place == 0 else '', used))
+    first = messages[len(state.messages)]
+    state = state.model_copy(update={'messages': messages})
+    arguments = json.loads(str(first['input']))
+    turn.trace(TraceKind.DECIDE, call_text(str(first['tool']), arguments), tool_name=_name(first))
+    op: Json = {'tool': first['tool'], 'input': first['input'], 'call_id': first['call_id']}
+    if first['tool'] != DECIDE:
+        return _decided(state, DecisionType.CONTINUE, str(first['thought']), ops=[op])
+    try:
+        course = Course.model_validate(arguments)
+    except ValidationError as error:
+        wrong = f'Wrong arguments for {DECIDE}: {in_words(error, Course)}'
+        return _decided(state, DecisionType.CONTINUE, '', ops=[{**op, 'refused': wrong}])
+    patch = course.plan_patch
+    return _decided(
+        state,
+        course.type,
+        course.reason,
+        ops=[op],
+        plan_patch=patch.model_dump() if patch is not None else None,
+    )
+
+
+def _name(message: Json) -> str:
+    return str(message['tool'])[:200]
+
+
+def _by_plan(state: BrainState, turn: Turn) -> BrainState:
+    plan = Plan.from_dict(state.react.plan or {})
+    following = next_step(plan, state.react.observation, time.time())
+    trace_steps(turn.trace, following.results)
+    state = with_react(state, plan=following.plan.to_dict())
+    step = following.step
+    if step is None:
+        return _plan_ended(state, following.plan)
+    op: Json = {'plan_step': step.step_id, 'ask': following.ask}
+    if following.op_skill:
+        used = {str(each['call_id']) for each in state.messages}
+        action = ToolAgentAction(
+            tool=following.op_skill,
+            tool_input=following.arguments,
+            log='',
+            tool_call_id=f'{plan.plan_id}_{len(used)}',
+        )
+        message = entry(action, '', used)
+        state = state.model_copy(update={'messages': [*state.messages, message]})
+        op.update(tool=message['tool'], input=message['input'], call_id=message['call_id'])
+        turn.trace(
+            TraceKind.DECIDE,
+            call_text(following.op_skill, following.arguments),
+            tool_name=_name(message),
+        )
+    return _decided(state, DecisionType.CONTINUE, step.description, ops=[op])
+
+
+def _plan_ended(state: BrainState, plan: Plan) -> BrainState:
+    """A plan of the model's goes back to the model, one that was given ends the turn."""
+    if plan.metadata.get('proposed'):
+        return _decided(state, DecisionType.CONTINUE, 'the plan has ended')
+    done = sum(step.status.value == 'success' for step in plan.steps)
+    words = f'Plan {plan.plan_id}: {plan.status.value}, {done} of {len(plan.steps)} steps done.'
+    failed = [f'step {s.step_id} {s.action}' for s in plan.get_failed_steps()]
+    if failed:
+        words = f'{words} Failed: {", ".join(failed)}.'
+    good = plan.status is PlanStatus.COMPLETED
+    return _decided(state, DecisionType.FINISH if good else DecisionType.ABORT, words)
+
+
+def _decided(
+    state: BrainState,
+    kind: DecisionType,
+    reason: str,
+    ops: list[Json] | None = None,
+    plan_patch: Any = None,
+) -> BrainState:
+    decision = Decision(type=kind, reason=reason, ops=ops or [], plan_patch=plan_patch)
+    return with_react(state, decision=decision, proposed_ops=None)

@@ -1,0 +1,51 @@
+"""Where turns are kept between their steps: LangGraph's SQLite saver, told what need not be kept."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+# A turn goes on from its last checkpoint; the ones before are of no use to anybody.
+_NEWEST_ONLY = """
+CREATE TRIGGER IF NOT EXISTS newest_only AFTER INSERT ON checkpoints BEGIN
+  DELETE FROM checkpoints WHERE thread_id = NEW.thread_id
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id < NEW.checkpoint_id;
+  DELETE FROM writes WHERE thread_id = NEW.thread_id
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id < NEW.checkpoint_id;
+END
+"""
+
+
+class TurnSaver(SqliteSaver):
+    """A turn's thread is its task's ID. Each checkpoint is one commit with synchronous=FULL."""
+
+    def __init__(self, file: Path | str) -> None:
+        super().__init__(sqlite3.connect(str(file), check_same_thread=False, timeout=5.0))
+        self.setup()
+        self.conn.execute('PRAGMA synchronous=FULL')
+        self.conn.execute(_NEWEST_ONLY)
+
+    def put_writes(
+        self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ''
+    ) -> None:
+        """Only what LangGraph must find again after a question, or after an error.
+
+        The others are in the checkpoint that follows at once. A crash between the two finds the
+        state before the step, with the intent in it.
+        """
+        if any(channel.startswith('__') for channel, _ in writes):
+            super().put_writes(config, writes, task_id, task_path)
+
+    def keep(self, threads: Collection[str]) -> None:
+        """Forget every other turn."""
+        rows = self.conn.execute('SELECT DISTINCT thread_id FROM checkpoints').fetchall()
+        for (thread,) in rows:
+            if thread not in threads:
+                self.delete_thread(thread)
+
+    def close(self) -> None:
+        self.conn.close()

@@ -1,0 +1,92 @@
+"""Whether the turn ends, asks, or goes on. Pure."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.react.human_approval import GO_ON, ask
+from curiosity_rosa_demo.agent.react.record import result_of, with_react
+from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.domain.brain import BrainState, DecisionType, SkillStatus
+
+LOOPS_PER_STEP = 3  # decisions that are no steps: plans, questions, refusals
+
+
+async def stop_or_loop(state: BrainState, turn: Turn) -> BrainState:
+    """``react.stop_reason`` (a DecisionType), ``ok`` and ``answer`` when the turn ends."""
+    react, decision = state.react, state.react.decision
+    assert decision is not None
+    if react.stop_reason:  # a person did not want to go on
+        return with_react(state, ok=False)
+    if decision.type is DecisionType.FINISH:
+        return _end(state, DecisionType.FINISH, decision.reason or 'done')
+    if decision.type in (DecisionType.ABORT, DecisionType.SWITCH_TASK):
+        return _end(state, decision.type, decision.reason or decision.type.value)
+    return _judged(state, turn)
+
+
+def _judged(state: BrainState, turn: Turn) -> BrainState:
+    react = state.react
+    patience, max_steps = turn.config.guardrails.patience, turn.config.agent.turn.max_steps
+    if _mapped(state, turn) is DecisionType.ABORT:
+        return _end(
+            state, DecisionType.ABORT, f'{_last_call(state)} failed: {_last_reason(state)}'
+        )
+    wants_more = react.spent.steps >= max_steps and react.refused_in_a_row > 0
+    too_long = react.iter > LOOPS_PER_STEP * (max_steps + 1)
+    if wants_more or too_long or react.spent.steps > max_steps:
+        words = (
+            f'Stopped after {max_steps} steps without an answer (turn.max_steps of agent.yaml).'
+        )
+        return _end(state, DecisionType.ABORT, words)
+    if react.refused_in_a_row >= patience.refused_in_a_row:
+        return _end(
+            state,
+            DecisionType.ABORT,
+            f'The model proposed {react.refused_in_a_row} calls in a row that were refused; '
+            f'the last: {_last_reason(state)}',
+        )
+    if react.failures_in_a_row >= patience.failures_in_a_row:
+        words = f'{react.failures_in_a_row} failures in a row; the last: {_last_reason(state)}'
+        return _exhausted(state, turn, words, mapped=_mapped(state, turn))
+    if react.same_in_a_row + 1 >= patience.no_progress:
+        words = f'{_last_call(state)} had the same result {react.same_in_a_row + 1} times in a row'
+        return _exhausted(state, turn, words)
+    return state
+
+
+def _exhausted(
+    state: BrainState, turn: Turn, words: str, mapped: DecisionType | None = None
+) -> BrainState:
+    asks = DecisionType.ASK_HUMAN in (mapped, turn.config.guardrails.patience.exhausted)
+    if not asks:
+        return _end(state, DecisionType.ABORT, words)
+    state = with_react(state, stop_reason=GO_ON, ok=False, answer=words)
+    return ask(state, turn, f'{words}. Go on?', [], None)
+
+
+def _mapped(state: BrainState, turn: Turn) -> DecisionType | None:
+    """What the error map says to the last failure."""
+    done = state.skills.last_result
+    if done is None or done.status is SkillStatus.SUCCESS or not state.messages:
+        return None
+    skill = str(state.messages[-1]['tool'])
+    return turn.registry.error_decision(skill, done.error_code) or turn.registry.error_decision(
+        skill, done.error_msg
+    )
+
+
+def _last_call(state: BrainState) -> str:
+    return str(state.messages[-1].get('op', state.messages[-1]['tool'])) if state.messages else ''
+
+
+def _last_reason(state: BrainState) -> str:
+    for message in reversed(state.messages):
+        result = result_of(message)
+        if result is not None and not result.ok:
+            return result.error_reason
+    return ''
+
+
+def _end(state: BrainState, kind: DecisionType, answer: str) -> BrainState:
+    return with_react(
+        state, stop_reason=kind.value, ok=kind is not DecisionType.ABORT, answer=answer
+    )

@@ -1,0 +1,54 @@
+"""A model's text as it arrives, a sentence at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.callbacks import BaseCallbackHandler
+
+_END = re.compile(r'[.!?]\s|[。！？\n]')
+
+
+class Sentences(BaseCallbackHandler):
+    """``tell`` gets each sentence once a further letter follows it. The last one is held back
+    until ``end``: it may be the whole answer, which is told as such."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._text = ''
+        self._told = 0  # characters of it
+        self.closed = False
+
+    def on_llm_new_token(self, token: Any, **_: Any) -> None:
+        if self.closed:  # the call was given up
+            return
+        self._text += text_of(token)
+        while True:
+            found = _END.search(self._text, self._told)
+            if found is None or not self._text[found.end() :].strip():
+                return
+            self._flush(found.end())
+
+    def end(self, text: str) -> None:
+        """The whole ``text`` is known; a model that does not stream says it only now."""
+        self.closed = True
+        if not self._told:
+            self._text = text
+        self._flush(len(self._text))
+
+    def _flush(self, to: int) -> None:
+        sentence, self._told = self._text[self._told : to].strip(), to
+        if sentence:
+            self._tell(sentence)
+
+
+def text_of(content: Any) -> str:
+    """A message's content as text: a string, or the text parts of a list of blocks."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = (part.get('text', '') if isinstance(part, dict) else part for part in content)
+        return ''.join(str(part) for part in parts)
+    return ''

@@ -1,0 +1,37 @@
+"""What the nodes of one turn work with besides the state: nothing of it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.react.record import StepCache
+from curiosity_rosa_demo.agent.react.situation import Limits
+from curiosity_rosa_demo.agent.reporting import Trace
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import SkillWorld
+from curiosity_rosa_demo.infra.config_models import Config
+
+
+@dataclass
+class Turn:
+    """``agent`` is ROSA's: one decision at a time."""
+
+    config: Config
+    limits: Limits
+    registry: SkillRegistry
+    executor: SkillExecutor
+    world: SkillWorld
+    agent: Any
+    trace: Trace
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    text: str = ''
+    history: Sequence[BaseMessage] = ()
+    memory: Callable[[], str] = lambda: ''
+    recalled: str = ''  # of the memory, at the turn's beginning
+    steps: StepCache = field(default_factory=StepCache)

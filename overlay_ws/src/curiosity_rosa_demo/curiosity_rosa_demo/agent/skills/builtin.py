@@ -1,0 +1,68 @@
+"""The skills that come with the agent, with their settings from skills.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from curiosity_rosa_demo.agent.skills.knowledge import knowledge_of
+from curiosity_rosa_demo.agent.skills.nav2 import nav2_of
+from curiosity_rosa_demo.agent.skills.navigate import navigate_to_pose
+from curiosity_rosa_demo.agent.skills.plugins import skill_of
+from curiosity_rosa_demo.agent.skills.query_world import query_world
+from curiosity_rosa_demo.agent.skills.rover_skills import (
+    capture_and_score,
+    get_status,
+    mast_close,
+    mast_open,
+    mast_rotate,
+    move_forward,
+    move_stop,
+    stop_base,
+    turn_left,
+    turn_right,
+)
+from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.agent.skills.speak import speak
+from curiosity_rosa_demo.agent.skills.task_skills import charge, react
+from curiosity_rosa_demo.agent.skills.wait_until import wait_until
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+
+TASKS_ONLY = ('react', 'charge')  # not offered to the model
+
+
+def skills(config: Config) -> Iterator[Skill]:
+    """In the order in which the model sees them. Raises ConfigError and BadSkill."""
+    longest = config.agent.turn.max_motion_s
+    for function in _functions(config):
+        name = function.__name__
+        settings = config.skills.skills.get(name)
+        if settings is None:
+            raise ConfigError(f'skills.yaml: skills.{name}: is missing; copy the shipped one')
+        at_most = {'duration_s': longest} if name in MOTIONS else None
+        yield skill_of(function, settings, at_most=at_most)
+
+
+def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
+    nav2 = config.agent.navigation.provider == 'nav2'
+    return (
+        capture_and_score,
+        mast_open,
+        mast_close,
+        mast_rotate,
+        move_forward,
+        turn_left,
+        turn_right,
+        move_stop,
+        get_status,
+        stop_base,
+        speak,
+        wait_until,
+        query_world,
+        knowledge_of(config.agent.knowledge.folder),
+        nav2_of(config.agent.navigation.action) if nav2 else navigate_to_pose,
+        react,
+        charge,
+    )

@@ -1,0 +1,112 @@
+"""Shortest ways of something that drives forward and turns in arcs (L. E. Dubins, 1957).
+
+Metres and radians. The formulas are those of Shkel and Lumelsky, "Classification of the Dubins
+set" (2001), for a start at the origin and lengths in units of the radius.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+WORDS = ('LSL', 'RSR', 'LSR', 'RSL', 'RLR', 'LRL')
+
+
+@dataclass(frozen=True)
+class Place:
+    x: float
+    y: float
+    yaw: float
+
+
+@dataclass(frozen=True)
+class Way:
+    """Three parts, each a letter out of L, S, R and its length in metres along the path."""
+
+    parts: tuple[tuple[str, float], ...]
+
+    @property
+    def length(self) -> float:
+        return sum(metres for _, metres in self.parts)
+
+
+def ways(start: Place, goal: Place, radius: float) -> Iterator[Way]:
+    """Each of the six kinds that exists, in no order."""
+    dx, dy = goal.x - start.x, goal.y - start.y
+    distance, bearing = math.hypot(dx, dy) / radius, math.atan2(dy, dx)
+    alpha, beta = _turn(start.yaw - bearing), _turn(goal.yaw - bearing)
+    for word in WORDS:
+        lengths = _lengths(word, alpha, beta, distance)
+        if lengths is not None:
+            yield Way(
+                tuple(
+                    (letter, length * radius) for letter, length in zip(word, lengths, strict=True)
+                )
+            )
+
+
+def _lengths(word: str, alpha: float, beta: float, d: float) -> tuple[float, float, float] | None:
+    """Of the three parts in units of the radius; None where there is no such way."""
+    sa, sb, ca, cb = math.sin(alpha), math.sin(beta), math.cos(alpha), math.cos(beta)
+    cab = math.cos(alpha - beta)
+    if word == 'LSL':
+        square = 2 + d * d - 2 * cab + 2 * d * (sa - sb)
+        theta = math.atan2(cb - ca, d + sa - sb)
+        return _when(square, _turn(theta - alpha), _turn(beta - theta))
+    if word == 'RSR':
+        square = 2 + d * d - 2 * cab + 2 * d * (sb - sa)
+        theta = math.atan2(ca - cb, d - sa + sb)
+        return _when(square, _turn(alpha - theta), _turn(theta - beta))
+    if word == 'LSR':
+        square = -2 + d * d + 2 * cab + 2 * d * (sa + sb)
+        theta = math.atan2(-ca - cb, d + sa + sb) - math.atan2(-2.0, _root(square))
+        return _when(square, _turn(theta - alpha), _turn(theta - beta))
+    if word == 'RSL':
+        square = -2 + d * d + 2 * cab - 2 * d * (sa + sb)
+        theta = math.atan2(ca + cb, d - sa - sb) - math.atan2(2.0, _root(square))
+        return _when(square, _turn(alpha - theta), _turn(beta - theta))
+    if word == 'RLR':
+        middle = (6 - d * d + 2 * cab + 2 * d * (sa - sb)) / 8
+        if abs(middle) > 1:
+            return None
+        turn = _turn(math.tau - math.acos(middle))
+        first = _turn(alpha - math.atan2(ca - cb, d - sa + sb) + turn / 2)
+        return first, turn, _turn(alpha - beta - first + turn)
+    middle = (6 - d * d + 2 * cab + 2 * d * (sb - sa)) / 8
+    if abs(middle) > 1:
+        return None
+    turn = _turn(math.tau - math.acos(middle))
+    first = _turn(-alpha + math.atan2(-ca + cb, d + sa - sb) + turn / 2)
+    return first, turn, _turn(beta - alpha - first + turn)
+
+
+def _when(square: float, first: float, last: float) -> tuple[float, float, float] | None:
+    return (first, math.sqrt(square), last) if square >= 0 else None
+
+
+def _root(square: float) -> float:
+    return math.sqrt(max(square, 0.0))
+
+
+def _turn(angle: float) -> float:
+    """In [0, 2 pi); a hair less than a whole turn is none."""
+    angle %= math.tau
+    return 0.0 if angle > math.tau - 1e-9 else angle
+
+
+def drive(start: Place, letter: str, metres: float, radius: float) -> Place:
+    """Where one part of a way leads."""
+    if letter == 'S':
+        return Place(
+            start.x + metres * math.cos(start.yaw),
+            start.y + metres * math.sin(start.yaw),
+            start.yaw,
+        )
+    sign = 1.0 if letter == 'L' else -1.0
+    yaw = start.yaw + sign * metres / radius
+    return Place(
+        start.x + sign * radius * (math.sin(yaw) - math.sin(start.yaw)),
+        start.y - sign * radius * (math.cos(yaw) - math.cos(start.yaw)),
+        yaw,
+    )

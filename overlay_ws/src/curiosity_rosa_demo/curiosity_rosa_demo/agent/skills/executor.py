@@ -1,0 +1,94 @@
+"""Runs skills: a thread for each, one at a time for each resource, with a time-out and a way out.
+
+A run ends in one of five ways. SUCCESS and FAILED: the skill said so before anybody stopped it.
+CANCELLED and TIMED_OUT: it was stopped and ended. UNKNOWN: it was stopped and goes on; it is left
+behind, and its cancellation stays requested, so that it can move nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.skills.errors import ResourceBusy, UnknownRun
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry, checked
+from curiosity_rosa_demo.agent.skills.run import Run
+from curiosity_rosa_demo.agent.skills.skill import Skill, SkillWorld
+from curiosity_rosa_demo.domain.brain import Json, RunningSkill, SkillResult, SkillStatus
+
+KEPT = 100  # runs that have ended and can still be asked for
+
+
+class SkillExecutor:
+    """From one asyncio loop; only the runs' threads and whoever cancels are elsewhere."""
+
+    def __init__(
+        self, registry: SkillRegistry, world: SkillWorld, *, grace_s: float = 3.0
+    ) -> None:
+        self._registry, self._world, self._grace_s = registry, world, grace_s
+        self._runs: dict[str, Run] = {}
+
+    async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
+        """Begin; the ID of the run. ``cancellation``: the turn's. Raises UnknownSkill,
+        BadArguments, ResourceBusy and TurnCancelled."""
+        skill = self._registry.get(skill_name)
+        arguments = checked(skill, params)
+        cancellation.check()
+        self._refuse_conflicts(skill)
+        run = Run(uuid.uuid4().hex, skill, cancellation, self._grace_s)
+        self._forget_one()
+        self._runs[run.goal.goal_id] = run
+        run.begin(self._world, arguments)
+        return run.goal.goal_id
+
+    async def cancel(self, goal_id: str) -> bool:
+        """Ask a run to end. False when that cannot be: it has ended, was asked before, or its
+        skill has ``cancel_supported`` false. Raises UnknownRun."""
+        run = self._run(goal_id)
+        if not self._registry.get(run.goal.skill_name).definition.cancel_supported:
+            return False
+        return run.stop(SkillStatus.CANCELLED, f'{run.goal.skill_name} was cancelled')
+
+    async def get_feedback(self, goal_id: str) -> Json:
+        """The last report of progress; empty before the first. Raises UnknownRun."""
+        return self._run(goal_id).feedback
+
+    def progress(self, goal_id: str) -> AsyncIterator[Json]:
+        """Each report of progress until the run ends. Raises UnknownRun."""
+        return self._run(goal_id).progress()
+
+    async def get_result(self, goal_id: str) -> SkillResult:
+        """Waits for the end. A run that its turn stopped raises TurnCancelled, but not before it
+        ended or was left behind. Raises UnknownRun."""
+        run = self._run(goal_id)
+        result = await asyncio.shield(run.done)
+        if run.stopped_by_turn:
+            raise TurnCancelled(run.why)
+        return result
+
+    def running(self) -> list[RunningSkill]:
+        return [run.goal for run in self._runs.values() if not run.done.done()]
+
+    def _refuse_conflicts(self, skill: Skill) -> None:
+        """Property 6. A run that was left behind holds nothing: it can move nothing more."""
+        name, needs = skill.definition.name, set(skill.definition.resources_required)
+        for goal in self.running():
+            held = ', '.join(sorted(needs.intersection(goal.resources_occupied)))
+            if held:
+                raise ResourceBusy(
+                    f'RESOURCE_CONFLICT: {name} needs {held}, which {goal.skill_name} holds; '
+                    'wait for it, or cancel it'
+                )
+
+    def _run(self, goal_id: str) -> Run:
+        try:
+            return self._runs[goal_id]
+        except KeyError:
+            raise UnknownRun(f'There is no run {goal_id!r}') from None
+
+    def _forget_one(self) -> None:
+        if len(self._runs) >= KEPT:
+            over = (goal_id for goal_id, run in self._runs.items() if run.done.done())
+            self._runs.pop(next(over, ''), None)

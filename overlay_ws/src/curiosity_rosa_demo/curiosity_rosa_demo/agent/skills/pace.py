@@ -1,0 +1,45 @@
+"""How fast the rover drives and how tightly it turns, learned from what its motions did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+FORGET = 0.5  # the weight of what was known before, against the new leg
+GUESSED_RADIUS_M = 2.5  # linear.x 1.0 with angular.z 0.4, as the rover's own services ask for
+LEAST_RADIUS_M = 0.05
+LEAST_M, LEAST_RAD = 0.02, 0.005  # a first leg that does less has not moved the rover
+MOVED = 0.2  # ... and a later one that does less than this part of what was expected
+
+
+@dataclass
+class Pace:
+    """Of one motion: ``speed`` in m/s, ``turn`` in rad/s in the direction that was asked for."""
+
+    speed: float  # a guess at first
+    turn: float
+    seconds: float = 0.0  # that it was measured for; 0: it is a guess
+
+    @property
+    def known(self) -> bool:
+        return self.seconds > 0.0
+
+    def learn(self, seconds: float, metres: float, radians: float) -> bool:
+        """What a leg did. False when it hardly moved the rover: nothing is learned from that."""
+        straight = self.turn == 0.0
+        least_m = MOVED * self.speed * seconds if self.known else LEAST_M
+        least_rad = MOVED * self.turn * seconds if self.known else LEAST_RAD
+        if metres < least_m or (not straight and radians < least_rad):
+            return False
+        before = FORGET * self.seconds
+        self.speed = (self.speed * before + metres) / (before + seconds)
+        if not straight:
+            self.turn = (self.turn * before + radians) / (before + seconds)
+        self.seconds = before + seconds
+        return True
+
+
+def turning_radius(paces: Iterable[Pace]) -> float:
+    """The widest arc of those that were measured, in metres."""
+    known = [pace.speed / pace.turn for pace in paces if pace.known and pace.turn > 0.0]
+    return max(LEAST_RADIUS_M, *known) if known else GUESSED_RADIUS_M

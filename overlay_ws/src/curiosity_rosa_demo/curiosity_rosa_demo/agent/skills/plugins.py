@@ -1,0 +1,87 @@
+"""Skills of other packages, found through the entry points of the group ``curiosity_rosa.skills``.
+
+An entry is a Skill, or a function that makes one from the Config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from importlib.metadata import EntryPoint, entry_points
+
+from pydantic import BaseModel
+
+from curiosity_rosa_demo.agent.skills.errors import BadSkill
+from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
+from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.domain.brain import Json, SkillDef
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config_rules import SkillSettings
+
+GROUP = 'curiosity_rosa.skills'
+
+
+def skill_of(
+    function: Callable[..., ToolResult],
+    settings: SkillSettings,
+    *,
+    at_most: Mapping[str, float] | None = None,
+) -> Skill:
+    """The skill that ``function(call, ...)`` carries out, by the function's name.
+
+    Its signature gives the arguments, the first paragraph of its docstring tells the model what it
+    is good for. ``at_most``: limits that only the configuration knows. Raises BadSkill.
+    """
+    arguments = arguments_model(function, at_most=at_most)
+    definition = _definition(function.__name__, arguments.model_json_schema(), settings)
+    return Skill(definition, function, arguments, description_of(function), settings.risk)
+
+
+def with_settings(skill: Skill, config: Config) -> Skill:
+    """``skill`` with the settings that skills.yaml has for it, if any."""
+    name = skill.definition.name
+    settings = config.skills.skills.get(name)
+    if settings is None:
+        return skill
+    definition = _definition(name, skill.definition.args_schema, settings)
+    return replace(skill, definition=definition, risk=settings.risk)
+
+
+def _definition(name: str, args_schema: Json, settings: SkillSettings) -> SkillDef:
+    return SkillDef(
+        name=name,
+        interface_type=settings.interface_type,
+        args_schema=args_schema,
+        resources_required=list(settings.resources_required),
+        preemptible=settings.preemptible,
+        cancel_supported=settings.cancel_supported,
+        timeout_s=settings.timeout_s,
+        error_map={error: decision.value for error, decision in settings.error_map.items()},
+    )
+
+
+def third_party(config: Config) -> Iterator[tuple[str, Skill | str]]:
+    """Each entry point's name with its skill, or with what is wrong with it in one line."""
+    for entry in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+        try:
+            skill = _loaded(entry, config)
+        except (Exception, SystemExit) as error:
+            why = ' '.join(str(error).split()) or 'no reason given'
+            yield entry.name, f'{type(error).__name__}: {why}'
+        else:
+            yield entry.name, skill
+
+
+def _loaded(entry: EntryPoint, config: Config) -> Skill:
+    made = entry.load()
+    skill = made if isinstance(made, Skill) else made(config)
+    if not isinstance(skill, Skill):
+        raise BadSkill(f'{entry.value} made a {type(skill).__name__}; it must make a Skill')
+    if not isinstance(skill.definition, SkillDef):
+        raise BadSkill(f'{entry.value} has no SkillDef; make it with skill_of(function, settings)')
+    if not (isinstance(skill.arguments, type) and issubclass(skill.arguments, BaseModel)):
+        raise BadSkill(f'{entry.value} has no model of its arguments; make it with skill_of')
+    if skill.definition.args_schema != skill.arguments.model_json_schema():
+        raise BadSkill(f'{entry.value} has an args_schema that is not that of its arguments')
+    return skill

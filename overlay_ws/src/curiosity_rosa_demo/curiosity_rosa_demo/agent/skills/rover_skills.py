@@ -1,0 +1,63 @@
+"""The nine tools of the rover, and stop_base: each is one call of the adapter."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.domain.models import ToolResult
+
+Duration = Annotated[float, Field(gt=0.0, description='seconds')]
+
+
+def capture_and_score(call: SkillCall) -> ToolResult:
+    """Take a picture of the ground and score the light where the rover stands, 0.0 (dark) to
+    1.0 (bright). Needs a raised mast."""
+    return call.world.tool('capture_and_score', call.cancellation)
+
+
+def mast_open(call: SkillCall) -> ToolResult:
+    """Raise the camera mast. Refused while the rover moves."""
+    return call.world.tool('mast_open', call.cancellation)
+
+
+def mast_close(call: SkillCall) -> ToolResult:
+    """Stow the camera mast. Needed before any motion."""
+    return call.world.tool('mast_close', call.cancellation)
+
+
+def mast_rotate(call: SkillCall) -> ToolResult:
+    """Turn the raised mast once around to look about; takes about 6 s."""
+    return call.world.tool('mast_rotate', call.cancellation)
+
+
+def move_forward(call: SkillCall, duration_s: Duration) -> ToolResult:
+    """Drive straight ahead for duration_s seconds, then stop. Needs a closed mast."""
+    return call.world.tool('move_forward', call.cancellation, duration_s=duration_s)
+
+
+def turn_left(call: SkillCall, duration_s: Duration) -> ToolResult:
+    """Drive an arc to the left for duration_s seconds, then stop. Needs a closed mast."""
+    return call.world.tool('turn_left', call.cancellation, duration_s=duration_s)
+
+
+def turn_right(call: SkillCall, duration_s: Duration) -> ToolResult:
+    """Drive an arc to the right for duration_s seconds, then stop. Needs a closed mast."""
+    return call.world.tool('turn_right', call.cancellation, duration_s=duration_s)
+
+
+def move_stop(call: SkillCall) -> ToolResult:
+    """Stop the rover at once. Always allowed."""
+    return call.world.tool('move_stop', call.cancellation)
+
+
+def get_status(call: SkillCall) -> ToolResult:
+    """Pose, mast, motion and last error of the rover, as measured now."""
+    return call.world.tool('get_status', call.cancellation)
+
+
+def stop_base(call: SkillCall) -> ToolResult:
+    """The same as move_stop: stop the rover at once. Always allowed."""
+    return call.world.tool('move_stop', call.cancellation)

@@ -1,0 +1,194 @@
+"""One run of a skill, in a thread of its own, from its start to the one result it has."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, suppress
+from typing import Any
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.skills.registry import error_key
+from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
+from curiosity_rosa_demo.domain.brain import Json, RunningSkill, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.models import ToolResult, json_object
+from curiosity_rosa_demo.tools.arguments import shown
+
+HEARD = 100  # reports of progress that are kept
+TIMEOUT_CODE = 'SKILL_TIMEOUT'
+
+
+class Run:
+    """Its methods are for the loop's thread, except ``stop``, which any thread may call."""
+
+    def __init__(self, goal_id: str, skill: Skill, turn: Cancellation, grace_s: float) -> None:
+        definition = skill.definition
+        self.goal = RunningSkill(
+            goal_id=goal_id,
+            skill_name=definition.name,
+            start_time=time.monotonic(),
+            timeout_s=definition.timeout_s,
+            resources_occupied=definition.resources_required,
+        )
+        self._skill, self._turn, self._grace_s = skill, turn, grace_s
+        self._loop = asyncio.get_running_loop()
+        self.done: asyncio.Future[SkillResult] = self._loop.create_future()
+        self._button = Cancellation()
+        self._lock = threading.Lock()  # of what the threads share: all below
+        self._stopped: SkillStatus | None = None  # by what, if it was before the skill ended
+        self.why = ''
+        self._ended = False
+        self.stopped_by_turn = False
+        self._heard: deque[Json] = deque(maxlen=HEARD)
+        self._count = 0  # of all that was ever heard
+        self._waking = False
+        self._news = asyncio.Event()
+        self._ties = ExitStack()
+
+    def begin(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
+        name, limit_s = self.goal.skill_name, self.goal.timeout_s
+        why = f'{name} timed out after {limit_s:g} s'
+        self._timer = self._loop.call_later(limit_s, self.stop, SkillStatus.TIMED_OUT, why)
+        self._ties.enter_context(self._turn.calling(self._turn_was_cancelled))
+        work = threading.Thread(
+            target=self._work, args=(world, arguments), name=f'skill-{name}', daemon=True
+        )
+        try:
+            work.start()
+        except RuntimeError as error:  # no more threads
+            self._settle(_failed(self._skill, _internal_error(name, error)))
+
+    # --- the ways to end --------------------------------------------------------------------
+
+    def stop(self, status: SkillStatus, why: str, *, by_turn: bool = False) -> bool:
+        """Ask the skill to end; ``status`` is how it ends then. False: it has ended, or was asked
+        before."""
+        with self._lock:
+            if self._ended or self._stopped is not None:
+                return False
+            self._stopped, self.why, self.stopped_by_turn = status, why, by_turn
+        self._button.cancel(why)
+        self._in_loop(self._give_grace)
+        return True
+
+    def _turn_was_cancelled(self) -> None:
+        self.stop(SkillStatus.CANCELLED, self._turn.reason, by_turn=True)
+
+    def _give_grace(self) -> None:
+        if not self.done.done():
+            self._timer.cancel()
+            self._timer = self._loop.call_later(self._grace_s, self._leave_behind)
+
+    def _leave_behind(self) -> None:
+        why = (
+            f'{self.goal.skill_name} did not end within {self._grace_s:g} s of its stop '
+            f'({self.why}): nobody knows what it did'
+        )
+        self._settle(
+            SkillResult(
+                status=SkillStatus.UNKNOWN, error_code=SkillStatus.UNKNOWN.value, error_msg=why
+            )
+        )
+
+    def _settle(self, result: SkillResult) -> None:
+        """The first result counts."""
+        if not self.done.done():
+            self._timer.cancel()
+            self._ties.close()
+            self.done.set_result(result)
+            self._wake()
+
+    # --- the thread -------------------------------------------------------------------------
+
+    def _work(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
+        name = self.goal.skill_name
+        result, raised = None, ''
+        try:
+            result = self._skill.run(SkillCall(world, self._button, self._progress), **arguments)
+            if not isinstance(result, ToolResult):
+                raised = f'Internal error in {name}: it answered no ToolResult'
+        except BaseException as error:  # also SystemExit: a skill ends no agent
+            raised = _internal_error(name, error)
+        with self._lock:
+            self._ended, stopped, why = True, self._stopped, self.why
+        if stopped is not None:
+            ended = _stopped(stopped, why, result)
+        elif raised or result is None:
+            ended = _failed(self._skill, raised)
+        elif result.ok:
+            ended = SkillResult(status=SkillStatus.SUCCESS, metrics=result.data)
+        else:
+            ended = _failed(self._skill, result.error_reason, result.data)
+        self._in_loop(self._settle, ended)
+
+    def _progress(self, report: Json) -> None:
+        json_object(report)
+        copied = json.loads(json.dumps(report))
+        with self._lock:
+            self._heard.append(copied)
+            self._count += 1
+            wake, self._waking = not self._waking, True
+        if wake:
+            self._in_loop(self._wake)
+
+    def _in_loop(self, work: Any, *arguments: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(work, *arguments)
+
+    # --- progress ---------------------------------------------------------------------------
+
+    @property
+    def feedback(self) -> Json:
+        """The last report; empty before the first."""
+        with self._lock:
+            return self._heard[-1] if self._heard else {}
+
+    async def progress(self) -> AsyncIterator[Json]:
+        """Every report from the last HEARD on, until the run ends."""
+        seen = 0
+        while True:
+            news = self._news
+            with self._lock:
+                missed, seen = self._count - seen, self._count
+                reports = list(self._heard)[-missed:] if missed else []
+            for report in reports:
+                yield report
+            if reports:
+                continue
+            if self.done.done():
+                return
+            await news.wait()
+
+    def _wake(self) -> None:
+        with self._lock:
+            self._waking = False
+        self._news.set()
+        self._news = asyncio.Event()
+
+
+def _failed(skill: Skill, why: str, data: Json | None = None) -> SkillResult:
+    code = error_key(skill.definition.error_map, why) or SkillStatus.FAILED.value
+    return SkillResult(
+        status=SkillStatus.FAILED, error_code=code, error_msg=why, metrics=data or {}
+    )
+
+
+def _stopped(status: SkillStatus, why: str, result: Any) -> SkillResult:
+    code = TIMEOUT_CODE if status is SkillStatus.TIMED_OUT else status.value
+    data = result.data if isinstance(result, ToolResult) else {}
+    if isinstance(result, ToolResult) and result.ok:
+        why = f'{why}; it had done its work by then'
+    return SkillResult(status=status, error_code=code, error_msg=why, metrics=data)
+
+
+def _internal_error(name: str, error: BaseException) -> str:
+    try:
+        told = repr(error)
+    except Exception:
+        told = type(error).__name__
+    told = told.encode(errors='replace').decode()  # what no trace could carry
+    return f'Internal error in {name}: {shown(told)}'

@@ -1,0 +1,121 @@
+"""The arguments of a skill, from the signature of the Python function that carries it out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic.errors import PydanticUserError
+from pydantic_core import PydanticCustomError
+
+from curiosity_rosa_demo.agent.skills.errors import BadSkill
+from curiosity_rosa_demo.domain.models import json_object
+
+CALL = 'call'  # the first parameter: a SkillCall, not an argument
+TAKEN = ('name', 'cancellation', 'arguments')  # by those who pass arguments on by keyword
+
+
+class Arguments(BaseModel):
+    """What JSON can carry, and no more keys than there are parameters."""
+
+    model_config = ConfigDict(extra='forbid', allow_inf_nan=False)
+
+    @model_validator(mode='before')
+    @classmethod
+    def _is_json(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            try:
+                json_object(data)
+            except TypeError as error:  # such as a set, from a caller in Python
+                raise ValueError(f'not JSON: {error}') from None
+        return data
+
+
+def arguments_model(
+    function: Callable[..., Any], *, at_most: Mapping[str, float] | None = None
+) -> type[BaseModel]:
+    """Checks the arguments of ``function(call, ...)``; its JSON schema is what the model sees.
+
+    ``Annotated[float, Field(gt=0.0, description='seconds')]`` gives limits and words; ``at_most``
+    gives limits that only the configuration knows. A boolean is no number. Raises BadSkill.
+    """
+    name = function.__name__
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters or parameters[0].name != CALL:
+        raise BadSkill(f'Skill {name!r} must take {CALL!r} first: def {name}({CALL}: SkillCall)')
+    hints = _hints(function)
+    limits = dict(at_most or {})
+    fields = {
+        parameter.name: _field(name, parameter, hints, limits.pop(parameter.name, None))
+        for parameter in parameters[1:]
+    }
+    if limits:
+        raise BadSkill(f'Skill {name!r} limits what it does not take: {", ".join(limits)}')
+    try:
+        model: type[BaseModel] = create_model(f'{name}_arguments', __base__=Arguments, **fields)
+        model.model_json_schema()
+    except (PydanticUserError, TypeError) as error:
+        why = str(error).splitlines()[0]
+        raise BadSkill(f'Skill {name!r} has an argument that JSON cannot carry: {why}') from None
+    return model
+
+
+def description_of(function: Callable[..., Any]) -> str:
+    """The first paragraph of the docstring, for the model. Raises BadSkill."""
+    text = inspect.getdoc(function) or ''
+    first = ' '.join(text.split('\n\n')[0].split())
+    if not first:
+        raise BadSkill(f'Skill {function.__name__!r} has no docstring: it tells the model its use')
+    return first
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function, include_extras=True)
+    except Exception as error:  # a NameError, or whatever evaluating the text of a type raises
+        raise BadSkill(
+            f'Skill {function.__name__!r} has a type that cannot be found ({error}); '
+            'types of arguments are names of its module'
+        ) from None
+
+
+def _field(
+    skill: str, parameter: inspect.Parameter, hints: Mapping[str, Any], most: float | None
+) -> Any:
+    name = parameter.name
+    problem = ''
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        problem = 'takes any number of values; a skill names each argument'
+    elif parameter.kind is parameter.POSITIONAL_ONLY:
+        problem = 'can only be passed by position; arguments come by name'
+    elif name not in hints:
+        problem = f'has no type; write {name}: float, or whatever it is'
+    elif name in TAKEN or name.startswith(('_', 'model_')) or hasattr(BaseModel, name):
+        problem = 'has a name that is taken; give it another'
+    if problem:
+        raise BadSkill(f'Skill {skill!r}: its argument {name!r} {problem}')
+    kind = hints[name] if most is None else Annotated[hints[name], Field(le=most)]
+    return (_numbers(kind), ... if parameter.default is parameter.empty else parameter.default)
+
+
+def _no_boolean(value: object) -> object:
+    if isinstance(value, bool):
+        raise PydanticCustomError('not_a_number', 'Input should be a valid number')
+    return value
+
+
+def _numbers(kind: Any) -> Any:
+    """``kind`` whose numbers are no booleans, however deep inside they stand."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if kind in (int, float) or (origin is Annotated and inside[0] in (int, float)):
+        return Annotated[kind, BeforeValidator(_no_boolean)]  # outermost: the limits go inside
+    if origin is Annotated:
+        return Annotated[(_numbers(inside[0]), *kind.__metadata__)]
+    if origin in (Union, UnionType) and bool not in inside:
+        return Union[tuple(_numbers(each) for each in inside)]  # noqa: UP007
+    if origin in (list, dict, tuple):
+        return origin[tuple(each if each is Ellipsis else _numbers(each) for each in inside)]
+    return kind

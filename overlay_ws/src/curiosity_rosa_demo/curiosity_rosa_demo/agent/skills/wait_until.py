@@ -1,0 +1,56 @@
+"""The skill ``wait_until``: look at the world until a condition holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Annotated
+
+from pydantic import Field
+
+from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
+from curiosity_rosa_demo.domain.models import ToolResult
+
+LOOK_S = 0.2
+LONGEST_S = 3600.0
+
+Condition = Annotated[
+    Json,
+    Field(
+        description='facts by name, all of which must hold: {"mast": "closed", '
+        '"battery_pct_above": 50}; also _below, _at_least, _at_most, _is_not, _in, _within'
+    ),
+]
+Patience = Annotated[float, Field(gt=0.0, le=LONGEST_S, description='seconds')]
+
+
+def wait_until(call: SkillCall, condition: Condition, timeout_s: Patience = 60.0) -> ToolResult:
+    """Wait until a condition on the facts of query_world holds, for timeout_s seconds at most."""
+    return waited(call, condition, timeout_s)
+
+
+def waited(
+    call: SkillCall,
+    condition: Json,
+    timeout_s: float,
+    now: Callable[[], float] = time.monotonic,
+) -> ToolResult:
+    """``now``: steady seconds, which pass in ``call.cancellation.sleep``. Raises TurnCancelled."""
+    try:
+        check(condition)
+    except BadCondition as error:
+        return ToolResult.failure(f'PARAM_INVALID: {error}')
+    begin = now()
+    while True:
+        call.cancellation.check()
+        verdict = holds(condition, call.world.facts())
+        passed_s = now() - begin
+        if verdict.ok:
+            return ToolResult.success(held=verdict.why, waited_s=round(passed_s, 3))
+        if passed_s >= timeout_s:
+            why = f'Not within {timeout_s:g} s: {verdict.why}'
+            return ToolResult.failure(why, waited_s=round(passed_s, 3))
+        call.progress({'waited_s': round(passed_s, 3), 'why': verdict.why})
+        call.cancellation.sleep(min(LOOK_S, timeout_s - passed_s))

@@ -1,0 +1,76 @@
+"""The rover and the people around it, as skills reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.react.guardrails import may_drive
+from curiosity_rosa_demo.agent.react.situation import Limits
+from curiosity_rosa_demo.agent.reporting import number
+from curiosity_rosa_demo.domain.brain import BrainState, Json, Spent
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.rover_tools import RoverTools
+
+
+class RoverWorld:
+    """A SkillWorld. ``brain`` is the kernel's state, ``spent`` what the turn has used so far; both
+    may be set later, as may ``say``, which prints, traces and publishes a text."""
+
+    def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
+        self._client, self._config, self._ros_clock = client, config, ros_clock
+        self._limits = Limits.of(config)
+        self.brain: Callable[[], BrainState] = BrainState
+        self.spent: Callable[[], Spent] = Spent
+        self.say: Callable[[str], None] = lambda text: None
+
+    @property
+    def config(self) -> Config:
+        return self._config
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        tools = RoverTools(self._client, self._config, self._ros_clock)
+        tools.cancellation = cancellation
+        return tools.run(name, **arguments)
+
+    def pose(self) -> RoverPose | None:
+        return self._client.pose()
+
+    def facts(self) -> Json:
+        """The adapter's word for mast and motion, which is newer than the kernel's."""
+        try:
+            status = self._client.status()
+        except ServiceFailed:
+            status = {}
+        state = self.brain()
+        moving = status.get('moving')
+        return {
+            'x': number(status.get('rover_x')),
+            'y': number(status.get('rover_y')),
+            'yaw_rad': number(status.get('yaw_rad')),
+            'mast': _mast(status),
+            'moving': moving if isinstance(moving, bool) else None,
+            'battery_pct': state.robot.battery_pct
+            if state.robot.battery_state.value != 'UNKNOWN'
+            else None,
+            'battery_state': state.robot.battery_state.value,
+            'mode': state.tasks.mode.value,
+            'zones': list(state.world.zones),
+            'safety_latch': state.robot.safety_latch,
+            'distance_to_target': state.robot.distance_to_target,
+        }
+
+    def may_drive(self, name: str, duration_s: float) -> str:
+        return may_drive(name, duration_s, self.facts(), self.spent(), self._limits)
+
+
+def _mast(status: dict[str, Any]) -> str:
+    """Unknown is unsafe: closed only when the adapter says so."""
+    mast = status.get('mast')
+    if isinstance(mast, str):
+        return mast
+    return {True: 'open', False: 'closed'}.get(status.get('mast_is_open'), 'unknown')  # type: ignore[arg-type]

@@ -1,0 +1,141 @@
+"""The checks behind every field of a plan. Each error begins with the field's path."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from dataclasses import MISSING, fields
+from enum import Enum
+from typing import Any, TypeVar
+
+E = TypeVar('E', bound=Enum)
+
+MAX_STEPS = 200
+MAX_CHARS = 100_000  # of a plan as text
+MAX_DEPTH = 32  # lists and objects inside one another
+WHOLE_END = 2**63  # what a column of SQLite carries
+MAX_PATH = 120  # characters of a path that are shown
+MAX_SHOWN = 60  # characters of a value that are shown
+
+_repr = reprlib.Repr()
+_repr.maxstring = _repr.maxother = MAX_SHOWN
+_repr.maxlevel = 2
+
+
+class PlanError(ValueError):
+    """It is no plan; the message says where, what stands there, and what would be right."""
+
+
+def short(value: object) -> str:
+    """``value`` for an error text."""
+    try:
+        shown = _repr.repr(value)
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        return 'a huge number'
+    return shown if len(shown) <= MAX_SHOWN else f'{shown[: MAX_SHOWN - 3]}...'
+
+
+def required_text(value: object, path: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise PlanError(f'{path} must be a text that is not empty, not {short(value)}')
+    return text(value, path)
+
+
+def text(value: object, path: str) -> str:
+    if not isinstance(value, str):
+        raise PlanError(f'{path} must be a text, not {short(value)}')
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PlanError(f'{path} must be valid Unicode, not {short(value)}') from None
+    return value
+
+
+def optional_text(value: object, path: str) -> str | None:
+    return None if value is None else text(value, path)
+
+
+def whole(value: object, path: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < WHOLE_END:
+        raise PlanError(f'{path} must be a whole number from 0, not {short(value)}')
+    return value
+
+
+def flag(value: object, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise PlanError(f'{path} must be true or false, not {short(value)}')
+    return value
+
+
+def seconds(value: object, path: str) -> float:
+    """A Unix time."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _fits(value):
+        raise PlanError(f'{path} must be a time in seconds, not {short(value)}')
+    return value
+
+
+def choice(enum: type[E], value: object, path: str) -> E:
+    """The member of ``enum`` with this value."""
+    for member in enum:
+        if value is member or (type(value) is str and value == member.value):
+            return member
+    names = ', '.join(str(member.value) for member in enum)
+    raise PlanError(f'{path} must be one of {names}, not {short(value)}')
+
+
+def json_object(value: object, path: str, levels: int = MAX_DEPTH) -> dict[str, Any]:
+    """A deep copy of ``value``, an object that JSON carries exactly."""
+    if not isinstance(value, dict):
+        raise PlanError(f'{path} must be an object, not {short(value)}')
+    copy: dict[str, Any] = _json_copy(value, path, levels)
+    return copy
+
+
+def given(cls: type[Any], data: object, path: str) -> dict[str, Any]:
+    """Those items of ``data`` that are fields of the dataclass ``cls``."""
+    if not isinstance(data, dict):
+        raise PlanError(f'{path} must be an object, not {short(data)}')
+    found = {}
+    for field in fields(cls):
+        if field.name in data:
+            found[field.name] = data[field.name]
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise PlanError(f'{field.name} is missing')
+    return found
+
+
+def _json_copy(value: object, path: str, levels: int) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return text(value, path)
+    if isinstance(value, (int, float)):
+        if not _fits(value):
+            raise PlanError(f'{path} must be a finite number, not {short(value)}')
+        return value
+    if not isinstance(value, (dict, list)):
+        raise PlanError(f'{path} must be a JSON value, not {short(value)}')
+    if levels == 0:
+        raise PlanError(f'{path} must not be nested that deep')
+    if isinstance(value, list):
+        items = enumerate(value)
+        return [_json_copy(item, _path(f'{path}[{i}]'), levels - 1) for i, item in items]
+    copy = {}
+    for key, item in value.items():
+        inner = _path(f'{path}.{key}' if isinstance(key, str) else path)
+        copy[text(key, f'a key of {path}')] = _json_copy(item, inner, levels - 1)
+    return copy
+
+
+def _path(path: str) -> str:
+    path = path.encode(errors='replace').decode()
+    return path if len(path) <= MAX_PATH else path[: MAX_PATH - 3] + '...'
+
+
+def _fits(value: float) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    try:
+        return bool(str(value))
+    except ValueError:  # more digits than Python prints
+        return False

@@ -1,0 +1,72 @@
+"""Random plans for property tests."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.domain.plan import (
+    ExecutionResult,
+    Plan,
+    PlanStatus,
+    PlanStep,
+    RiskLevel,
+    StepStatus,
+    ToolCallType,
+)
+from strategies import json_objects, names, text
+
+required = names.filter(str.strip)
+times = st.integers(0, 2**40) | st.floats(0.0, 1e12)
+ids = st.integers(0, 2**63 - 1) | st.integers(0, 9)
+
+
+def steps(status: st.SearchStrategy[StepStatus]) -> st.SearchStrategy[PlanStep]:
+    return st.builds(
+        PlanStep,
+        step_id=ids,
+        action=required,
+        parameters=json_objects,
+        preconditions=json_objects,
+        fallback=st.none() | text,
+        status=status,
+        description=text,
+        tool_call_type=st.sampled_from(ToolCallType),
+        requires_confirmation=st.booleans(),
+        confirmation_message=st.none() | text,
+        metadata=json_objects,
+    )
+
+
+def plans(step: st.SearchStrategy[PlanStep]) -> st.SearchStrategy[Plan]:
+    return st.builds(
+        Plan,
+        plan_id=required,
+        goal=required,
+        reasoning=text,
+        risk_level=st.sampled_from(RiskLevel),
+        requires_confirmation=st.booleans(),
+        confirmation_message=st.none() | text,
+        steps=st.lists(step, max_size=4, unique_by=lambda each: each.step_id),
+        status=st.sampled_from(PlanStatus),
+        created_at=times,
+        source=text,
+        metadata=json_objects,
+    )
+
+
+any_plans = plans(steps(st.sampled_from(StepStatus)))
+
+
+@st.composite
+def results(draw: st.DrawFn) -> ExecutionResult:
+    status = draw(st.sampled_from(StepStatus))
+    legal = {StepStatus.SUCCESS: [True], StepStatus.FAILED: [False]}.get(status, [True, False])
+    return ExecutionResult(
+        plan_id=draw(required),
+        step_id=draw(ids),
+        success=draw(st.sampled_from(legal)),
+        status=status,
+        message=draw(text),
+        output=draw(json_objects),
+        timestamp=draw(times),
+    )

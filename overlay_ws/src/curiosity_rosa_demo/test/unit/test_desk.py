@@ -1,0 +1,251 @@
+"""The desk: each question gets exactly one answer, and a stop goes before any."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.react.desk import Answer, Desk, NoQuestion
+from curiosity_rosa_demo.domain.brain import ApprovalAction, Question
+from harness import wait_until
+
+APPROVE, EDIT, REJECT = ApprovalAction.APPROVE, ApprovalAction.EDIT, ApprovalAction.REJECT
+WAIT_S = 20.0
+YES = Answer(APPROVE)
+
+
+def question(number: int = 1, *, age_s: float = 0.0, plain: bool = False) -> Question:
+    op: Any = None if plain else {'skill': 'move_forward', 'arguments': {'duration_s': 6.0}}
+    return Question(id=f'q{number}', text='drive?', op=op, asked_at=time.time() - age_s)
+
+
+class Asking:
+    """A turn that asks, in a thread of its own."""
+
+    def __init__(self, desk: Desk, asked: Question) -> None:
+        self.cancellation, self.asked = Cancellation(), asked
+        self._end: Future[Answer] = Future()
+        self._desk = desk
+        thread = threading.Thread(target=self._ask, daemon=True)
+        thread.start()
+        wait_until(lambda: self.asked in desk.questions or self._end.done(), 'the question')
+
+    def _ask(self) -> None:
+        try:
+            self._end.set_result(self._desk.ask(self.asked, self.cancellation))
+        except BaseException as error:
+            self._end.set_exception(error)
+
+    def end(self) -> Answer | str:
+        """The answer, or who stopped it."""
+        try:
+            return self._end.result(WAIT_S)
+        except TurnCancelled as cancelled:
+            return str(cancelled)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk(timeout_s=WAIT_S * 10)
+
+
+def test_the_answer_reaches_whoever_asked(desk: Desk) -> None:
+    turn = Asking(desk, question())
+    assert desk.question == turn.asked
+    answer = Answer(EDIT, {'duration_s': 2.0}, 'too far')
+    assert desk.answer(answer, 'q1') == turn.asked
+    assert desk.question is None  # at once: no second answer
+    assert turn.end() == answer
+
+
+def test_a_second_answer_finds_no_question(desk: Desk) -> None:
+    turn = Asking(desk, question())
+    desk.answer(Answer(REJECT))
+    with pytest.raises(NoQuestion, match=r'^No question is open\.$'):
+        desk.answer(YES)
+    assert turn.end() == Answer(REJECT)
+
+
+def test_an_answer_to_another_question_is_refused_and_names_the_open_ones(desk: Desk) -> None:
+    turns = [Asking(desk, question(number)) for number in (1, 12)]
+    with pytest.raises(NoQuestion, match=r"No question 'q' is open, but q1, q12\."):
+        desk.answer(YES, 'q')
+    desk.answer(YES, 'q12')
+    assert turns[1].end() == YES
+    assert desk.questions == [turns[0].asked]
+    desk.answer(Answer(REJECT))
+    assert turns[0].end() == Answer(REJECT)
+
+
+def test_a_plain_question_cannot_be_edited_and_stays_open(desk: Desk) -> None:
+    turn = Asking(desk, question(plain=True))
+    with pytest.raises(NoQuestion, match='q1 is a plain question: approve or reject it'):
+        desk.answer(Answer(EDIT, {}))
+    desk.answer(YES)
+    assert turn.end() == YES
+
+
+def test_no_answer_in_time_is_a_no() -> None:
+    desk = Desk(timeout_s=0.05)
+    assert Asking(desk, question()).end() == Answer(REJECT, why='no answer within 0.05 s')
+    assert desk.question is None
+
+
+def test_the_time_out_goes_on_across_a_restart(desk: Desk) -> None:
+    turn = Asking(desk, question(age_s=desk.timeout_s + 1.0))
+    assert isinstance(turn.end(), Answer)
+    # A clock that was set back does not make it longer.
+    future = Desk(timeout_s=0.05)
+    assert isinstance(Asking(future, question(age_s=-1000.0)).end(), Answer)
+
+
+def test_with_nobody_there_the_answer_is_no_at_once(desk: Desk) -> None:
+    heard: list[Question | None] = []
+    desk.changed = lambda: heard.append(desk.question)
+    desk.attended = False
+    answer = desk.ask(question(), Cancellation())
+    assert answer == Answer(REJECT, why='nobody is there to answer')
+    assert heard == []
+
+
+def test_a_stop_ends_the_question(desk: Desk) -> None:
+    turn = Asking(desk, question())
+    turn.cancellation.cancel('Stopped by the operator')
+    assert turn.end() == 'Stopped by the operator'
+    with pytest.raises(NoQuestion):
+        desk.answer(YES)
+
+
+@pytest.mark.parametrize('attended', [True, False])
+def test_a_stopped_turn_does_not_ask(desk: Desk, attended: bool) -> None:
+    desk.attended = attended
+    heard: list[Question | None] = []
+    desk.changed = lambda: heard.append(desk.question)
+    cancellation = Cancellation()
+    cancellation.cancel('Stopped')
+    with pytest.raises(TurnCancelled):
+        desk.ask(question(), cancellation)
+    assert heard == []
+
+
+def test_a_stop_counts_before_an_answer_that_was_not_taken_yet(desk: Desk) -> None:
+    turn = Asking(desk, question())
+    with desk._lock:  # it cannot wake up before both are there
+        desk.answer(YES)
+        pressing = threading.Thread(target=turn.cancellation.cancel, args=('Stopped',))
+        pressing.start()
+        wait_until(lambda: turn.cancellation.requested, 'the stop')
+    pressing.join()
+    assert turn.end() == 'Stopped'
+
+
+def test_every_question_and_its_end_are_told(desk: Desk) -> None:
+    heard: list[list[str]] = []
+    desk.changed = lambda: heard.append([each.id for each in desk.questions])
+    turn = Asking(desk, question())
+    desk.answer(YES)
+    turn.end()
+    wait_until(lambda: len(heard) == 2, 'both changes')
+    assert heard == [['q1'], []]
+
+
+def test_a_question_does_not_stay_when_telling_of_it_fails(desk: Desk) -> None:
+    def broken() -> None:
+        raise RuntimeError('nobody listens')
+
+    desk.changed = broken
+    with pytest.raises(RuntimeError):
+        desk.ask(question(), Cancellation())
+    assert desk.question is None
+
+
+STEPS = st.one_of(
+    st.tuples(st.just('ask'), st.sampled_from(['plain', 'op', 'old'])),
+    st.tuples(st.just('answer'), st.sampled_from([APPROVE, EDIT, REJECT]), st.integers(-1, 6)),
+    st.tuples(st.just('stop'), st.integers(0, 6)),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(STEPS, min_size=2, max_size=14))
+def test_each_question_has_the_end_that_came_first(steps: list[tuple[Any, ...]]) -> None:
+    desk, turns = Desk(timeout_s=1000.0), list[Asking]()
+    ends: dict[int, object] = {}  # by number; of those that have one
+    for step in steps:
+        if step[0] == 'ask':
+            kind = step[1]
+            asked = question(len(turns), age_s=2000.0 * (kind == 'old'), plain=kind == 'plain')
+            turns.append(Asking(desk, asked))
+            if kind == 'old':
+                ends[len(turns) - 1] = Answer(REJECT, why='no answer within 1000 s')
+                turns[-1].end()
+            continue
+        waiting = [number for number in range(len(turns)) if number not in ends]
+        if step[0] == 'stop':
+            if step[1] in waiting:
+                turns[step[1]].cancellation.cancel(f'stop {step[1]}')
+                ends[step[1]] = f'stop {step[1]}'
+                turns[step[1]].end()
+            continue
+        _, action, number = step
+        answer = Answer(action, {'step': len(ends)} if action is EDIT else None)
+        named = waiting[:1] if number == -1 else [each for each in waiting if each == number]
+        editable = named and (action is not EDIT or turns[named[0]].asked.op is not None)
+        if editable:
+            assert desk.answer(answer, '' if number == -1 else f'q{number}').id == f'q{named[0]}'
+            ends[named[0]] = answer
+        else:
+            with pytest.raises(NoQuestion):
+                desk.answer(answer, '' if number == -1 else f'q{number}')
+        assert [each.id for each in desk.questions] == [
+            f'q{each}' for each in range(len(turns)) if each not in ends
+        ]
+    for number, turn in enumerate(turns):
+        turn.cancellation.cancel(f'stop {number}')
+        # A stop after the answer may still overtake it: then the turn is stopped, not approved.
+        assert turn.end() in (ends.get(number), f'stop {number}')
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_of_many_who_answer_at_once_one_is_heard(seed: int) -> None:
+    """Answers, a stop and the time-out race; whoever was told yes was heard, or it was stopped."""
+    desk = Desk(timeout_s=0.01 if seed % 2 else WAIT_S)
+    turn = Asking(desk, question())
+    taken: list[str] = []
+    ready = threading.Barrier(5)
+
+    def answer(why: str) -> None:
+        ready.wait(WAIT_S)
+        try:
+            desk.answer(Answer(APPROVE, why=why), 'q1')
+        except NoQuestion:
+            return
+        taken.append(why)
+
+    def stop() -> None:
+        ready.wait(WAIT_S)
+        if seed % 3 == 0:
+            turn.cancellation.cancel('stop')
+
+    threads = [threading.Thread(target=answer, args=(f'{number}',)) for number in range(4)]
+    threads.append(threading.Thread(target=stop))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(WAIT_S)
+    end = turn.end()
+    assert len(taken) <= 1
+    if isinstance(end, Answer) and end.action is APPROVE:
+        assert taken == [end.why]
+    elif isinstance(end, Answer):
+        assert taken == []
+        assert end.why == 'no answer within 0.01 s'
+    else:
+        assert end == 'stop'

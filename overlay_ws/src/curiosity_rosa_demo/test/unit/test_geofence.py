@@ -1,0 +1,238 @@
+"""The geofence holds for every rover that keeps to the configured speed, however it turns."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.react.geofence import (
+    TURN_RADIUS_M,
+    motion_seconds,
+    outside,
+    reach_of,
+)
+from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
+from curiosity_rosa_demo.infra.config_rules import Geofence
+from guardrails_world import READY, SHIPPED, fences, propose, with_fence
+
+many = settings(max_examples=1000, deadline=None)
+some = settings(max_examples=300, deadline=None)
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+SAMPLES = 12
+Place = tuple[float, float, float]
+World = tuple[Limits, Situation]
+
+
+def arc(place: Place, speed: float, rate: float, seconds: float) -> Iterator[Place]:
+    """The way of a unicycle, exact at every sample."""
+    x, y, yaw = place
+    for sample in range(1, SAMPLES + 1):
+        time = seconds * sample / SAMPLES
+        half = rate * time / 2
+        chord = speed * time * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)
+        yield x + chord * math.cos(yaw + half), y + chord * math.sin(yaw + half), yaw + 2 * half
+
+
+@st.composite
+def drives(
+    draw: st.DrawFn, place: Place, seconds: float, fastest: float, turns: bool
+) -> list[Place]:
+    """Any way that takes ``seconds``, no faster than ``fastest``, in two pieces."""
+    way, first = [place], draw(st.floats(0.0, 1.0))
+    for part in (first, 1.0 - first):
+        rate = draw(st.sampled_from([0.0, -0.4, 0.4]) | st.floats(-3.0, 3.0)) if turns else 0.0
+        speed = fastest * draw(st.just(1.0) | st.floats(0.0, 1.0))
+        way += arc(way[-1], speed, rate, seconds * part)
+    return way
+
+
+def assert_inside(fence: Geofence, way: list[Place]) -> None:
+    """The margin is kept, too."""
+    for x, y, _ in way:
+        assert fence.x_min + fence.margin_m - 1e-6 <= x <= fence.x_max - fence.margin_m + 1e-6
+        assert fence.y_min + fence.margin_m - 1e-6 <= y <= fence.y_max - fence.margin_m + 1e-6
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[Limits, Situation]:
+    """Limits and a rover in the middle of nowhere; the fence is put around it later."""
+    limits = dataclasses.replace(
+        SHIPPED, geofence=draw(fences(enabled=True)), reaction_s=draw(st.floats(0.0, 5.0))
+    )
+    where = st.floats(-100.0, 100.0)
+    yaw = draw(st.floats(-7.0, 7.0))
+    return limits, dataclasses.replace(READY, x=draw(where), y=draw(where), yaw_rad=yaw)
+
+
+def fence_around(proposal: Proposal, situation: Situation, limits: Limits) -> Limits:
+    """``limits`` with the smallest fence that holds where the motion may lead."""
+    reach = reach_of(proposal, situation, limits)
+    assert reach is not None
+    grown = reach.radius + limits.geofence.margin_m + 1e-9  # for rounding
+    box = {
+        f'{axis}_{end}': pick(point[place] for point in reach.points) + sign * grown
+        for place, axis in enumerate('xy')
+        for end, pick, sign in (('min', min, -1), ('max', max, 1))
+    }
+    around: Limits = with_fence(limits, **box)
+    return around
+
+
+def place_of(situation: Situation) -> Place:
+    assert situation.x is not None
+    assert situation.y is not None
+    assert situation.yaw_rad is not None
+    return situation.x, situation.y, situation.yaw_rad
+
+
+@many
+@given(worlds(), st.sampled_from(MOTIONS), st.floats(0.01, 20.0), st.booleans(), st.data())
+def test_a_motion_that_passes_never_leads_outside(
+    world: World, name: str, duration_s: float, still: bool, data: st.DataObject
+) -> None:
+    limits, situation = world
+    situation = dataclasses.replace(situation, moving=False if still else None)
+    proposal = propose(name, duration_s=duration_s)
+    limits = fence_around(proposal, situation, limits)
+    assert not outside(proposal, situation, limits)
+    fastest, way = limits.geofence.max_speed_mps, [place_of(situation)]
+    if not still:  # it ends what it does, however that turns
+        way = data.draw(drives(way[-1], limits.reaction_s, fastest, True))
+    seconds = duration_s + limits.reaction_s
+    way += data.draw(drives(way[-1], seconds, fastest, name != 'move_forward'))
+    assert_inside(limits.geofence, way)
+
+
+@some
+@given(
+    worlds(),
+    st.tuples(st.floats(-30.0, 30.0), st.floats(-30.0, 30.0)),
+    st.sampled_from([-1, 1]),
+    st.floats(0.1, 1.0),
+    st.floats(0.0, math.tau),
+)
+def test_a_navigation_that_passes_and_arcs_towards_its_goal_never_leads_outside(
+    world: World, offset: tuple[float, float], side: int, part: float, end_turn: float
+) -> None:
+    limits, situation = world
+    place = place_of(situation)
+    goal = place[0] + offset[0], place[1] + offset[1]
+    proposal = propose('navigate_to_pose', x=goal[0], y=goal[1])
+    limits = fence_around(proposal, situation, limits)
+    assert not outside(proposal, situation, limits)
+    radius = TURN_RADIUS_M * part
+    across = place[2] + side * math.pi / 2
+    centre = place[0] + radius * math.cos(across), place[1] + radius * math.sin(across)
+    distance = math.dist(centre, goal)
+    assume(distance > radius * 1.001)  # no tangent leads to a goal inside the turning circle
+    to_goal = math.atan2(goal[1] - centre[1], goal[0] - centre[0])
+    heading = to_goal + side * math.asin(radius / distance)
+    turn = side * (heading - place[2]) % math.tau
+    way = [place, *arc(place, radius, side, turn)]
+    way += arc(way[-1], math.dist(way[-1][:2], goal), 0.0, 1.0)
+    assert math.dist(way[-1][:2], goal) < 1e-3
+    way += arc(way[-1], radius, side, end_turn)
+    way += arc(way[-1], limits.geofence.max_speed_mps, 0.0, limits.reaction_s)
+    assert_inside(limits.geofence, way)
+
+
+@some
+@given(worlds(), st.sampled_from(MOTIONS), st.floats(0.01, 20.0))
+def test_a_fence_that_is_passed_by_a_millimetre_refuses(
+    world: World, name: str, duration_s: float
+) -> None:
+    limits, situation = world
+    proposal = propose(name, duration_s=duration_s)
+    limits = fence_around(proposal, situation, limits)
+    assume(situation.x is not None and limits.geofence.x_max - situation.x > 0.01)
+    fence = limits.geofence
+    assume(fence.x_max - fence.x_min > 2 * fence.margin_m + 0.01)
+    why = outside(proposal, situation, with_fence(limits, x_max=fence.x_max - 1e-3))
+    assert why.startswith('GEOFENCE: ')
+    assert 'beyond x_max' in why
+
+
+@some
+@given(worlds(), st.floats(0.01, 20.0))
+def test_a_forward_motion_is_told_to_the_metre(world: World, duration_s: float) -> None:
+    """Neither shorter than the rover can drive nor longer."""
+    limits, situation = world
+    reach = reach_of(propose('move_forward', duration_s=duration_s), situation, limits)
+    assert reach is not None
+    seconds = duration_s + limits.reaction_s
+    driven = [*arc(place_of(situation), limits.geofence.max_speed_mps, 0.0, seconds)][-1]
+    assert math.dist(reach.points[-1], driven[:2]) < 1e-6
+    assert reach.radius == 0.0
+
+
+@some
+@given(
+    fences(enabled=True),
+    st.sampled_from([*MOTIONS, 'navigate_to_pose']),
+    st.floats(0.001, 100.0),
+    st.sampled_from([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)]),
+)
+def test_no_motion_passes_for_a_rover_that_is_outside(
+    fence: Geofence, name: str, excess: float, side: tuple[float, float]
+) -> None:
+    """Not even one that leads back."""
+    middle = (fence.x_min + fence.x_max) / 2, (fence.y_min + fence.y_max) / 2
+    half = (fence.x_max - fence.x_min) / 2, (fence.y_max - fence.y_min) / 2
+    x, y = (middle[axis] + side[axis] * (half[axis] - fence.margin_m + excess) for axis in (0, 1))
+    inwards = math.atan2(-side[1], -side[0])
+    situation = dataclasses.replace(READY, x=x, y=y, yaw_rad=inwards)
+    proposal = propose(name, duration_s=0.1, x=middle[0], y=middle[1])
+    limits = dataclasses.replace(SHIPPED, geofence=fence)
+    assert 'a person must drive it back' in outside(proposal, situation, limits)
+
+
+@pytest.mark.parametrize('name', [*MOTIONS, 'navigate_to_pose'])
+@pytest.mark.parametrize('unknown', [{'x': None}, {'y': None}, {'x': None, 'y': None}])
+def test_an_unknown_pose_is_outside(name: str, unknown: dict[str, None]) -> None:
+    situation = dataclasses.replace(READY, **unknown)
+    proposal = propose(name, duration_s=0.1, x=1.0, y=0.0)
+    assert outside(proposal, situation, SHIPPED).startswith('GEOFENCE: the pose')
+    assert not outside(proposal, situation, with_fence(enabled=False))
+
+
+def test_a_heading_that_is_unknown_may_lead_anywhere() -> None:
+    fence = with_fence(x_min=-5.0)
+    proposal = propose('move_forward', duration_s=2.0)
+    assert not outside(proposal, READY, fence)
+    assert outside(proposal, dataclasses.replace(READY, yaw_rad=None), fence)
+
+
+def test_a_rover_at_the_fence_may_drive_away_from_it_only() -> None:
+    at_the_fence = dataclasses.replace(READY, x=98.5, yaw_rad=math.pi)
+    proposal = propose('move_forward', duration_s=10.0)
+    assert not outside(proposal, at_the_fence, SHIPPED)
+    why = outside(proposal, dataclasses.replace(at_the_fence, yaw_rad=0.0), SHIPPED)
+    assert why == (
+        'GEOFENCE: may lead to x 112, beyond x_max 100 and its margin 1; '
+        'drive for less time or another way'
+    )
+
+
+@pytest.mark.parametrize('goal', [{}, {'x': 1.0}, {'x': 1.0, 'y': 'far'}, {'x': math.nan, 'y': 0}])
+def test_a_goal_that_is_none_is_outside(goal: dict[str, object]) -> None:
+    assert outside(propose('navigate_to_pose', **goal), READY, SHIPPED)
+
+
+@pytest.mark.parametrize('duration', [None, 'long', True, math.nan, -1.0, 1e9, 10**400])
+def test_a_time_that_is_none_counts_as_the_whole_leash(duration: object) -> None:
+    proposal = propose('move_forward', duration_s=duration)
+    assert motion_seconds(proposal, SHIPPED) == SHIPPED.leash_s + SHIPPED.reaction_s
+
+
+def test_a_skill_that_claims_the_base_may_drive_for_the_whole_leash() -> None:
+    wiggle = dataclasses.replace(
+        propose('speak', text='hi'), skill_resources=frozenset({'base', 'mast'})
+    )
+    assert not outside(wiggle, READY, SHIPPED)
+    assert outside(wiggle, READY, with_fence(x_max=30.0))
+    assert not outside(propose('speak', text='hi'), READY, with_fence(x_max=3.0))

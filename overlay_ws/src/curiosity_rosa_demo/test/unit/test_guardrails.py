@@ -1,0 +1,533 @@
+"""What the guardrails refuse, in every situation and under every configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.react.approval_rules import reasons_to_ask
+from curiosity_rosa_demo.agent.react.geofence import metres_ahead, motion_seconds, outside
+from curiosity_rosa_demo.agent.react.guardrails import (
+    RULES,
+    Refusal,
+    may_drive,
+    refusal,
+)
+from curiosity_rosa_demo.agent.react.situation import (
+    MAST_ACTIONS,
+    Limits,
+    Proposal,
+    Situation,
+    seen,
+    situation_of,
+)
+from curiosity_rosa_demo.domain.brain import BrainState, ReactState, SkillsState, Spent
+from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST, ToolResult
+from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_rules import Guardrails
+from guardrails_world import (
+    CONFIG,
+    DRIVES,
+    FREE,
+    MAST,
+    OTHERS,
+    READY,
+    SHIPPED,
+    STOPS,
+    all_limits,
+    anything,
+    exposed,
+    odd,
+    proposals,
+    propose,
+    resources,
+    running,
+    situations,
+    skill_facts,
+    with_fence,
+)
+from strategies import json_values
+
+most = settings(max_examples=1000, deadline=None)
+many = settings(max_examples=500, deadline=None)
+some = settings(max_examples=250, deadline=None)
+DOCS = Path(__file__).parents[5] / 'docs' / 'guardrails.md'
+TOOLS = (
+    *('move_forward', 'turn_left', 'turn_right', 'mast_open', 'mast_close', 'mast_rotate'),
+    *('capture_and_score', 'move_stop', 'get_status'),
+)
+
+
+def rule_of(proposal: Proposal, situation: Situation, limits: Limits = SHIPPED) -> str:
+    """Name of the rule that refuses; nothing when none does."""
+    refused = refusal(proposal, situation, limits)
+    return refused.rule if refused else ''
+
+
+def ready(**changes: Any) -> Situation:
+    situation: Situation = dataclasses.replace(READY, **changes)
+    return situation
+
+
+def spent(**changes: Any) -> Situation:
+    return ready(spent=Spent(**changes))
+
+
+# --- for all situations and configurations ---------------------------------------------------
+
+
+@most
+@given(proposals(*DRIVES), exposed, all_limits)
+def test_no_motion_passes_with_a_mast_that_is_not_known_closed(
+    proposal: Proposal, situation: Situation, limits: Limits
+) -> None:
+    assert refusal(proposal, situation, limits) is not None
+
+
+@many
+@given(
+    proposals(*DRIVES, *MAST, *OTHERS),
+    situations(**FREE) | situations(),
+    all_limits,
+    resources.filter(bool),
+    resources,
+)
+def test_a_proposal_whose_resources_are_in_use_is_refused(
+    proposal: Proposal,
+    situation: Situation,
+    limits: Limits,
+    held: frozenset[str],
+    others: frozenset[str],
+) -> None:
+    """Property 6."""
+    proposal = dataclasses.replace(proposal, skill_resources=others | {min(held)})
+    busy = (*situation.running, running(*held))
+    assert refusal(proposal, dataclasses.replace(situation, running=busy), limits) is not None
+
+
+@some
+@given(resources, resources)
+def test_a_free_resource_is_no_conflict(wanted: frozenset[str], held: frozenset[str]) -> None:
+    proposal = dataclasses.replace(propose('speak'), skill_resources=wanted - {'base'})
+    situation = ready(running=(running(*held - wanted), running()))
+    assert rule_of(proposal, situation) == ''
+    if wanted & held - {'base'}:
+        refused = refusal(proposal, ready(running=(running(*held),)), SHIPPED)
+        assert refused is not None
+        assert refused.reason.startswith('RESOURCE_CONFLICT: ')
+
+
+@some
+@given(proposals(*STOPS), situations(), all_limits)
+def test_a_stop_always_passes_and_asks_nobody(
+    proposal: Proposal, situation: Situation, limits: Limits
+) -> None:
+    situation = dataclasses.replace(
+        situation, refused={proposal.op.text: 9}, running=(running('base', 'mast', 'camera'),)
+    )
+    assert refusal(proposal, situation, limits) is None
+    assert reasons_to_ask(proposal, situation, limits) == []
+
+
+@some
+@given(anything, situations(), all_limits)
+def test_every_reason_is_one_line_that_a_tool_result_can_carry(
+    proposal: Proposal, situation: Situation, limits: Limits
+) -> None:
+    refused = refusal(proposal, situation, limits)
+    reasons = [refused.reason] if refused else reasons_to_ask(proposal, situation, limits)
+    for reason in reasons:
+        assert ToolResult.failure(reason).error_reason == reason
+        assert reason == reason.strip()
+        assert reason.splitlines() == [reason]
+        assert len(reason) <= 250
+
+
+@some
+@given(
+    st.lists(st.tuples(anything, st.floats(0.0, 1.0)), max_size=15),
+    all_limits,
+    situations(**FREE),
+)
+def test_a_turn_never_exceeds_its_budget(
+    turn: list[tuple[Proposal, float]], limits: Limits, situation: Situation
+) -> None:
+    """However little of the time and way that it may take each motion really takes."""
+    limits = dataclasses.replace(limits, geofence=with_fence(limits, enabled=False).geofence)
+    steps, cost, metres, seconds = 0, 0.0, 0.0, 0.0
+    for proposal, part in turn:
+        proposal = dataclasses.replace(proposal, cost=part * proposal.cost)
+        used = Spent(steps=steps, cost=cost, metres=metres, seconds=seconds)
+        now = dataclasses.replace(situation, spent=used)
+        if proposal.stops or refusal(proposal, now, limits) is not None:
+            continue
+        steps, cost = steps + 1, cost + proposal.cost
+        if limits.drives(proposal):
+            ahead = metres_ahead(proposal, now, limits)
+            assert ahead is not None
+            metres += part * ahead
+        if limits.drives(proposal) and proposal.skill != 'navigate_to_pose':
+            seconds += part * motion_seconds(proposal, limits)
+        assert steps <= limits.max_steps
+        assert cost <= limits.budget.max_cost
+        assert metres <= limits.budget.max_metres
+        assert seconds <= limits.budget.max_seconds
+
+
+@some
+@given(proposals(*DRIVES, *MAST), situations(), all_limits)
+def test_nothing_moves_under_a_latch_in_safe_mode_or_in_an_unknown_one(
+    proposal: Proposal, situation: Situation, limits: Limits
+) -> None:
+    if situation.safety_latch or situation.mode not in ('EXEC', 'IDLE', 'CHARGE'):
+        assert rule_of(proposal, situation, limits) == 'safety'
+    elif situation.mode == 'CHARGE' and proposal.skill != 'mast_close':
+        assert rule_of(proposal, situation, limits) == 'charging'
+    elif refusal(proposal, situation, limits) is None:
+        assert situation.mode in ('EXEC', 'IDLE') or proposal.skill == 'mast_close'
+
+
+@some
+@given(proposals(*MAST), situations(**FREE), all_limits)
+def test_the_mast_stays_where_it_is_while_the_rover_moves(
+    proposal: Proposal, situation: Situation, limits: Limits
+) -> None:
+    if refusal(proposal, situation, limits) is None:
+        assert not situation.moving
+        assert situation.moving is False or proposal.skill == 'mast_close'
+
+
+@some
+@given(proposals(*OTHERS), situations(), all_limits)
+def test_what_moves_nothing_is_refused_by_no_rule_about_motion(
+    proposal: Proposal, situation: Situation, limits: Limits
+) -> None:
+    proposal = dataclasses.replace(proposal, skill_resources=proposal.skill_resources - {'base'})
+    about_motion = {'safety', 'charging', 'mast_closed', 'still_for_mast', 'metres_left'}
+    assert rule_of(proposal, situation, limits) not in about_motion | {'geofence'}
+
+
+@some
+@given(proposals(*DRIVES), situations(**{**FREE, 'moving': False}), all_limits)
+def test_nothing_leaves_the_fence_without_a_yes(
+    proposal: Proposal, situation: Situation, limits: Limits
+) -> None:
+    if refusal(proposal, situation, limits) is None and outside(proposal, situation, limits):
+        assert limits.geofence.leaving == 'ask'
+        assert reasons_to_ask(proposal, situation, limits)
+
+
+facts_of_any_kind = st.dictionaries(
+    st.sampled_from(
+        ['mode', 'mast', 'moving', 'x', 'y', 'yaw_rad', 'battery_pct', 'safety_latch']
+    ),
+    json_values | odd,
+)
+
+
+@some
+@given(facts_of_any_kind, anything, all_limits, st.sampled_from(DRIVES), st.floats() | odd)
+def test_whatever_is_known_no_rule_fails(
+    facts: dict[str, Any], proposal: Proposal, limits: Limits, name: str, duration_s: Any
+) -> None:
+    situation = seen(facts, spent=Spent())
+    assert isinstance(refusal(proposal, situation, limits), Refusal | None)
+    assert all(reasons_to_ask(proposal, situation, limits))
+    why = may_drive(name, duration_s, facts, Spent(), limits)
+    assert why or situation.mast == 'closed'
+
+
+@some
+@given(
+    st.sampled_from(['move_forward', 'turn_left', 'turn_right']),
+    st.floats(0.01, 0.9),
+    situations(running=(), refused={}) | situations(**{**FREE, 'moving': False}),
+    all_limits,
+)
+def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
+    name: str, part: float, situation: Situation, limits: Limits
+) -> None:
+    duration_s = part * limits.leash_s
+    facts = {
+        key: getattr(situation, key)
+        for key in ('mode', 'mast', 'moving', 'x', 'y', 'yaw_rad', 'safety_latch')
+    }
+    before = situation.spent.model_copy(update={'steps': 0, 'cost': 0.0})
+    proposal = dataclasses.replace(propose(name, duration_s=duration_s), cost=0.0)
+    alone = refusal(proposal, dataclasses.replace(situation, spent=before), limits)
+    said = {
+        approved: may_drive(
+            name, duration_s, facts, situation.spent, limits, leaving_approved=approved
+        )
+        for approved in (False, True)
+    }
+    assert said[True] == (alone.reason if alone else '')
+    assert said[False] == said[True] or outside(proposal, situation, limits)
+
+
+# --- each rule -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('name', [*TOOLS, 'stop_base', 'speak', 'query_world', 'wait_until'])
+def test_a_ready_rover_may_do_everything_and_nobody_is_asked(name: str) -> None:
+    proposal = propose(name, **({'duration_s': 20.0} if name in DRIVES else {}))
+    assert refusal(proposal, READY, SHIPPED) is None
+    assert reasons_to_ask(proposal, READY, SHIPPED) == []
+
+
+def test_a_ready_rover_may_navigate_and_nobody_is_asked() -> None:
+    proposal = propose('navigate_to_pose', x=20.0, y=-5.0)
+    assert refusal(proposal, READY, SHIPPED) is None
+    assert reasons_to_ask(proposal, READY, SHIPPED) == []
+
+
+@pytest.mark.parametrize('mast', ['opening', 'open', 'closing', 'unknown', ''])
+@pytest.mark.parametrize('name', DRIVES)
+def test_the_mast_rule_has_the_words_of_the_contract(name: str, mast: str) -> None:
+    refused = refusal(propose(name, duration_s=1.0, x=1.0, y=1.0), ready(mast=mast), SHIPPED)
+    assert refused == Refusal('mast_closed', NEED_TO_CLOSE_MAST)
+
+
+def test_a_foreign_skill_that_claims_the_base_is_a_motion() -> None:
+    wiggle = dataclasses.replace(propose('speak'), skill_resources=frozenset({'base'}))
+    assert rule_of(wiggle, ready(mast='open')) == 'mast_closed'
+    assert rule_of(wiggle, ready(mode='SAFE')) == 'safety'
+
+
+@pytest.mark.parametrize(
+    ('moving', 'refused'),
+    [(True, set(MAST)), (None, {'mast_open', 'mast_rotate'}), (False, set())],
+)
+def test_mast_actions_wait_for_the_rover(moving: bool | None, refused: set[str]) -> None:
+    answers = {name: refusal(propose(name), ready(moving=moving), SHIPPED) for name in MAST}
+    assert {name for name, answer in answers.items() if answer} == refused
+    reasons = [answer.reason for answer in answers.values() if answer]
+    assert all(reason.startswith(MOVE_IN_PROGRESS) for reason in reasons)
+
+
+@pytest.mark.parametrize('name', [*DRIVES, *MAST])
+def test_a_latch_and_safe_hold_everything_that_moves(name: str) -> None:
+    proposal = propose(name, duration_s=1.0, x=1.0, y=1.0)
+    assert rule_of(proposal, ready(safety_latch='e-stop pressed')) == 'safety'
+    assert rule_of(proposal, ready(mode='SAFE')) == 'safety'
+    assert rule_of(proposal, ready(mode='')) == 'safety'
+
+
+def test_in_charge_mode_the_mast_may_be_stowed() -> None:
+    charging = ready(mode='CHARGE')
+    allowed = {name for name in (*DRIVES, *MAST) if not rule_of(propose(name), charging)}
+    assert allowed == {'mast_close'}
+
+
+def test_what_was_refused_twice_is_refused_without_another_look() -> None:
+    proposal = propose('speak', text='hi')
+    assert rule_of(proposal, ready(refused={proposal.op.text: 1})) == ''
+    assert rule_of(proposal, ready(refused={proposal.op.text: 2})) == 'same_refused'
+    assert rule_of(propose('speak', text='ho'), ready(refused={proposal.op.text: 2})) == ''
+
+
+@pytest.mark.parametrize(
+    ('rule', 'last', 'over'),
+    [
+        ('steps_left', {'steps': 39}, {'steps': 40}),
+        ('cost_left', {'cost': 995.0}, {'cost': 995.1}),
+        ('metres_left', {'metres': 194.5}, {'metres': 194.6}),
+        ('seconds_left', {'seconds': 3594.5}, {'seconds': 3594.6}),
+    ],
+)
+def test_a_budget_may_be_used_up_and_no_more(
+    rule: str, last: dict[str, Any], over: dict[str, Any]
+) -> None:
+    """Two seconds at 1 m/s, and 3.5 s until the rover stands for sure."""
+    proposal = propose('move_forward', duration_s=2.0)
+    assert rule_of(proposal, spent(**last)) == ''
+    assert rule_of(proposal, spent(**over)) == rule
+    assert rule_of(propose('move_stop'), spent(**over)) == ''
+
+
+def test_time_that_is_up_refuses_everything_but_a_stop() -> None:
+    late = spent(seconds=3600.0)
+    passing = [name for name in CONFIG.skills.skills if not rule_of(propose(name), late)]
+    assert sorted(passing) == ['move_stop', 'stop_base']
+
+
+def test_leaving_the_fence_is_refused_or_asked_for_as_configured() -> None:
+    proposal, at_the_fence = propose('move_forward', duration_s=9.0), ready(x=95.0)
+    assert rule_of(proposal, at_the_fence) == 'geofence'
+    allowing = with_fence(leaving='ask')
+    assert rule_of(proposal, at_the_fence, allowing) == ''
+    (reason,) = reasons_to_ask(proposal, at_the_fence, allowing)
+    assert reason.startswith('GEOFENCE: may lead to x 107.5, beyond x_max 100')
+    assert reasons_to_ask(proposal, READY, allowing) == []
+
+
+def test_a_leg_leaves_the_fence_only_when_that_was_approved() -> None:
+    facts = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 95.0, 'y': 0.0, 'yaw_rad': 0}
+    allowing = with_fence(leaving='ask')
+    for limits, approved, passes in (
+        (SHIPPED, False, False),
+        (SHIPPED, True, False),
+        (allowing, False, False),
+        (allowing, True, True),
+    ):
+        why = may_drive('move_forward', 5.0, facts, Spent(), limits, leaving_approved=approved)
+        assert (why == '') is passes
+        assert passes or why.startswith('GEOFENCE: ')
+    facts['mast'] = 'unknown'
+    why = may_drive('turn_left', 1.0, facts, Spent(), allowing, leaving_approved=True)
+    assert why == NEED_TO_CLOSE_MAST
+
+
+# --- approvals -------------------------------------------------------------------------------
+
+
+def asking(**changes: Any) -> Limits:
+    rules = SHIPPED.approval.model_copy(update=changes)
+    limits: Limits = dataclasses.replace(SHIPPED, approval=rules)
+    return limits
+
+
+def test_a_listed_skill_is_asked_for() -> None:
+    limits = asking(skills=['move_forward', 'move_stop', 'get_status'])
+    asked = [name for name in TOOLS if reasons_to_ask(propose(name), READY, limits)]
+    assert asked == ['move_forward']
+
+
+@pytest.mark.parametrize('level', list(RiskLevel))
+def test_a_listed_risk_is_asked_for(level: RiskLevel) -> None:
+    limits = asking(risk_levels=[level])
+    asked = {name for name in TOOLS if reasons_to_ask(propose(name), READY, limits)}
+    assert asked == {
+        name
+        for name in TOOLS
+        if skill_facts(name)[1] is level and name not in ('move_stop', 'get_status')
+    }
+
+
+@pytest.mark.parametrize(
+    ('least', 'battery', 'asked'),
+    [
+        (0.0, 0.0, False),
+        (0.0, None, False),
+        (0.5, 0.5, False),
+        (0.5, 0.49, True),
+        (0.5, None, True),
+    ],
+)
+def test_a_motion_with_a_low_battery_is_asked_for(
+    least: float, battery: float | None, asked: bool
+) -> None:
+    limits, situation = asking(battery_below=least), ready(battery=battery)
+    assert bool(reasons_to_ask(propose('turn_left'), situation, limits)) is asked
+    assert reasons_to_ask(propose('mast_open'), situation, limits) == []
+
+
+def test_all_reasons_are_told() -> None:
+    limits = with_fence(
+        asking(skills=['turn_left'], risk_levels=[RiskLevel.MEDIUM], battery_below=0.3),
+        leaving='ask',
+        x_max=2.5,
+    )
+    reasons = reasons_to_ask(propose('turn_left', duration_s=1.0), ready(battery=0.2), limits)
+    assert reasons[:3] == [
+        'turn_left is in approval.skills',
+        'its risk is medium (approval.risk_levels)',
+        'the battery is at 20%, the limit 30% (approval.battery_below)',
+    ]
+    assert reasons[3].startswith('GEOFENCE: ')
+
+
+# --- what is known ---------------------------------------------------------------------------
+
+FACTS = {
+    'x': 1,
+    'y': -2.5,
+    'yaw_rad': 0.5,
+    'mast': 'closed',
+    'moving': False,
+    'battery_pct': 55.0,
+    'battery_state': 'OK',
+    'mode': 'EXEC',
+    'safety_latch': '',
+}
+
+
+def test_the_situation_is_that_of_the_observation() -> None:
+    state = BrainState(
+        react=ReactState(observation=FACTS, spent=Spent(steps=3), refused={'speak()': 1}),
+        skills=SkillsState(running=[running('camera')]),
+    )
+    assert situation_of(state) == Situation(
+        mode='EXEC',
+        mast='closed',
+        moving=False,
+        x=1.0,
+        y=-2.5,
+        yaw_rad=0.5,
+        battery=0.55,
+        running=(running('camera'),),
+        spent=Spent(steps=3),
+        refused={'speak()': 1},
+    )
+
+
+@pytest.mark.parametrize('key', FACTS)
+@pytest.mark.parametrize('value', [None, [], float('nan')])
+def test_what_is_missing_or_odd_is_unknown(key: str, value: Any) -> None:
+    """... and of a latch, that cannot be read, it is assumed that it is set."""
+    known, doubted = seen(FACTS, spent=Spent()), seen({**FACTS, key: value}, spent=Spent())
+    unknown = {'mast': 'unknown', 'mode': ''}
+    changes: dict[str, Any]
+    if key == 'safety_latch':
+        assert bool(doubted.safety_latch) is (value is not None)
+    elif key == 'battery_state':
+        assert doubted == known
+    else:
+        changes = {'battery' if key == 'battery_pct' else key: unknown.get(key)}
+        assert doubted == dataclasses.replace(known, **changes)
+
+
+def test_a_battery_that_was_never_heard_of_is_unknown() -> None:
+    never = {**FACTS, 'battery_pct': 100.0, 'battery_state': 'UNKNOWN'}
+    assert seen(never, spent=Spent()).battery is None
+    assert seen({**FACTS, 'battery_pct': 100.1}, spent=Spent()).battery is None
+
+
+# --- the page --------------------------------------------------------------------------------
+
+
+def test_the_page_has_every_rule_in_its_order_and_every_key() -> None:
+    page = DOCS.read_text(encoding='utf-8')
+    rows = re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)
+    assert rows[: len(RULES)] == [rule.__name__ for rule in RULES]
+    for section, field in Guardrails.model_fields.items():
+        assert field.annotation is not None
+        for key in field.annotation.model_fields:
+            assert f'`{section}.{key}`' in page, f'{section}.{key}'
+    assert all(f'`{name}`' in page for name in MAST_ACTIONS)
+
+
+def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
+    page = DOCS.read_text(encoding='utf-8')
+    by_hand, in_a_yard = re.findall(r'```yaml\n(.*?)```', page, re.DOTALL)
+    shutil.copytree(shipped_config_dir(), tmp_path, dirs_exist_ok=True)
+
+    def asked(text: str, situation: Situation) -> set[str]:
+        (tmp_path / 'guardrails.yaml').write_text(text)
+        rules = Limits.of(load_config(tmp_path))
+        motions = [propose(name, duration_s=1.0, x=2.0, y=0.0) for name in (*DRIVES, *TOOLS)]
+        assert all(refusal(each, situation, rules) is None for each in motions)
+        return {each.skill for each in motions if reasons_to_ask(each, situation, rules)}
+
+    assert asked(by_hand, READY) == set(DRIVES)
+    assert asked(in_a_yard, ready(battery=0.5)) == {'navigate_to_pose'}
+    assert asked(in_a_yard, ready(battery=0.4)) == set(DRIVES)
+    assert asked(in_a_yard, ready(x=9.5)) == set(DRIVES)

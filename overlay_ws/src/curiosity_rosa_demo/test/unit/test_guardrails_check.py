@@ -1,0 +1,155 @@
+"""The node: a refusal becomes the call's result, a pass goes on or becomes a question."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.react.guardrails import Refusal
+from curiosity_rosa_demo.agent.react.guardrails_check import guardrails_check
+from curiosity_rosa_demo.agent.react.op import Op
+from curiosity_rosa_demo.agent.react.situation import Limits
+from curiosity_rosa_demo.domain.brain import BrainState, Json, ProposedOps, ReactState
+from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
+from curiosity_rosa_demo.domain.serde import from_json, to_json
+from guardrails_world import DRIVES, SHIPPED, skill_facts
+
+FORWARD = Op('move_forward', {'duration_s': 2.0}, 'c2')
+FACTS: Json = {
+    'mode': 'EXEC',
+    'mast': 'closed',
+    'moving': False,
+    'x': 0.0,
+    'y': 0.0,
+    'yaw_rad': 0.0,
+    'safety_latch': '',
+}
+EXPOSED: Json = {**FACTS, 'mast': 'open'}
+ASKING = dataclasses.replace(
+    SHIPPED, approval=SHIPPED.approval.model_copy(update={'skills': list(DRIVES)})
+)
+
+
+def call(call_id: str, result: str | None = None) -> Json:
+    return {
+        'tool': 'x',
+        'input': '{}',
+        'call_id': call_id,
+        'thought': '',
+        'result': result,
+        'at': 0.0,
+    }
+
+
+def state_of(observation: Json, op: Op | None = FORWARD, **changes: Any) -> BrainState:
+    proposed = {'to_dispatch': [op.to_json()] if op else [], **changes.pop('proposed', {})}
+    return BrainState(
+        messages=[call('c1', to_json(ToolResult.success())), call('c2')],
+        react=ReactState(observation=observation, proposed_ops=ProposedOps(**proposed), **changes),
+    )
+
+
+def check(state: BrainState, limits: Limits = SHIPPED) -> tuple[BrainState, list[Any]]:
+    told: list[tuple[Op, Refusal]] = []
+    after = asyncio.run(
+        guardrails_check(state, limits, skill_facts, lambda op, why: told.append((op, why)))
+    )
+    assert BrainState.model_validate(after.model_dump()) == after
+    return after, told
+
+
+def proposed(state: BrainState) -> ProposedOps:
+    assert state.react.proposed_ops is not None
+    return state.react.proposed_ops
+
+
+def test_a_refusal_is_the_result_that_the_model_reads() -> None:
+    before = state_of(EXPOSED, refused={FORWARD.text: 1, 'speak()': 2}, refused_in_a_row=1)
+    after, told = check(before)
+    assert proposed(after) == ProposedOps()
+    assert told == [(FORWARD, Refusal('mast_closed', NEED_TO_CLOSE_MAST))]
+    assert after.messages[0] == before.messages[0]
+    result = from_json(ToolResult, str(after.messages[1]['result']))
+    assert result == ToolResult.failure(NEED_TO_CLOSE_MAST)
+    assert after.react.refused == {FORWARD.text: 2, 'speak()': 2}
+    assert after.react.refused_in_a_row == 2
+
+
+def test_a_pass_changes_nothing_but_the_count_of_refusals_in_a_row() -> None:
+    before = state_of(FACTS, refused={FORWARD.text: 1}, refused_in_a_row=2)
+    after, told = check(before)
+    assert told == []
+    react = before.react.model_copy(update={'refused_in_a_row': 0})
+    assert after == before.model_copy(update={'react': react})
+
+
+def test_a_call_refused_twice_stays_refused_when_nothing_else_is_wrong() -> None:
+    state, _ = check(state_of(EXPOSED))
+    state, _ = check(state_of(EXPOSED, refused=state.react.refused))
+    _, told = check(state_of(FACTS, refused=state.react.refused))
+    assert [refused.rule for _, refused in told] == ['same_refused']
+
+
+def test_what_needs_a_yes_is_asked_for() -> None:
+    after, told = check(state_of(FACTS), ASKING)
+    assert told == []
+    assert proposed(after) == ProposedOps(
+        to_dispatch=[FORWARD.to_json()],
+        need_approval=True,
+        approval_payload={
+            'reasons': ['move_forward is in approval.skills'],
+            'op': FORWARD.to_json(),
+        },
+    )
+
+
+def test_the_question_of_a_plan_keeps_its_text_and_its_reasons() -> None:
+    question = {'text': 'Drive on?', 'reasons': ['the plan asks']}
+    before = state_of(FACTS, proposed={'need_approval': True, 'approval_payload': question})
+    for limits, more in ((SHIPPED, []), (ASKING, ['move_forward is in approval.skills'])):
+        after, _ = check(before, limits)
+        assert proposed(after).need_approval
+        assert proposed(after).approval_payload == {
+            'text': 'Drive on?',
+            'reasons': ['the plan asks', *more],
+            'op': FORWARD.to_json(),
+        }
+
+
+def test_nobody_is_asked_about_what_is_refused() -> None:
+    question = {'need_approval': True, 'approval_payload': {'text': 'Drive on?'}}
+    after, _ = check(state_of(EXPOSED, proposed=question), ASKING)
+    assert proposed(after) == ProposedOps()
+
+
+def test_what_is_said_cancelled_or_only_asked_passes_through() -> None:
+    rest = {'to_cancel': ['g1'], 'to_speak': ['hello']}
+    after, _ = check(state_of(EXPOSED, proposed=rest))
+    assert proposed(after) == ProposedOps(**rest)
+    asked = {**rest, 'need_approval': True, 'approval_payload': {'text': 'Which way?'}}
+    before = state_of(EXPOSED, None, proposed=asked, refused_in_a_row=1)
+    assert check(before)[0] == before
+    nothing = BrainState()
+    assert check(nothing)[0] == nothing
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(list(FACTS)), st.none() | st.booleans() | st.integers()),
+    st.sampled_from([*DRIVES, 'mast_open', 'speak', 'move_stop']),
+    st.sampled_from([SHIPPED, ASKING]),
+)
+def test_an_operation_is_dispatched_or_refused_and_never_both(
+    odd: Json, name: str, limits: Limits
+) -> None:
+    op = Op(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c2')
+    after, told = check(state_of({**FACTS, **odd}, op), limits)
+    passed = proposed(after).to_dispatch == [op.to_json()]
+    assert passed is not bool(told)
+    assert passed is (after.messages[1]['result'] is None)
+    assert passed or not proposed(after).need_approval
+    assert after.react.refused_in_a_row == len(told) == sum(after.react.refused.values())
