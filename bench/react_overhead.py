@@ -128,9 +128,7 @@ def checkpoint_bytes(saver: TurnSaver) -> int:
     return int(row[0])
 
 
-def watch_intents(
-    rosa: CuriosityRosa, world: InstantWorld, file: Path, faults: list[str]
-) -> None:
+def watch_intents(rosa: CuriosityRosa, world: InstantWorld, file: Path, faults: list[str]) -> None:
     """One turn whose every act looks for its intent through a connection of its own."""
     thread = uuid.uuid4().hex
     looked: list[int] = []

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.react.desk import Desk
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.speech import Speech
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.terminal import (
@@ -82,6 +83,7 @@ class AgentApp:
             desk=desk,
             checkpoints=turn_checkpoints(database),
         )
+        self.session.world.say = Speech(self.node, self.config, self.printer.say)
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
         self.mission = Mission(
             self.session,

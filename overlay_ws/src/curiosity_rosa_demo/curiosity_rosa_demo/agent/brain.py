@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Callable, Collection
 from concurrent.futures import Future
@@ -85,8 +86,13 @@ class Brain:
             rosa = CuriosityRosa(model, self._around, saver)
         except ModelSetupError as error:
             self._rosa.set_exception(BrainUnavailable(str(error)))
-        except OSError as error:
-            self._rosa.set_exception(BrainUnavailable(f'Turns cannot be kept: {error}'))
+        except (OSError, sqlite3.Error) as error:
+            file = self._around.checkpoints
+            self._rosa.set_exception(
+                BrainUnavailable(
+                    f'Turns cannot be kept in {file}: {error}; move it out of the way'
+                )
+            )
         except Exception as error:  # such as an integration that cannot bind tools
             self._rosa.set_exception(
                 BrainUnavailable(

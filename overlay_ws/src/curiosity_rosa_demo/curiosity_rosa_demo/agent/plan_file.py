@@ -23,19 +23,24 @@ def plan_task(name: str) -> Task:
 def _read(name: str) -> str:
     try:
         path = Path(name).expanduser()
-        if path.exists() and not path.is_file():  # a pipe would be waited for
-            raise BadTask(f'{name} is no file')
-        with path.open('rb') as file:
-            data = file.read(LONGEST + 1)
+        is_other = path.exists() and not path.is_file()  # a pipe would be waited for
+        data = b'' if is_other else _beginning(path)
     except OSError as error:
         raise BadTask(f'cannot read {name}: {error.strerror or error}') from None
     except (ValueError, RuntimeError) as error:  # such as a null character; a ~user without home
         raise BadTask(f'cannot read {name!r}: {error}') from None
+    if is_other:
+        raise BadTask(f'{name} is no file')
     if len(data) > LONGEST:
         raise BadTask(f'{name} has more than {LONGEST} bytes; a plan may have so many')
     try:
-        return data.decode('utf-8-sig')
+        return data.decode('utf-8')
     except UnicodeDecodeError as error:
         raise BadTask(
             f'{name} is not UTF-8: byte {error.start} is {data[error.start]:#04x}'
         ) from None
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open('rb') as file:
+        return file.read(LONGEST + 1)

@@ -11,12 +11,13 @@ from curiosity_rosa_demo.agent.react.desk import Answer, Desk, NoQuestion
 from curiosity_rosa_demo.agent.react.op import Op, call_text
 from curiosity_rosa_demo.agent.react.texts import question_text, short_id
 from curiosity_rosa_demo.agent.task_texts import what
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Json, Question
 
 NO_QUESTION = 'No question is open.'
 TASK_WAITS = 'the task waits for approval'
-_ID = re.compile(r'q?(?=.*\d)[0-9a-f-]{3,}')  # what nobody would write as a reason
+# What nobody would write as a reason: some of a question's ID, or of a task's.
+_ID = re.compile(r'q[0-9a-f]+|(?=.*[0-9])(?=.*[a-f])[0-9a-f-]{3,}')
 _DONE = {
     ApprovalAction.APPROVE: 'approved',
     ApprovalAction.EDIT: 'edited',
@@ -63,8 +64,12 @@ class Questions:
     def _named(self, question_id: str) -> Question:
         """Not by the beginning of an ID: what that meant may be gone by now."""
         questions = self._open()
-        named = [each for each in questions if question_id in ('', each.id)]
-        return named[0] if named else find(questions, question_id)
+        for each in questions:
+            if question_id in ('', each.id):
+                return each
+        if not questions:
+            raise NoQuestion(NO_QUESTION)
+        raise NoQuestion(f'{question_id[:8]} is not open any more; open: {_ids(questions)}.')
 
     def _put(self, question: Question, action: ApprovalAction, arguments: object, why: str) -> str:
         if action is not ApprovalAction.EDIT:
@@ -82,11 +87,7 @@ class Questions:
         return sorted([*self._desk.questions, *tasks], key=lambda each: each.asked_at)
 
     def _waiting(self) -> dict[str, Task]:
-        return {
-            task.id: task
-            for task in self._runner.live()
-            if task.needs_approval and task.state is LifecycleState.WAITING
-        }
+        return {task.id: task for task in self._runner.live() if task.needs_approval}
 
     def _left_s(self, question: Question) -> float | None:
         if question.id in self._waiting():
@@ -103,9 +104,8 @@ def find(questions: Sequence[Question], start: str) -> Question:
     ]
     if found and (not start or len(found) == 1):
         return found[0]
-    what_is = f'{len(found)} questions begin' if found else 'No open question begins'
-    there_are = ', '.join(map(short_id, questions))
-    raise NoQuestion(f'{what_is} with {start[:40]!r}; open: {there_are}.')
+    what_begins = f'{len(found)} questions begin' if found else 'No open question begins'
+    raise NoQuestion(f'{what_begins} with {start[:40]!r}; open: {_ids(questions)}.')
 
 
 def id_and_why(words: str, questions: Sequence[Question]) -> tuple[str, str]:
@@ -116,6 +116,10 @@ def id_and_why(words: str, questions: Sequence[Question]) -> tuple[str, str]:
     if start and (any(each.id.startswith(start) for each in questions) or _ID.fullmatch(start)):
         return start, why.strip()
     return '', words
+
+
+def _ids(questions: Sequence[Question]) -> str:
+    return ', '.join(map(short_id, questions))
 
 
 def _of_task(task: Task) -> Question:

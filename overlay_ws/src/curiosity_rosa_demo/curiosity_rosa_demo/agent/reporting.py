@@ -45,7 +45,10 @@ def summary(result: ToolResult) -> str:
         for key, value in result.data.items()
         if value is not None and value != '' and key not in ('cost', 'image_topic')
     }
-    return ', '.join(f'{key} {json.dumps(value)}' for key, value in shown.items()) or 'done'
+    return (
+        ', '.join(f'{key} {json.dumps(value, ensure_ascii=False)}' for key, value in shown.items())
+        or 'done'
+    )
 
 
 def status_text(status: dict[str, Any]) -> str:

@@ -82,6 +82,7 @@ def test_the_verdict_says_why() -> None:
     assert holds({'mast': 'closed', 'x_below': 3}, FACTS).why == (
         "mast is 'closed', equal to 'closed'; x is 2, below 3"
     )
+    assert holds({'mast_above': 3}, FACTS).why == "mast is 'closed', not a number"
     assert holds({'mast_is_not': 'closed'}, FACTS).why == "mast is 'closed', which is 'closed'"
 
 
@@ -113,7 +114,7 @@ def test_what_could_never_be_told_is_said_up_front(conditions: Any, message: str
         holds(conditions, FACTS)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(json_objects, json_objects, st.data())
 def test_anything_is_a_verdict_or_a_bad_condition(
     conditions: dict[str, Any], facts: dict[str, Any], data: st.DataObject
@@ -123,9 +124,10 @@ def test_anything_is_a_verdict_or_a_bad_condition(
     try:
         check(conditions)
     except BadCondition as error:
-        assert len(str(error)) < 400
+        why = str(error)
     else:
-        assert holds(conditions, facts).why
+        why = holds(conditions, facts).why
+    assert 0 < len(why) < 300 * (1 + len(conditions))
 
 
 @settings(deadline=None)

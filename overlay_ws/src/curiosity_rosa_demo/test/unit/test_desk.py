@@ -98,6 +98,17 @@ def test_no_answer_in_time_is_a_no() -> None:
     assert desk.question is None
 
 
+def test_after_the_time_out_no_answer_is_taken_however_long_the_turn_takes_to_leave() -> None:
+    desk = Desk(timeout_s=0.1)
+    turn = Asking(desk, question())
+    wait_until(lambda: turn.cancellation._callbacks, 'the wait to begin')
+    with turn.cancellation._lock:  # the turn cannot leave
+        wait_until(lambda: desk.question is None, 'the question to be gone', 2.0)
+        with pytest.raises(NoQuestion):
+            desk.answer(YES)
+    assert turn.end() == Answer(REJECT, why='no answer within 0.1 s')
+
+
 def test_the_time_out_goes_on_across_a_restart(desk: Desk) -> None:
     turn = Asking(desk, question(age_s=desk.timeout_s + 1.0))
     assert isinstance(turn.end(), Answer)

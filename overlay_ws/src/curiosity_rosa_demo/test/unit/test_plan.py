@@ -239,7 +239,7 @@ def test_the_words_are_those_of_the_protocol(enum: Any, values: str) -> None:
 # Round trips and refusals.
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(any_plans)
 def test_every_plan_comes_back_as_it_was(plan: Plan) -> None:
     data = plan.to_dict()
@@ -249,7 +249,7 @@ def test_every_plan_comes_back_as_it_was(plan: Plan) -> None:
     assert list(data) == [*dict.fromkeys(field.name for field in fields(Plan))]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(results())
 def test_every_result_comes_back_as_it_was(result: ExecutionResult) -> None:
     data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
@@ -278,7 +278,7 @@ odd = json_values | st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(any_plans, results(), odd, st.data())
 def test_a_wrong_value_anywhere_is_a_plan_error_or_a_plan(
     plan: Plan, result: ExecutionResult, value: Any, data: st.DataObject
@@ -299,9 +299,11 @@ def test_a_wrong_value_anywhere_is_a_plan_error_or_a_plan(
     try:
         made = type(good).from_dict(wrong)
     except PlanError as error:
-        assert 5 < len(str(error)) < 600
+        problem = str(error)
     else:
+        problem = ''
         json.dumps(made.to_dict(), allow_nan=False)
+    assert len(problem) < 300
 
 
 @pytest.mark.parametrize(
@@ -316,6 +318,7 @@ def test_a_wrong_value_anywhere_is_a_plan_error_or_a_plan(
         ({'created_at': True}, 'created_at must be a time in seconds, not True'),
         ({'metadata': [1]}, r'metadata must be an object, not \[1\]'),
         ({'metadata': {'a': [{'b': {1, 2}}]}}, r'metadata\.a\[0\]\.b must be a JSON value'),
+        ({'metadata': {'a': 10**5000}}, r'metadata\.a must be a finite number, not a huge number'),
         ({'steps': {}}, r'steps must be a list, not \{\}'),
         ({'steps': [{'step_id': 1}]}, r'steps\[0\]\.action is missing'),
         ({'steps': [{'step_id': 1, 'action': ' '}]}, r'steps\[0\]\.action must be a text that'),
@@ -336,9 +339,9 @@ def test_the_error_names_field_and_value(change: dict[str, Any], message: str) -
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(PlanError, match='^goal is missing'):
+    with pytest.raises(PlanError, match=r'^goal is missing'):
         Plan.from_dict({'plan_id': 'p'})
-    with pytest.raises(PlanError, match='^plan must be an object'):
+    with pytest.raises(PlanError, match=r'^plan must be an object'):
         Plan.from_dict([])  # type: ignore[arg-type]
 
 

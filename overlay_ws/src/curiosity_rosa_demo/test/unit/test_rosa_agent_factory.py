@@ -13,8 +13,9 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_openai import ChatOpenAI
 
 from chat_server import Hang, Say
-from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable
+from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, Request, Surroundings
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.react.desk import Desk
 from curiosity_rosa_demo.agent.rosa_agent_factory import (
     KEY_NAMES,
     CuriosityRosa,
@@ -23,11 +24,20 @@ from curiosity_rosa_demo.agent.rosa_agent_factory import (
     robot_prompts,
 )
 from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.infra.config_models import Config, Prompts
-from curiosity_rosa_demo.tools.rover_tools import RoverTools
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from tool_rover import TwinRover
-from turn_world import KEY, LLM, NINE, SHIPPED, World, config_of, parts_of_the_key
+from turn_world import (
+    KEY,
+    LLM,
+    OFFERED,
+    SHIPPED,
+    TwinWorld,
+    World,
+    config_of,
+    parts_of_the_key,
+    rosa_of,
+)
 
 FIELDS = {
     'embodiment_and_persona': 'Embodiment',
@@ -71,15 +81,14 @@ def with_context(text: str) -> Prompts:
 
 def rosa_with(prompts: Prompts) -> CuriosityRosa:
     config: Config = SHIPPED.model_copy(update={'prompts': prompts})
-    tools = make_tools(RoverTools(TwinRover(), config, None), config)  # type: ignore[arg-type]
-    return CuriosityRosa(
-        RoutineChatModel(), tools, config, trace=lambda *_, **__: None, memory=lambda: ''
-    )
+    return rosa_of(TwinRover(), config)
 
 
 def system_messages(world: World) -> list[str]:
+    """But for the one that tells what is measured."""
     world.turn()
-    return list(world.requests[-1].texts('system'))
+    told = world.requests[-1].texts('system')
+    return [text for text in told if not text.startswith('What is measured now')]
 
 
 # --- the model ------------------------------------------------------------------------------
@@ -169,10 +178,10 @@ def test_a_second_instance_starts_with_clean_prompts(key: str) -> None:
     assert rosa.rosa.system_prompts == before
 
 
-def test_only_the_nine_tools_reach_the_model(key: str) -> None:
+def test_only_our_skills_reach_the_model(key: str) -> None:
     with World(Say('One.')) as world:
         world.turn()
-        assert world.requests[0].tools == NINE
+        assert world.requests[0].tools == OFFERED
         assert 'functions' not in world.requests[0].body
 
 
@@ -217,9 +226,17 @@ def test_any_prompt_reaches_the_model_as_it_is_written(text: str) -> None:
 
 
 def brain_of(config: Config) -> Brain:
-    rover = TwinRover()
-    tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
-    return Brain(tools, config, lambda *_, **__: None, lambda: '')
+    return Brain(
+        Surroundings(
+            registry=make_registry(config),
+            world=TwinWorld(TwinRover(), config),
+            desk=Desk(timeout_s=1.0),
+            checkpoints=':memory:',
+            trace=lambda *_, **__: None,
+            memory=lambda: '',
+            shown=lambda react: None,
+        )
+    )
 
 
 @pytest.fixture
@@ -232,25 +249,25 @@ def test_a_brain_without_a_key_says_so_at_every_turn() -> None:
     brain = brain_of(config_of(llm=LLM))
     for _ in range(2):
         with pytest.raises(BrainUnavailable, match=r'^No key for openai: set OPENAI_API_KEY'):
-            brain.turn('Hello', Cancellation())
+            brain.turn(Request('Hello', Cancellation()))
 
 
 def test_a_provider_that_cannot_call_tools_says_so(key: str) -> None:
     # Without its own package, ollama falls back on a class of langchain-community without tools.
     brain = brain_of(config_of(llm={**LLM, 'provider': 'ollama', 'model': 'x'}))
     with pytest.raises(BrainUnavailable, match='ollama'):
-        brain.turn('Hello', Cancellation())
+        brain.turn(Request('Hello', Cancellation()))
 
 
 def test_a_turn_can_be_stopped_while_rosa_is_still_being_made(key: str) -> None:
     button = Cancellation()
     button.cancel('Stopped by a test')
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        brain_of(config_of(llm=LLM)).turn('Hello', button)
+        brain_of(config_of(llm=LLM)).turn(Request('Hello', button))
 
 
 def test_a_turn_of_the_brain_is_a_turn_of_rosa() -> None:
-    result = brain_of(SHIPPED).turn('現在のローバーの状態を教えて', Cancellation())
+    result = brain_of(SHIPPED).turn(Request('現在のローバーの状態を教えて', Cancellation()))
     assert result.ok
     assert result.steps == 1
 
@@ -259,5 +276,5 @@ def test_half_a_character_from_a_keyboard_hurts_nobody(slow_world: World) -> Non
     slow_world.server.says(Say('One.'))
     brain = brain_of(slow_world.config)
     for _ in range(2):
-        assert brain.turn('Look \ud83d', Cancellation()).ok
+        assert brain.turn(Request('Look \ud83d', Cancellation())).ok
     assert slow_world.requests[-1].texts('user') == ['Look \ufffd'] * 2

@@ -1,4 +1,4 @@
-"""The registry of skills: complete definitions only, and one for all that the agent can do."""
+"""The registry of skills: complete definitions only, and one skill for all the agent can do."""
 
 from __future__ import annotations
 
@@ -7,19 +7,29 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, ConfigDict, ValidationError
 
+from curiosity_rosa_demo.agent.skills.catalogue import make_task
+from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill, UnknownSkill
 from curiosity_rosa_demo.agent.skills.registry import (
     INTERFACES,
+    RESERVED,
     RESOURCES,
-    BadSkill,
     SkillRegistry,
-    UnknownSkill,
+    checked,
     make_registry,
 )
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError
 from curiosity_rosa_demo.domain.brain import DecisionType, SkillDef
-from curiosity_rosa_demo.tools.tool_impl import DESCRIPTIONS
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.tools.tool_impl import make_tools
 from kernel_strategies import CONFIG
+from skill_calls import NINE, StillWorld, call_of
 from strategies import json_values, text
 
 FIELDS = (
@@ -32,11 +42,12 @@ FIELDS = (
     'timeout_s',
     'error_map',
 )
+CHARGE = make_registry(CONFIG).get('charge').definition.model_dump()
 many = settings(max_examples=500, deadline=None)
 decisions = st.sampled_from([decision.value for decision in DecisionType])
 complete = st.fixed_dictionaries(
     {
-        'name': text.filter(str.strip),
+        'name': text.filter(str.strip).filter(lambda name: name not in RESERVED),
         'interface_type': st.sampled_from(INTERFACES),
         'args_schema': st.dictionaries(text, json_values, max_size=2).map(
             lambda properties: {
@@ -54,20 +65,32 @@ complete = st.fixed_dictionaries(
 )
 
 
+class Anything(BaseModel):
+    model_config = ConfigDict(extra='allow')
+
+
+def skill_with(definition: SkillDef) -> Skill:
+    return Skill(
+        definition, lambda call: ToolResult.success(), Anything, 'For a test.', RiskLevel.LOW
+    )
+
+
 @given(st.lists(complete, max_size=4, unique_by=lambda fields: fields['name']))
 @many
 def test_every_registered_skill_has_every_field(definitions: list[dict[str, Any]]) -> None:
     """Property 10."""
     registry = SkillRegistry()
     for fields in definitions:
-        registry.register(SkillDef(**fields))
+        registry.register(skill_with(SkillDef(**fields)))
     assert [skill.model_dump() for skill in registry] == definitions
     for skill in registry:
         assert set(FIELDS) == skill.model_fields_set
-        assert registry.get(skill.name) is skill
+        assert registry.get(skill.name).definition is skill
         with pytest.raises(BadSkill, match='registered already'):
-            registry.register(skill)
+            registry.register(registry.get(skill.name))
     assert len(registry) == len(definitions)
+    assert [skill.definition for skill in registry.for_model()] == list(registry)
+    assert registry.tasks() == tuple(registry)
 
 
 @given(complete, st.data())
@@ -79,7 +102,9 @@ def test_a_definition_that_lacks_a_field_is_refused(
     lost = data.draw(st.sampled_from(sorted(set(FIELDS) - required)))
     registry = SkillRegistry()
     with pytest.raises(BadSkill, match=f'lacks {lost}'):
-        registry.register(SkillDef(**{key: fields[key] for key in FIELDS if key != lost}))
+        registry.register(
+            skill_with(SkillDef(**{key: fields[key] for key in FIELDS if key != lost}))
+        )
     assert len(registry) == 0
 
 
@@ -87,6 +112,7 @@ def test_a_definition_that_lacks_a_field_is_refused(
     ('field', 'bad', 'told'),
     [
         ('name', ' ', 'no name'),
+        ('name', 'decide', 'the agent itself uses'),
         ('interface_type', 'http', 'ros2_action, ros2_service, internal'),
         ('args_schema', {}, 'it must be object'),
         ('args_schema', {'type': 'object', 'required': ['x']}, 'does not describe: x'),
@@ -97,9 +123,8 @@ def test_a_definition_that_lacks_a_field_is_refused(
     ],
 )
 def test_a_refusal_names_the_rule(field: str, bad: Any, told: str) -> None:
-    good = make_registry(CONFIG).get('react').model_dump()
     with pytest.raises(BadSkill, match=r'^Skill ') as caught:
-        SkillRegistry().register(SkillDef(**{**good, field: bad}))
+        SkillRegistry().register(skill_with(SkillDef(**{**CHARGE, field: bad})))
     assert told in str(caught.value)
 
 
@@ -109,32 +134,206 @@ def test_an_unknown_skill_is_a_bad_request_that_names_the_others() -> None:
     assert isinstance(caught.value, TaskError)
 
 
-def test_the_agent_has_its_tools_and_two_skills_of_its_own() -> None:
-    skills = {skill.name: skill for skill in make_registry(CONFIG)}
-    assert set(skills) == {*DESCRIPTIONS, 'react', 'charge'}
-    resources = {name: set(skill.resources_required) for name, skill in skills.items()}
-    motion, none = {'base', 'mast'}, set[str]()
-    assert resources == {
-        'move_forward': motion,
-        'turn_left': motion,
-        'turn_right': motion,
-        'mast_open': {'mast'},
-        'mast_close': {'mast'},
-        'mast_rotate': {'mast'},
-        'capture_and_score': {'camera', 'mast'},
-        'move_stop': none,
-        'get_status': none,
-        'react': {'base', 'mast', 'camera'},
-        'charge': motion,
-    }
-    assert all(skill.error_map['Need to close mast'] == 'REPLAN' for skill in skills.values())
+# --- what an error means ---------------------------------------------------------------------
+
+
+@given(
+    own=st.dictionaries(text, decisions, max_size=4),
+    common=st.dictionaries(text, decisions, max_size=4),
+    tail=text,
+    data=st.data(),
+)
+@many
+def test_the_longest_beginning_decides(
+    own: dict[str, str], common: dict[str, str], tail: str, data: st.DataObject
+) -> None:
+    registry = SkillRegistry(common)
+    registry.register(skill_with(SkillDef(**{**CHARGE, 'error_map': own})))
+    error = data.draw(st.sampled_from(['', *own, *common])) + tail
+    for name, errors in (('charge', own), ('fly', common)):
+        fitting = [error[:n] for n in range(len(error), 0, -1) if error[:n] in errors]
+        expected = DecisionType(errors[fitting[0]]) if fitting else None
+        assert registry.error_decision(name, error) is expected
+
+
+def test_the_errors_of_skills_yaml_hold_for_every_skill_and_its_own_go_first() -> None:
+    config = configured(speak={'error_map': {'Need to close mast': 'ABORT', 'Hoarse': 'RETRY'}})
+    registry = make_registry(config)
+    decide = registry.error_decision
+    assert decide('move_forward', 'Need to close mast') is DecisionType.REPLAN
+    assert decide('speak', 'Need to close mast') is DecisionType.ABORT
+    assert decide('speak', 'Hoarse: too loud') is DecisionType.RETRY
+    assert decide('move_forward', 'Hoarse: too loud') is None
+    assert decide('fly', 'SKILL_NOT_FOUND: fly') is DecisionType.ASK_HUMAN
+    for skill in registry:
+        assert set(config.skills.error_map) <= set(skill.error_map)
+
+
+# --- all skills of the agent -----------------------------------------------------------------
+
+
+def configured(*, turn: dict[str, Any] | None = None, **skills: dict[str, Any] | None) -> Config:
+    """The shipped contracts with other settings of some skills; None: without that skill."""
+    data = CONFIG.model_dump(mode='json')
+    data['agent']['turn'].update(turn or {})
+    table = data['skills']['skills']
+    for name, settings_ in skills.items():
+        if settings_ is None:
+            del table[name]
+        else:
+            table[name] = {**table.get(name, table['speak']), **settings_}
+    return CONFIG.model_copy(
+        update={
+            'agent': CONFIG.agent.model_validate(data['agent']),
+            'skills': CONFIG.skills.model_validate(data['skills']),
+        }
+    )
+
+
+def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
+    registry = make_registry(CONFIG)
+    names = [skill.definition.name for skill in registry.for_model()]
+    assert names == [
+        *NINE,
+        'stop_base',
+        'speak',
+        'wait_until',
+        'query_world',
+        'query_knowledge',
+        'navigate_to_pose',
+    ]
+    assert [skill.name for skill in registry.tasks()] == [*names, 'react', 'charge']
+    assert set(CONFIG.skills.skills) == {skill.name for skill in registry}
+    assert registry.notes == []
+
+
+def test_the_settings_are_those_of_skills_yaml() -> None:
+    registry = make_registry(CONFIG)
+    for name, given_ in CONFIG.skills.skills.items():
+        skill = registry.get(name)
+        for field in set(FIELDS) - {'name', 'args_schema', 'error_map'}:
+            assert getattr(skill.definition, field) == getattr(given_, field), (name, field)
+        assert skill.risk is given_.risk
+        assert skill.description.endswith(f' Cost: {CONFIG.tool_costs.of(name):g}.')
+
+
+def test_the_tasks_do_nothing_when_they_are_called_as_skills() -> None:
+    for name in ('react', 'charge'):
+        skill = make_registry(CONFIG).get(name)
+        arguments = {'text': 'Go on.'} if name == 'react' else {}
+        result = skill.run(call_of(StillWorld()), **checked(skill, arguments))
+        assert result.error_reason.startswith(f'SKILL_NOT_FOUND: {name} is a task')
 
 
 @pytest.mark.parametrize('name', ['move_forward', 'turn_left', 'turn_right'])
 def test_a_motion_takes_seconds_above_0_and_up_to_the_limit(name: str) -> None:
-    skill = make_registry(CONFIG).get(name)
-    duration = skill.args_schema['properties']['duration_s']
-    assert duration['type'] == 'number'
-    assert (duration['exclusiveMinimum'], duration['maximum']) == (0.0, 20.0)
-    assert skill.args_schema['required'] == ['duration_s']
-    assert skill.timeout_s > CONFIG.thresholds.motion.max_duration_s
+    for longest in (20.0, 3.5):
+        skill = make_registry(configured(turn={'max_motion_s': longest})).get(name)
+        schema: Any = skill.definition.args_schema
+        duration = schema['properties']['duration_s']
+        assert duration['type'] == 'number'
+        assert (duration['exclusiveMinimum'], duration['maximum']) == (0.0, longest)
+        assert schema['required'] == ['duration_s']
+        assert f' duration_s is at most {longest:g} s. Cost: ' in skill.description
+        assert checked(skill, {'duration_s': longest}) == {'duration_s': longest}
+        with pytest.raises(BadArguments, match='duration_s'):
+            checked(skill, {'duration_s': longest + 1e-9})
+
+
+@pytest.mark.parametrize(
+    ('config', 'told'),
+    [
+        (configured(fly={}), 'skills.yaml: skills.fly: nobody implements it; install'),
+        (configured(speak=None), 'skills.yaml: skills.speak: is missing; copy the shipped one'),
+        (
+            configured(turn_left={'timeout_s': 43.5}),
+            "skills.yaml: 'turn_left' has timeout_s 43.5; it must be above 43.5: "
+            'turn.max_motion_s (20) of agent.yaml',
+        ),
+        (
+            configured(speak={'resources_required': ['base', 'base']}),
+            "skills.yaml: Skill 'speak' requires a resource twice",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_are_told(config: Config, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make_registry(config)
+    assert told in str(caught.value)
+
+
+def test_a_motion_outlives_its_longest_drive_and_its_stop() -> None:
+    assert make_registry(configured(turn_left={'timeout_s': 43.6}))
+    with pytest.raises(ConfigError, match='turn_left'):
+        make_registry(configured(turn={'max_motion_s': 25.0}, turn_left={'timeout_s': 43.6}))
+
+
+# --- as tasks, and as LangChain's tools ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('name', 'arguments', 'metadata'),
+    [
+        ('speak', {'text': 'hi'}, {'arguments': {'text': 'hi'}}),
+        ('get_status', {}, {}),
+        ('move_forward', {'duration_s': 2}, {'arguments': {'duration_s': 2.0}}),
+        ('charge', {}, {}),
+        ('react', {'text': 'Go'}, {'text': 'Go', 'expects': 'answer'}),
+        (
+            'react',
+            {'text': 'Go', 'expects': 'good_capture', 'plan': {'goal': 'x'}},
+            {'text': 'Go', 'expects': 'good_capture', 'plan': {'goal': 'x'}},
+        ),
+    ],
+)
+def test_any_skill_can_be_a_task(
+    name: str, arguments: dict[str, Any], metadata: dict[str, Any]
+) -> None:
+    task = make_task(make_registry(CONFIG), name, arguments)
+    assert (task.name, task.metadata) == (name, metadata)
+
+
+@pytest.mark.parametrize(
+    ('name', 'arguments', 'told'),
+    [
+        ('fly', {}, "no skill 'fly'"),
+        ('speak', {}, 'speak: text: '),
+        ('speak', {'text': 'hi', 'loud': True}, 'speak: loud: '),
+        ('charge', {'much': 1}, 'charge: much: '),
+        ('react', {'txt': 'x'}, 'react takes {"text": "...", "expects": '),
+        ('react', {'text': ' '}, 'react takes'),
+        ('react', {'text': 'x', 'expects': 'wonders'}, 'react takes'),
+        ('react', {'text': 'x', 'plan': 'p'}, 'react takes'),
+    ],
+)
+def test_a_task_that_does_not_fit_its_skill_is_refused(
+    name: str, arguments: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(BadTask) as caught:
+        make_task(make_registry(CONFIG), name, arguments)
+    assert told in str(caught.value)
+
+
+def test_a_tool_of_langchain_is_the_skill() -> None:
+    registry, ran = make_registry(CONFIG), list[tuple[str, dict[str, Any]]]()
+
+    def run(name: str, **arguments: Any) -> ToolResult:
+        ran.append((name, arguments))
+        return ToolResult.success()
+
+    tools = make_tools(registry, run)
+    assert [tool.name for tool in tools] == [
+        skill.definition.name for skill in registry.for_model()
+    ]
+    by_name = {tool.name: tool for tool in tools}
+    for skill in registry.for_model():
+        tool = by_name[skill.definition.name]
+        assert tool.description == skill.description
+        assert tool.args_schema is skill.arguments
+        shown = convert_to_openai_tool(tool)['function']
+        assert set(shown['parameters']['properties']) == set(skill.arguments.model_fields)
+    assert by_name['move_forward'].invoke({'duration_s': 2}).ok
+    assert by_name['get_status'].invoke({}).ok
+    assert ran == [('move_forward', {'duration_s': 2.0}), ('get_status', {})]
+    with pytest.raises(ValidationError):
+        by_name['move_forward'].invoke({'duration_s': 21})

@@ -88,17 +88,19 @@ def test_the_talk_goes_on_between_turns(make: Make) -> None:
     assert world.requests[1].texts('assistant') == ['I am Curiosity.']
 
 
-def test_the_memory_is_told_once_and_before_the_talk(make: Make) -> None:
+def test_the_memory_and_what_is_measured_are_told_once_and_before_the_talk(make: Make) -> None:
     world = make(Say('Hello.'), call('get_status'), DONE, memory=True)
     world.turn('Hi')
     world.turn('Look')
     messages = world.requests[-1].body['messages']
     recalled = [m for m in messages if str(m['content']).startswith('What happened lately')]
     assert [m['content'].splitlines()[1] for m in recalled] == ['[RESULT] Hello.']
+    measured = [m for m in messages if str(m['content']).startswith('What is measured now: {')]
+    assert '"mast": "closed"' in measured[0]['content']
     roles = [message['role'] for message in messages]
-    system = roles.index('user')
-    assert set(roles[:system]) == {'system'}
-    assert messages[system - 1] == recalled[0]
+    talk = roles.index('user')
+    assert set(roles[:talk]) == {'system'}
+    assert messages[talk - 2 : talk] == [*recalled, *measured]
 
 
 # --- tools ----------------------------------------------------------------------------------
@@ -120,7 +122,7 @@ def test_a_turn_is_traced_from_thought_to_answer(make: Make) -> None:
     assert world.events[4].message == 'The mast is up now.'
     assert (last.ok, last.answer, last.score, last.is_good) == (True, 'Bright: 0.9.', 0.9, True)
     assert world.events[-1].score == 0.9
-    assert world.calls == ['mast_open', 'get_status', 'capture_and_score']
+    assert world.calls == ['mast_open', 'capture_and_score']
 
 
 @pytest.mark.parametrize('piece', [1, 3, 100])
@@ -190,7 +192,7 @@ def test_a_crash_in_a_tool_is_an_error_the_model_hears_of(make: Make) -> None:
 
 def test_a_crash_of_ours_ends_the_turn_with_an_event(make: Make) -> None:
     world = make(DONE)
-    world.rosa.executor._memory = lambda: str(1 / 0)
+    world.rosa.executor._turn.memory = lambda: str(1 / 0)
     last = world.turn()
     assert not last.ok
     assert last.answer == "Internal error: ZeroDivisionError('division by zero')"
@@ -213,12 +215,12 @@ WRONG = {
     'not a number': (
         'move_forward',
         '{"duration_s": NaN}',
-        'duration_s: Input should be a finite',
+        'arguments: Value error, Out of range float',
     ),
     'infinite': (
         'move_forward',
         '{"duration_s": Infinity}',
-        'duration_s: Input should be a finit',
+        'arguments: Value error, Out of range float',
     ),
     'extra': ('move_forward', '{"duration_s": 1, "speed": 9}', 'speed: Extra inputs are not'),
     'unexpected': ('mast_open', '{"angle": 1}', 'angle: Extra inputs are not permitted'),
@@ -245,7 +247,7 @@ def test_an_unknown_tool_is_refused_with_the_list_of_ours(make: Make, name: str)
     world = make(call(name, command='/move_forward std_srvs/srv/Empty; reboot'), DONE)
     assert world.turn().ok
     (error,) = world.errors()
-    assert error == f"Unknown tool '{name}'; there are: {', '.join(NINE)}"
+    assert error == f"Unknown tool '{name}'; there are: {', '.join(OFFERED[:-1])}"
     assert world.calls == []
 
 
@@ -257,37 +259,46 @@ def test_nothing_that_a_model_writes_makes_an_endless_event(make: Make) -> None:
     assert max(len(event.message) for event in world.events) < 4 * MAX_SHOWN
 
 
-def test_three_calls_in_a_row_that_are_none_end_the_turn(make: Make) -> None:
+def test_three_calls_in_a_row_that_are_refused_end_the_turn(make: Make) -> None:
     world = make(call('fly'))
     last = world.turn()
     assert not last.ok
-    assert last.answer.startswith('The model proposed 3 calls in a row that are none; the last: ')
+    assert last.answer.startswith('The model proposed 3 calls in a row that were refused; the last: ')
     assert len(world.requests) == world.config.guardrails.patience.refused_in_a_row
     assert world.errors()[-1] == last.answer
     assert check_story(world.events) == 0
 
 
 def test_a_good_call_in_between_starts_the_count_anew(make: Make) -> None:
-    bad, good = call('fly'), call('get_status')
+    bad, good = call('fly'), call('mast_open')
     world = make(bad, bad, good, bad, bad, good, DONE)
     assert world.turn().ok
-    assert world.calls == ['get_status'] * 2
+    assert world.calls == ['mast_open'] * 2
 
 
 def test_a_model_that_never_ends_is_stopped(make: Make) -> None:
-    world = make(call('get_status'), turn={'max_steps': 7})
+    up_and_down = call('mast_open'), call('mast_close')
+    world = make(*(up_and_down * 10), turn={'max_steps': 7})
     last = world.turn()
     assert last.answer == 'Stopped after 7 steps without an answer (turn.max_steps of agent.yaml).'
     assert not last.ok
     assert last.steps == 7
-    assert world.calls == ['get_status'] * 7
-    assert world.errors() == [last.answer]
+    assert len(world.calls) == 7
+    assert world.errors()[-1] == last.answer
+    assert check_story(world.events) == 7
 
 
 def test_calls_that_were_declined_count_as_steps(make: Make) -> None:
-    world = make(Say('', (Call('get_status'),) * 4), turn={'max_steps': 6})
+    world = make(Say('', (Call('mast_open'),) * 4), turn={'max_steps': 6})
     assert world.turn().steps == 6
-    assert world.calls == ['get_status'] * 2
+    assert world.calls == ['mast_open'] * 2
+
+
+def test_the_same_result_again_and_again_is_no_progress(make: Make) -> None:
+    world = make(call('get_status'))
+    last = world.turn()
+    assert last.answer == 'get_status() had the same result 6 times in a row'
+    assert (last.ok, last.steps) == (False, world.config.guardrails.patience.no_progress)
 
 
 def test_the_last_allowed_step_may_still_be_answered(make: Make) -> None:
@@ -430,7 +441,7 @@ def test_whatever_a_model_writes_the_story_is_told_in_order(
     world.events.clear()
     world.rosa.clear_chat()
     world.rover = TwinRover(world.rover.clock)
-    world.tools._client = world.rover  # type: ignore[assignment]
+    world.rosa.executor._turn.world._client = world.rover  # type: ignore[attr-defined]
     last = world.turn()
     check_story(world.events)
     assert last.steps <= 8

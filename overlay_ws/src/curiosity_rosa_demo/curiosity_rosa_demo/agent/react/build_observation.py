@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+
+from pydantic import JsonValue
 
 from curiosity_rosa_demo.agent.react.record import result_of, with_react
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.reporting import summary
-from curiosity_rosa_demo.domain.brain import BrainState, Json, JsonValue
+from curiosity_rosa_demo.domain.brain import BrainState, Json
 from curiosity_rosa_demo.tools.arguments import shown
 
 MAX_SIZE = 6000  # characters of the whole observation as JSON
 LAST_RESULTS = 5
+MAX_ZONES = 20
 
 
 async def build_observation(state: BrainState, turn: Turn) -> BrainState:
-    """Flat facts, then ``results``, ``budget``, ``plan`` and ``memory``; at most MAX_SIZE as JSON:
-    the oldest are left out first."""
+    """Flat facts, then ``budget``, ``plan``, ``results`` and ``memory``; at most MAX_SIZE as JSON:
+    of each, what is oldest is left out first."""
     react = state.react
     observation: Json = {
-        **turn.world.facts(),
+        **_bounded(turn.world.facts()),
         'score': react.score,
         'is_good': react.is_good,
         'budget': _budget(state, turn),
     }
-    extras: list[tuple[str, JsonValue]] = [
-        ('plan', _plan(react.plan)),
-        ('results', _results(state)),
-        ('memory', turn.recalled),
-    ]
-    for name, value in extras:
-        if value and len(json.dumps({**observation, name: value})) <= MAX_SIZE:
-            observation[name] = value
+    plan, steps = _plan(react.plan)
+    if plan:
+        _add(observation, 'plan', steps, lambda left: {**plan, 'steps': left})
+    _add(observation, 'results', _results(state), lambda left: left)
+    _add(observation, 'memory', list(turn.recalled.splitlines()), _lines)
     return with_react(state, observation=observation, iter=react.iter + 1)
 
 
@@ -64,17 +65,45 @@ def _results(state: BrainState) -> list[JsonValue]:
     return lines
 
 
-def _plan(plan: Json | None) -> JsonValue:
+def _plan(plan: Json | None) -> tuple[Json, list[JsonValue]]:
+    """The plan without its steps, and a line for each of them."""
     if plan is None:
-        return None
+        return {}, []
     steps = plan['steps']
     assert isinstance(steps, list)
+    return {'goal': shown(str(plan['goal'])), 'status': plan['status']}, [
+        f'{step["step_id"]} {shown(str(step["action"]))}: {step["status"]}'
+        for step in steps
+        if isinstance(step, dict)
+    ]
+
+
+def _bounded(facts: Json) -> Json:
+    """Texts that others write are cut: there is room for what is known."""
+    zones = facts.get('zones')
+    names = zones if isinstance(zones, list) else []
+    latch = facts.get('safety_latch')
     return {
-        'goal': shown(str(plan['goal'])),
-        'status': plan['status'],
-        'steps': [
-            f'{step["step_id"]} {shown(str(step["action"]))}: {step["status"]}'
-            for step in steps
-            if isinstance(step, dict)
-        ],
+        **facts,
+        'zones': [shown(str(name)) for name in names[:MAX_ZONES]],
+        'safety_latch': shown(latch) if isinstance(latch, str) else latch,
     }
+
+
+def _add(
+    observation: Json,
+    name: str,
+    items: list[JsonValue],
+    form: Callable[[list[JsonValue]], JsonValue],
+) -> None:
+    """As many of ``items`` as there is room for, the last ones."""
+    left = MAX_SIZE - len(json.dumps(observation))
+    for start in range(len(items)):
+        value = form(items[start:])
+        if len(json.dumps({name: value})) <= left:
+            observation[name] = value
+            return
+
+
+def _lines(lines: list[JsonValue]) -> JsonValue:
+    return '\n'.join(str(line) for line in lines)

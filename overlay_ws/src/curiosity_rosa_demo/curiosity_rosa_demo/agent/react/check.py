@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.guardrails import Refusal
-from curiosity_rosa_demo.agent.react.guardrails_check import guardrails_check
+from curiosity_rosa_demo.agent.react.guardrails_check import guardrails_check as judged
 from curiosity_rosa_demo.agent.react.op import Op
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import BrainState
@@ -11,7 +11,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan import RiskLevel
 
 
-async def check(state: BrainState, turn: Turn) -> BrainState:
+async def guardrails_check(state: BrainState, turn: Turn) -> BrainState:
     def facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
         skill = turn.registry.get(name)
         resources = frozenset(skill.definition.resources_required)
@@ -27,4 +27,4 @@ async def check(state: BrainState, turn: Turn) -> BrainState:
             data={'rule': refusal.rule},
         )
 
-    return await guardrails_check(state, turn.limits, facts, told)
+    return await judged(state, turn.limits, facts, told)

@@ -7,8 +7,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from curiosity_rosa_demo.agent.react.course import PROPOSED
 from curiosity_rosa_demo.agent.react.op import Op, call_text
-from curiosity_rosa_demo.agent.react.plan_steps import check_plan
+from curiosity_rosa_demo.agent.react.plan_steps import check_plan, revised
 from curiosity_rosa_demo.agent.react.record import with_react, with_result
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import (
@@ -19,7 +20,7 @@ from curiosity_rosa_demo.domain.brain import (
     ProposedOps,
 )
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.plan import PlanError, create_plan_from_llm_response
+from curiosity_rosa_demo.domain.plan import Plan, PlanError, create_plan_from_llm_response
 from curiosity_rosa_demo.tools.arguments import in_words, shown
 
 ENDS = (DecisionType.FINISH, DecisionType.ABORT, DecisionType.SWITCH_TASK)
@@ -85,7 +86,7 @@ def checked(name: str, arguments: Any, turn: Turn, call_id: str = '', plan_step:
 def refused(state: BrainState, call: Json, why: str, turn: Turn) -> BrainState:
     """The model reads ``why`` as the result of its call."""
     name = shown(str(call.get('tool', '')))
-    turn.trace(TraceKind.ERROR, why, tool_name=name or None, ok=False, error_reason=why)
+    turn.trace(TraceKind.ERROR, why, tool_name=name, ok=False, error_reason=why)
     text = call_text(name, json.loads(str(call.get('input', '{}'))))
     counts = state.react.refused
     state = with_react(
@@ -125,7 +126,9 @@ def _patched(state: BrainState, decision: Decision, turn: Turn) -> BrainState:
     problems = check_plan(plan, [skill.definition.name for skill in turn.registry.for_model()])
     if problems:
         raise BadCall(f'The plan cannot be carried out: {"; ".join(problems[:5])}')
-    plan.metadata['proposed'] = True
+    if patch['action'] == 'revise' and state.react.plan is not None:
+        plan = revised(Plan.from_dict(state.react.plan), plan)
+    plan.metadata[PROPOSED] = True
     turn.trace(
         TraceKind.HYPOTHESIZE,
         f'Plan: {shown(plan.goal)} ({len(plan.steps)} steps)',

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from curiosity_rosa_demo.domain.brain import DecisionType
 from curiosity_rosa_demo.domain.models import ToolResult
 
 DECIDE = 'decide'
+PROPOSED = 'proposed'  # in a plan's metadata: it is the model's own
 DESCRIPTION = (
     'Change course instead of acting. type: REPLAN with plan_patch (propose or revise a plan, '
     'which is then carried out step by step, or drop it); ASK_HUMAN with a yes-or-no question as '
@@ -33,6 +34,12 @@ class Course(BaseModel):
     type: DecisionType
     reason: str = Field(default='', max_length=4000)
     plan_patch: PlanPatch | None = None
+
+    @model_validator(mode='after')
+    def _says_to_what(self) -> Course:
+        if self.type is DecisionType.SWITCH_TASK and not self.reason.strip():
+            raise ValueError('SWITCH_TASK needs the other goal as reason')
+        return self
 
 
 def decide_tool() -> BaseTool:

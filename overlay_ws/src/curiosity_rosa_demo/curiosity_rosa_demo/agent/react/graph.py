@@ -16,7 +16,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from curiosity_rosa_demo.agent.react.build_observation import build_observation
-from curiosity_rosa_demo.agent.react.check import check as guardrails_check
+from curiosity_rosa_demo.agent.react.check import guardrails_check
 from curiosity_rosa_demo.agent.react.compile_ops import compile_ops
 from curiosity_rosa_demo.agent.react.dispatch_skills import dispatch_skills
 from curiosity_rosa_demo.agent.react.human_approval import human_approval, put_question

@@ -10,11 +10,11 @@ from typing import Any
 from langgraph.types import interrupt
 
 from curiosity_rosa_demo.agent.react.build_observation import build_observation
-from curiosity_rosa_demo.agent.react.check import check
+from curiosity_rosa_demo.agent.react.check import guardrails_check
 from curiosity_rosa_demo.agent.react.compile_ops import BadCall, checked, refused
 from curiosity_rosa_demo.agent.react.op import Op
 from curiosity_rosa_demo.agent.react.plan_steps import approve
-from curiosity_rosa_demo.agent.react.record import with_react, with_result
+from curiosity_rosa_demo.agent.react.record import result_of, with_react, with_result
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import (
     ApprovalAction,
@@ -73,7 +73,7 @@ async def human_approval(state: BrainState, turn: Turn) -> BrainState:
     op = Op.from_json(proposed.to_dispatch[0])
     state = _told_plan(state, yes=action is not ApprovalAction.REJECT, why=why)
     if action is ApprovalAction.REJECT:
-        return _rejected(state, op, why)
+        return _rejected(state, op, why, turn)
     if action is ApprovalAction.EDIT:
         return await _edited(state, op, answer.get('arguments'), turn)
     return await _checked_again(state, op, turn)
@@ -114,36 +114,42 @@ def _told_plan(state: BrainState, *, yes: bool, why: str) -> BrainState:
     return with_react(state, decision=decision.model_copy(update={'ops': [call]}))
 
 
-def _rejected(state: BrainState, op: Op, why: str) -> BrainState:
-    result = ToolResult.failure(f'Rejected by the operator: {why}' if why else REJECTED)
-    messages = with_result(state.messages, op.call_id, result)
-    state = with_react(state, proposed_ops=ProposedOps())
-    return state.model_copy(update={'messages': messages})
+def _rejected(state: BrainState, op: Op, why: str, turn: Turn) -> BrainState:
+    return refused(state, _call(op), f'{REJECTED}: {why}' if why else REJECTED, turn)
 
 
 async def _edited(state: BrainState, op: Op, arguments: Any, turn: Turn) -> BrainState:
     """The model is told of the edited call as the one that it made, with a note."""
-    call: Json = {'tool': op.skill, 'input': '{}', 'call_id': op.call_id}
     try:
         edited = checked(op.skill, arguments, turn, op.call_id, op.plan_step)
     except BadCall as problem:
-        return refused(state, call, f'The operator edited the call, but: {problem}', turn)
+        why = f'The operator changed the arguments of {op.text}, but: {problem}'
+        return refused(state, _call(op), why, turn)
     turn.trace(TraceKind.OBSERVE, f'The operator changed {op.text} to {edited.text}')
-    return await _checked_again(state, edited, turn, was=op.text)
+    messages = [
+        {**each, 'input': json.dumps(edited.arguments), 'edited_from': op.text}
+        if each['call_id'] == op.call_id
+        else each
+        for each in state.messages
+    ]
+    state = state.model_copy(update={'messages': messages})
+    return await _checked_again(state, edited, turn, note=f'The operator changed {op.text}: ')
 
 
-async def _checked_again(state: BrainState, op: Op, turn: Turn, was: str = '') -> BrainState:
+async def _checked_again(state: BrainState, op: Op, turn: Turn, note: str = '') -> BrainState:
     state = with_react(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
-    state = await check(await build_observation(state, turn), turn)
+    state = await guardrails_check(await build_observation(state, turn), turn)
     left = state.react.proposed_ops
     assert left is not None
-    approved = ProposedOps(to_dispatch=left.to_dispatch)  # whatever else would be asked: answered
-    if was:
-        messages = [
-            {**each, 'input': json.dumps(op.arguments), 'edited_from': was}
-            if each['call_id'] == op.call_id
-            else each
-            for each in state.messages
-        ]
+    if note and not left.to_dispatch:  # the model must not take the edited call for its own
+        refusal = next(each for each in state.messages if each['call_id'] == op.call_id)
+        why = (result_of(refusal) or ToolResult.failure(REJECTED)).error_reason
+        told = ToolResult.failure(f'{note}{why}')
+        messages = with_result(state.messages, op.call_id, told)
         state = state.model_copy(update={'messages': messages})
+    approved = ProposedOps(to_dispatch=left.to_dispatch)  # whatever else would be asked: answered
     return with_react(state, proposed_ops=approved)
+
+
+def _call(op: Op) -> Json:
+    return {'tool': op.skill, 'input': json.dumps(op.arguments), 'call_id': op.call_id}

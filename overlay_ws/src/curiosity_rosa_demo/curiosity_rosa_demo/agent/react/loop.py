@@ -7,17 +7,20 @@ OBSERVE once it has a result to speak of.
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from langgraph.constants import START
 from langgraph.types import Command
 from langsmith import tracing_context
 
 from curiosity_rosa_demo.agent.brain import Request
 from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.react.course import PROPOSED
 from curiosity_rosa_demo.agent.react.desk import Desk
 from curiosity_rosa_demo.agent.react.graph import build_graph
 from curiosity_rosa_demo.agent.react.observe_result import interrupted, observe_result
@@ -25,8 +28,11 @@ from curiosity_rosa_demo.agent.react.record import StepCache
 from curiosity_rosa_demo.agent.react.saver import TurnSaver
 from curiosity_rosa_demo.agent.react.stop_or_loop import stop_or_loop
 from curiosity_rosa_demo.agent.react.turn import Turn
-from curiosity_rosa_demo.domain.brain import BrainState, ReactState
+from curiosity_rosa_demo.domain.brain import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.plan import Plan, PlanError
+
+LOST = 'What was kept of this turn cannot be read, so it cannot go on; give the order again'
 
 
 @dataclass
@@ -39,6 +45,10 @@ class TurnResult:
     is_good: bool = False
     steps: int = 0
     goal: str = ''  # of a SWITCH_TASK: what is to be done instead
+
+
+class TurnLost(Exception):
+    """A turn cannot begin or go on; the message says why, and what to do."""
 
 
 class ReactExecutor:
@@ -67,11 +77,17 @@ class ReactExecutor:
         loop = asyncio.new_event_loop()
         try:
             react = self._run(request, loop)
+        except TurnLost as failure:
+            react = ReactState(answer=str(failure))
+        except sqlite3.Error as failure:
+            # What was not on the disk before was not done either.
+            file = self._saver.file
+            words = (
+                f'The turn cannot be saved: {failure}; make room for {file}, or make it writable'
+            )
+            react = ReactState(answer=words)
         except Exception as failure:  # ROSA would make an answer of it, without an event
-            answer = f'Internal error: {failure!r}'
-            turn.trace(TraceKind.ERROR, answer, ok=False, error_reason=answer)
-            self.last = TurnResult(ok=False, answer=answer)
-            return {'output': answer}
+            react = ReactState(answer=f'Internal error: {failure!r}')
         finally:
             loop.close()
         kind = TraceKind.RESULT if react.ok else TraceKind.ERROR
@@ -102,8 +118,10 @@ class ReactExecutor:
                 if state.react.question is not None:
                     entry = self._ask(state)
                 stream = partial(graph.stream, config=config, stream_mode='values')
-                for state in stream(entry, output_keys='brain', durability='sync'):
-                    self._shown(state.react)
+                for values in stream(entry, output_keys='brain', durability='sync'):
+                    if isinstance(values, BrainState):  # else LangGraph tells of its interrupt
+                        state = values
+                        self._shown(state.react)
                 entry = None
         return state.react
 
@@ -111,15 +129,16 @@ class ReactExecutor:
         self, graph: Any, config: Any, request: Request, loop: asyncio.AbstractEventLoop
     ) -> tuple[Any, BrainState]:
         """Where the graph begins, or goes on, and with which state."""
-        snapshot = graph.get_state(config)
-        state = snapshot.values.get('brain')
+        nodes, state = _kept(graph, config)
         request.began(0 if state is None else len(state.messages))
         if state is None:
-            react = ReactState(goal=self._turn.text, plan=request.plan)
-            state = BrainState(react=react)
+            state = BrainState(react=ReactState(goal=self._turn.text, plan=_given(request.plan)))
             return {'brain': state}, state
         self._shown(state.react)
-        if snapshot.next == ('act',):
+        if nodes == ('ask',):
+            # Asked anew: an answer that was given before the cut is not to be found again.
+            graph.update_state(config, {'brain': state}, as_node='think')
+        if nodes == ('act',):
             # What was under way is looked at, not repeated.
             for node in (observe_result, stop_or_loop):
                 state = loop.run_until_complete(
@@ -139,3 +158,37 @@ class ReactExecutor:
                 'why': answer.why,
             }
         )
+
+
+def _kept(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
+    """The stage that is next, and the state before it; None of a turn that did nothing yet.
+    Raises TurnLost."""
+    try:
+        snapshot = graph.get_state(config)
+        if snapshot.created_at is None or snapshot.next == (START,):
+            return (), None
+        state = snapshot.values.get('brain')
+        # LangGraph makes something of whatever it finds: of another version, or torn.
+        if isinstance(state, BrainState) and state == _read_again(state):
+            return snapshot.next, state
+    except sqlite3.Error:
+        raise
+    except Exception as error:
+        raise TurnLost(f'{LOST} ({type(error).__name__})') from error
+    raise TurnLost(LOST)
+
+
+def _read_again(state: BrainState) -> BrainState:
+    return BrainState.model_validate(state.model_dump(warnings=False))
+
+
+def _given(plan: Json | None) -> Json | None:
+    """A plan that was given ends the turn, whatever it says of itself. Raises TurnLost."""
+    if plan is None:
+        return None
+    try:
+        checked = Plan.from_dict(plan)
+    except PlanError as error:
+        raise TurnLost(f'That is no plan: {error}') from None
+    checked.metadata.pop(PROPOSED, None)
+    return checked.to_dict()

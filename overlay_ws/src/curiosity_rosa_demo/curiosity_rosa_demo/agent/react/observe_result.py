@@ -10,7 +10,7 @@ from curiosity_rosa_demo.agent.react.plan_steps import record, reject
 from curiosity_rosa_demo.agent.react.plan_trace import trace_steps
 from curiosity_rosa_demo.agent.react.record import INTERRUPTED, result_of, with_react, with_result
 from curiosity_rosa_demo.agent.react.turn import Turn
-from curiosity_rosa_demo.agent.reporting import number, tool_result, trace_result
+from curiosity_rosa_demo.agent.reporting import number, summary, tool_result, trace_result
 from curiosity_rosa_demo.domain.brain import BrainState, Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.plan import Plan
@@ -115,8 +115,9 @@ def _declined(state: BrainState, turn: Turn) -> BrainState:
     count = sum(each['result'] is None for each in state.messages)
     if not count:
         return state
-    spent = state.react.spent
-    spent = spent.model_copy(update={'steps': spent.steps + count})
+    spent, most = state.react.spent, turn.config.agent.turn.max_steps
+    steps = max(spent.steps, min(spent.steps + count, most))
+    spent = spent.model_copy(update={'steps': steps})
     return with_react(state.model_copy(update={'messages': messages}), spent=spent)
 
 
@@ -132,7 +133,7 @@ def _plan_recorded(state: BrainState, turn: Turn) -> BrainState:
     elif 'call_id' in call:
         entry = next(each for each in state.messages if each['call_id'] == call['call_id'])
         result = result_of(entry) or ToolResult.failure(INTERRUPTED)
-        recorded = record(plan, step, result.ok, result.error_reason, dict(result.data), now)
+        recorded = record(plan, step, result.ok, summary(result), dict(result.data), now)
     else:
         recorded = record(plan, step, True, '', {}, now)
     trace_steps(turn.trace, [recorded.result, *recorded.skipped])

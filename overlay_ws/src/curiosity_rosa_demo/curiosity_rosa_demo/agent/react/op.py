@@ -39,6 +39,10 @@ class Op:
 
 def call_text(name: str, arguments: object) -> str:
     if not isinstance(arguments, dict):
-        return shown(f'{name}({json.dumps(arguments)})')
-    pairs = (f'{key}={json.dumps(value)}' for key, value in arguments.items())
+        return shown(f'{name}({_json(arguments)})')
+    pairs = (f'{key}={_json(value)}' for key, value in arguments.items())
     return shown(f'{name}({", ".join(pairs)})')
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from curiosity_rosa_demo.agent.react.op import call_text
 from curiosity_rosa_demo.agent.react.plan_ops import (
     NoOperation,
     one_line,
@@ -18,7 +19,6 @@ from curiosity_rosa_demo.agent.react.plan_ops import (
     plan_asks,
     plan_question,
     question,
-    title,
 )
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
@@ -171,12 +171,16 @@ def check_plan(plan: Plan, skills: Collection[str]) -> list[str]:
 def plan_text(plan: Plan) -> str:
     """For the console: the plan, and a line for each step."""
     head = f'{one_line(plan.goal)} ({plan.status.value}, risk {plan.risk_level.value})'
-    lines = [
-        f'  {step.step_id}. {step.status.value}: {one_line(step.action)}: {title(step)}'
-        + (f' (else {one_line(step.fallback)})' if step.fallback else '')
-        for step in plan.steps
-    ]
+    lines = [_step_text(step) for step in plan.steps]
     return '\n'.join([head, *lines])
+
+
+def _step_text(step: PlanStep) -> str:
+    kind = step.tool_call_type
+    call = call_text(step.action if kind is ToolCallType.EXECUTE else kind.value, step.parameters)
+    description = f', {step.description}' if step.description else ''
+    fallback = f', else {step.fallback}' if step.fallback else ''
+    return one_line(f'  {step.step_id}. {step.status.value}: {call}{description}{fallback}')
 
 
 def _copied(plan: Plan) -> Plan:

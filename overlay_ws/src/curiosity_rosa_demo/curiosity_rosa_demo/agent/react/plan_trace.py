@@ -15,6 +15,7 @@ def trace_steps(trace: Trace, results: Iterable[ExecutionResult]) -> None:
         trace(
             TraceKind.RESULT if result.success else TraceKind.ERROR,
             f'plan step {result.step_id}: {result.message}',
+            tool_name='plan',
             ok=result.success,
             error_reason=None if result.success else result.message,
             data=result.to_dict(),

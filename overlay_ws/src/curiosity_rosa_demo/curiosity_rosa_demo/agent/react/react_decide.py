@@ -12,17 +12,17 @@ from langchain_core.messages import BaseMessage, SystemMessage
 from pydantic import ValidationError
 
 from curiosity_rosa_demo.agent.model_call import TurnFailed, decide
-from curiosity_rosa_demo.agent.react.course import DECIDE, Course
+from curiosity_rosa_demo.agent.react.course import DECIDE, PROPOSED, Course
 from curiosity_rosa_demo.agent.react.op import call_text
 from curiosity_rosa_demo.agent.react.plan_steps import OVER, next_step
-from curiosity_rosa_demo.agent.react.record import entry, with_react
 from curiosity_rosa_demo.agent.react.plan_trace import trace_steps
+from curiosity_rosa_demo.agent.react.record import entry, with_react
 from curiosity_rosa_demo.agent.react.streaming import Sentences, text_of
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import BrainState, Decision, DecisionType, Json
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan import Plan, PlanStatus
-from curiosity_rosa_demo.tools.arguments import in_words
+from curiosity_rosa_demo.tools.arguments import in_words, shown
 
 NO_ANSWER = 'The model answered nothing.'
 
@@ -30,19 +30,22 @@ NO_ANSWER = 'The model answered nothing.'
 async def react_decide(state: BrainState, turn: Turn) -> BrainState:
     """``react.decision``, and an entry in ``messages`` for each call that it makes."""
     turn.cancellation.check()
-    plan = state.react.plan
-    if plan is not None and Plan.from_dict(plan).status not in OVER:
-        return _by_plan(state, turn)
+    if state.react.plan is not None:
+        plan = Plan.from_dict(state.react.plan)
+        if plan.status not in OVER:
+            return _by_plan(state, turn)
+        if not plan.metadata.get(PROPOSED):
+            return _plan_ended(state, plan)
     try:
         outcome = _ask(state, turn)
     except TurnFailed as failure:
         return _decided(state, DecisionType.ABORT, str(failure))
-    if isinstance(outcome, AgentFinish):
-        answer = text_of(outcome.return_values.get('output', '')).strip()
-        if answer:
-            return _decided(state, DecisionType.FINISH, answer)
-        return _decided(state, DecisionType.ABORT, NO_ANSWER)
-    return _calls(state, outcome, turn)
+    if isinstance(outcome, list):
+        return _calls(state, outcome, turn)
+    answer = text_of(outcome.return_values.get('output', '')).strip()
+    if answer:
+        return _decided(state, DecisionType.FINISH, answer)
+    return _decided(state, DecisionType.ABORT, NO_ANSWER)
 
 
 def _ask(state: BrainState, turn: Turn) -> AgentFinish | list[AgentAction]:
@@ -54,10 +57,16 @@ def _ask(state: BrainState, turn: Turn) -> AgentFinish | list[AgentAction]:
         'chat_history': [*_told(state), *turn.history],
         'intermediate_steps': turn.steps.steps(state.messages),
     }
-    outcome = decide(turn.agent, question, turn.config.agent.llm, turn.cancellation, sentences)
-    if not isinstance(outcome, AgentFinish):
+    try:
+        outcome = decide(turn.agent, question, turn.config.agent.llm, turn.cancellation, sentences)
+        if isinstance(outcome, AgentFinish):
+            return outcome
+        if not outcome:
+            raise TurnFailed(NO_ANSWER)
         sentences.end(_thought(outcome))
-    return outcome
+        return outcome
+    finally:
+        sentences.close()
 
 
 def _told(state: BrainState) -> list[BaseMessage]:
@@ -90,21 +99,15 @@ def _calls(state: BrainState, actions: list[AgentAction], turn: Turn) -> BrainSt
         return _decided(state, DecisionType.CONTINUE, str(first['thought']), ops=[op])
     try:
         course = Course.model_validate(arguments)
+        patch = None if course.plan_patch is None else course.plan_patch.model_dump()
+        return _decided(state, course.type, course.reason, ops=[op], plan_patch=patch)
     except ValidationError as error:
         wrong = f'Wrong arguments for {DECIDE}: {in_words(error, Course)}'
         return _decided(state, DecisionType.CONTINUE, '', ops=[{**op, 'refused': wrong}])
-    patch = course.plan_patch
-    return _decided(
-        state,
-        course.type,
-        course.reason,
-        ops=[op],
-        plan_patch=patch.model_dump() if patch is not None else None,
-    )
 
 
 def _name(message: Json) -> str:
-    return str(message['tool'])[:200]
+    return shown(str(message['tool']))
 
 
 def _by_plan(state: BrainState, turn: Turn) -> BrainState:
@@ -123,6 +126,7 @@ def _by_plan(state: BrainState, turn: Turn) -> BrainState:
             tool_input=following.arguments,
             log='',
             tool_call_id=f'{plan.plan_id}_{len(used)}',
+            message_log=[],
         )
         message = entry(action, '', used)
         state = state.model_copy(update={'messages': [*state.messages, message]})
@@ -137,7 +141,7 @@ def _by_plan(state: BrainState, turn: Turn) -> BrainState:
 
 def _plan_ended(state: BrainState, plan: Plan) -> BrainState:
     """A plan of the model's goes back to the model, one that was given ends the turn."""
-    if plan.metadata.get('proposed'):
+    if plan.metadata.get(PROPOSED):
         return _decided(state, DecisionType.CONTINUE, 'the plan has ended')
     done = sum(step.status.value == 'success' for step in plan.steps)
     words = f'Plan {plan.plan_id}: {plan.status.value}, {done} of {len(plan.steps)} steps done.'

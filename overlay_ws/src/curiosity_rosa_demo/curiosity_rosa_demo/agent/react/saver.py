@@ -1,4 +1,4 @@
-"""Where turns are kept between their steps: LangGraph's SQLite saver, told what need not be kept."""
+"""Where turns are kept between their steps: LangGraph's SQLite saver, told what not to keep."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-# A turn goes on from its last checkpoint; the ones before are of no use to anybody.
+# A turn goes on from its last checkpoint; the ones before are of no use to anybody. The IDs begin
+# with the time: after a clock was set back, an older checkpoint would pass for the newest.
 _NEWEST_ONLY = """
-CREATE TRIGGER IF NOT EXISTS newest_only AFTER INSERT ON checkpoints BEGIN
+CREATE TRIGGER newest_only AFTER INSERT ON checkpoints BEGIN
   DELETE FROM checkpoints WHERE thread_id = NEW.thread_id
-    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id < NEW.checkpoint_id;
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id <> NEW.checkpoint_id;
   DELETE FROM writes WHERE thread_id = NEW.thread_id
-    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id < NEW.checkpoint_id;
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id <> NEW.checkpoint_id;
 END
 """
 
@@ -24,9 +25,11 @@ class TurnSaver(SqliteSaver):
     """A turn's thread is its task's ID. Each checkpoint is one commit with synchronous=FULL."""
 
     def __init__(self, file: Path | str) -> None:
+        self.file = file
         super().__init__(sqlite3.connect(str(file), check_same_thread=False, timeout=5.0))
         self.setup()
         self.conn.execute('PRAGMA synchronous=FULL')
+        self.conn.execute('DROP TRIGGER IF EXISTS newest_only')
         self.conn.execute(_NEWEST_ONLY)
 
     def put_writes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.react.human_approval import GO_ON, ask
 from curiosity_rosa_demo.agent.react.record import result_of, with_react
 from curiosity_rosa_demo.agent.react.turn import Turn
-from curiosity_rosa_demo.domain.brain import BrainState, DecisionType, SkillStatus
+from curiosity_rosa_demo.domain.brain import BrainState, DecisionType, Json, SkillStatus
 
 LOOPS_PER_STEP = 3  # decisions that are no steps: plans, questions, refusals
 
@@ -17,9 +17,9 @@ async def stop_or_loop(state: BrainState, turn: Turn) -> BrainState:
     if react.stop_reason:  # a person did not want to go on
         return with_react(state, ok=False)
     if decision.type is DecisionType.FINISH:
-        return _end(state, DecisionType.FINISH, decision.reason or 'done')
+        return _end(state, DecisionType.FINISH, decision.reason.strip() or 'done')
     if decision.type in (DecisionType.ABORT, DecisionType.SWITCH_TASK):
-        return _end(state, decision.type, decision.reason or decision.type.value)
+        return _end(state, decision.type, decision.reason.strip() or decision.type.value)
     return _judged(state, turn)
 
 
@@ -32,7 +32,7 @@ def _judged(state: BrainState, turn: Turn) -> BrainState:
         )
     wants_more = react.spent.steps >= max_steps and react.refused_in_a_row > 0
     too_long = react.iter > LOOPS_PER_STEP * (max_steps + 1)
-    if wants_more or too_long or react.spent.steps > max_steps:
+    if wants_more or too_long:
         words = (
             f'Stopped after {max_steps} steps without an answer (turn.max_steps of agent.yaml).'
         )
@@ -66,16 +66,23 @@ def _exhausted(
 def _mapped(state: BrainState, turn: Turn) -> DecisionType | None:
     """What the error map says to the last failure."""
     done = state.skills.last_result
-    if done is None or done.status is SkillStatus.SUCCESS or not state.messages:
+    call = _last_op(state)
+    if done is None or done.status is SkillStatus.SUCCESS or call is None:
         return None
-    skill = str(state.messages[-1]['tool'])
+    skill = str(call['tool'])
     return turn.registry.error_decision(skill, done.error_code) or turn.registry.error_decision(
         skill, done.error_msg
     )
 
 
+def _last_op(state: BrainState) -> Json | None:
+    """The entry of the last call that was carried out: the answer's other calls follow it."""
+    return next((each for each in reversed(state.messages) if 'op' in each), None)
+
+
 def _last_call(state: BrainState) -> str:
-    return str(state.messages[-1].get('op', state.messages[-1]['tool'])) if state.messages else ''
+    call = _last_op(state)
+    return '' if call is None else str(call['op'])
 
 
 def _last_reason(state: BrainState) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -19,24 +20,31 @@ class Sentences(BaseCallbackHandler):
         self._tell = tell
         self._text = ''
         self._told = 0  # characters of it
-        self.closed = False
+        self._closed = False
+        self._lock = threading.Lock()  # a call that was given up goes on in its thread
 
     def on_llm_new_token(self, token: Any, **_: Any) -> None:
-        if self.closed:  # the call was given up
-            return
-        self._text += text_of(token)
-        while True:
-            found = _END.search(self._text, self._told)
-            if found is None or not self._text[found.end() :].strip():
+        with self._lock:
+            if self._closed:
                 return
-            self._flush(found.end())
+            self._text += text_of(token)
+            while True:
+                found = _END.search(self._text, self._told)
+                if found is None or not self._text[found.end() :].strip():
+                    return
+                self._flush(found.end())
 
     def end(self, text: str) -> None:
         """The whole ``text`` is known; a model that does not stream says it only now."""
-        self.closed = True
-        if not self._told:
-            self._text = text
-        self._flush(len(self._text))
+        with self._lock:
+            if not self._told:
+                self._text = text
+            self._flush(len(self._text))
+
+    def close(self) -> None:
+        """What comes later is not told."""
+        with self._lock:
+            self._closed = True
 
     def _flush(self, to: int) -> None:
         sentence, self._told = self._text[self._told : to].strip(), to

@@ -1,0 +1,286 @@
+"""kill -9 at random moments of :demo: each goes on by itself and succeeds, nothing is repeated.
+
+The real demo in a domain of its own: scripts/run_demo.sh with the rover's time at 8 times the
+clock, the rover 12 m before the origin. Once the demo is under way its agent's process is killed,
+after 0 to 2.5 s of its work; it comes back by itself, goes on, and is killed again, until the demo
+has ended; then the next one. After every tenth kill it is killed while it starts.
+
+What is looked at afterwards are the trace in a file and the turn's last checkpoint. Each ACT
+belongs to the call whose result is the next one recorded; a call that was under way at a kill has
+"Interrupted" for its result. The rover's odometry tells how often it began to move.
+
+Must never happen: a demo that does not end in success with a score of 0.8; a call that is carried
+out twice; an ACT without a recorded call; two calls with one ID; more motions of the rover than
+ACTs; an agent that does not come back; a script that does not end with status 0.
+
+Two demos run side by side, in processes of their own: an agent that starts is busy with imports.
+run_demo.sh gives up after the sixth crash in a minute, so a demo is killed five times at most.
+
+Run: python bench/resume.py [kills, default 100] [seed] [side by side, default 2]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import pairwise
+from typing import Any
+
+from _bench import ROOT, Sandbox, report, table, wait_until
+
+sys.path.insert(0, str(ROOT / 'standalone/test'))
+
+from demo_bench import ODOMETRY, Bench, Run
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from nav_msgs.msg import Odometry
+
+from curiosity_rosa_demo.agent.react.record import INTERRUPTED, result_of
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+from curiosity_rosa_demo.trace.trace_recorder import read_trace
+
+OPTIONS = ('--speed', '8', '--stand-in', 'initial_x=-12.0')
+AGENT = 'agent_node'
+WORK_S = 2.5  # the longest from its coming back to the next kill
+STARTING = 0.1  # of the kills: while it starts
+BACK_S, END_S = 60.0, 120.0
+GOOD = 0.8
+MOST_KILLS = 5  # of one demo
+ENOUGH_FAULTS = 5
+STILL_MPS = 0.02
+PHASES = {**dict.fromkeys(MOTIONS, 'motion'), 'capture_and_score': 'capture'}
+
+
+class Demo:
+    """One run of the demo and its kills."""
+
+    def __init__(self, bench: Bench, number: int, chance: random.Random) -> None:
+        self._bench, self._chance = bench, chance
+        self._trace = bench.box.folder / f'trace-{number}.jsonl'
+        self._state = bench.box.folder / f'state-{number}'
+        bench.env['XDG_STATE_HOME'] = str(self._state)
+        self.phases: Counter[str] = Counter()
+        recorder = {'recorder': {'path': str(self._trace)}}
+        self._run: Run = bench.run(*OPTIONS, '--config-dir', bench.box.config_dir(agent=recorder))
+
+    def events(self) -> list[TraceEvent]:
+        return read_trace(self._trace) if self._trace.is_file() else []
+
+    def ended(self) -> bool:
+        """The turn's own end: an event that names no tool, after a call."""
+        return any(
+            event.tool_name is None and event.kind is TraceKind.RESULT and event.score is not None
+            for event in self.events()
+        )
+
+    def go(self, most: int) -> None:
+        """Through to its end, with ``most`` kills at most. Raises AssertionError."""
+        self._run.expect('Type :help')
+        self._run.send(':demo')
+        self._run.until(lambda: any('User:' in e.message for e in self.events()), 'the demo')
+        most = min(most, MOST_KILLS)
+        while self.phases.total() < most and not self._rest(self._chance.uniform(0.0, WORK_S)):
+            self._kill()
+        self._run.until(self.ended, 'the demo to end', END_S)
+
+    def leave(self) -> int:
+        return self._run.end()
+
+    def _rest(self, seconds: float) -> bool:
+        """Wait; whether the demo ended meanwhile."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.ended():
+                return True
+            threading.Event().wait(min(0.1, max(0.0, until - time.monotonic())))
+        return self.ended()
+
+    def _kill(self) -> None:
+        old = self._bench.kill(AGENT)
+        events = self.events()
+        self.phases[phase(events)] += 1
+        self._back(old)
+        if self.phases.total() < MOST_KILLS and self._chance.random() < STARTING:
+            self._rest(self._chance.uniform(0.0, 1.0))
+            again = self._bench.find(AGENT)
+            if again is not None and len(self.events()) == len(events):
+                os.kill(again.pid, signal.SIGKILL)
+                self.phases['starting'] += 1
+                self._back(again.pid)
+        heard = len(events)
+        self._run.until(
+            lambda: any(_goes_on(each) for each in self.events()[heard:]) or self.ended(),
+            'the demo to go on',
+            BACK_S,
+        )
+
+    def _back(self, old: int) -> None:
+        def back() -> bool:
+            process = self._bench.find(AGENT)
+            return process is not None and process.pid != old
+
+        wait_until(back, 'the agent to come back', BACK_S)
+
+    # --- what is left of it -----------------------------------------------------------------
+
+    def calls(self) -> list[Any]:
+        """The calls of the turn's last checkpoint."""
+        (file,) = self._state.glob('curiosity_rosa/*.react')
+        with closing(sqlite3.connect(f'file:{file}?mode=ro', uri=True)) as connection:
+            found = connection.execute(
+                'SELECT type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1'
+            ).fetchone()
+        brain = JsonPlusSerializer().loads_typed(found)['channel_values']['brain']
+        return list(brain.messages)
+
+
+def _goes_on(event: TraceEvent) -> bool:
+    return 'Going on after' in event.message or 'User:' in event.message
+
+
+def phase(events: list[TraceEvent]) -> str:
+    """What was under way after the last event."""
+    for event in reversed(events):
+        if event.tool_name is not None and event.kind is TraceKind.ACT:
+            name = event.tool_name
+            return PHASES.get(name, 'mast' if name.startswith('mast_') else 'other tool')
+        if event.kind in (TraceKind.RESULT, TraceKind.ERROR):
+            break
+    return 'thinking'
+
+
+def check(demo: Demo, starts: int, faults: list[str]) -> Counter[str]:
+    """Compare acts, recorded calls and the rover's motions."""
+    events, calls = demo.events(), demo.calls()
+    counts: Counter[str] = Counter()
+    ids = [each['call_id'] for each in calls]
+    if len(set(ids)) < len(ids):
+        faults.append(f'call IDs more than once: {ids}')
+    done = sorted((each for each in calls if 'op' in each), key=lambda each: each['at'])
+    counts['interrupted'] = sum(_interrupted(each) for each in done)
+    acts = [event for event in events if event.kind is TraceKind.ACT and event.tool_name]
+    acted: Counter[str] = Counter()
+    for act in acts:
+        call = next((each for each in done if each['at'] >= act.ts), None)
+        if call is None or call['op'] != act.message:
+            faults.append(f'{act.message} was carried out, and no such call is recorded')
+            continue
+        acted[call['call_id']] += 1
+        if acted[call['call_id']] > 1:
+            counts['repeated'] += 1
+            faults.append(f'{act.message}, {call["call_id"]}, was carried out again')
+    counts['acts'] = len(acts)
+    counts['motions'] = sum(act.tool_name in MOTIONS for act in acts)
+    counts['motions of the rover'] = starts
+    if starts > counts['motions']:
+        faults.append(f'the rover began to move {starts} times, for {counts["motions"]} ACTs')
+    scores = [event.score for event in events if event.score is not None]
+    if not scores or scores[-1] < GOOD:
+        faults.append(f'the last score is {scores[-1:]}')
+    return counts
+
+
+def _interrupted(call: Any) -> bool:
+    result = result_of(call)
+    return result is not None and result.error_reason == INTERRUPTED
+
+
+def starts_of(speeds: list[float]) -> int:
+    """How often the rover began to move."""
+    moving = [False, *(speed > STILL_MPS for speed in speeds)]
+    return sum(now and not before for before, now in pairwise(moving))
+
+
+def work(kills: int, seed: int) -> dict[str, Any]:
+    """Demo after demo, until there were so many kills."""
+    chance, faults = random.Random(seed), list[str]()
+    phases: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    with Sandbox() as box:
+        odometry = box.collect(Odometry, ODOMETRY)
+        while phases.total() < kills and len(faults) < ENOUGH_FAULTS:
+            before = len(odometry)
+            bench = Bench(box)
+            demo = Demo(bench, counts['demos'], chance)
+            counts['demos'] += 1
+            try:
+                demo.go(kills - phases.total())
+                speeds = [abs(each.twist.twist.linear.x) for each in odometry[before:]]
+                counts += check(demo, starts_of(speeds), faults)
+                counts['succeeded'] += 1
+                if (status := demo.leave()) != 0:
+                    faults.append(f'run_demo.sh ended with status {status}')
+            except AssertionError as error:
+                faults.append(
+                    f'demo {counts["demos"]}: {str(error)[:200]} ... {str(error)[-600:]}'
+                )
+                counts['failed'] += 1
+            finally:
+                bench.close()
+            phases += demo.phases
+    return {'phases': dict(phases), 'counts': dict(counts), 'faults': faults}
+
+
+def side_by_side(kills: int, seed: int, workers: int) -> Iterator[dict[str, Any]]:
+    """What each process found."""
+    parts = [kills // workers + (number < kills % workers) for number in range(workers)]
+    command = [sys.executable, '-W', 'ignore', __file__, '--work']
+    running = [
+        subprocess.Popen(
+            [*command, str(part), str(seed + number)], stdout=subprocess.PIPE, text=True
+        )
+        for number, part in enumerate(parts)
+    ]
+    for process in running:
+        said, _ = process.communicate()
+        lines = said.splitlines()
+        if process.returncode != 0 or not lines:
+            yield {'phases': {}, 'counts': {}, 'faults': [f'a worker ended: {said[-300:]!r}']}
+        else:
+            yield json.loads(lines[-1])
+
+
+def main() -> int:
+    given = [int(each) for each in sys.argv[1:]]
+    kills, seed, workers = (*given, *(100, random.randrange(10**6), 2)[len(given) :])
+    phases: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    faults: list[str] = []
+    began = time.monotonic()
+    for found in side_by_side(kills, seed, workers):
+        phases += Counter(found['phases'])
+        counts += Counter(found['counts'])
+        faults += found['faults']
+    seconds = time.monotonic() - began
+    table(('killed while', 'kills'), sorted(phases.items()))
+    keys = ('demos', 'succeeded', 'failed', 'interrupted', 'repeated', 'acts', 'motions')
+    shown = {key: counts[key] for key in (*keys, 'motions of the rover')}
+    table(('of all demos', 'count'), [('kills', phases.total()), *shown.items()])
+    print(f'{seconds:.0f} s, seed {seed}')
+    status: int = report(
+        'resume',
+        faults,
+        seed=seed,
+        kills=phases.total(),
+        phases=dict(phases),
+        seconds=round(seconds),
+        **{key.replace(' ', '_'): value for key, value in shown.items()},
+    )
+    return status
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['--work']:
+        print(json.dumps(work(int(sys.argv[2]), int(sys.argv[3]))))
+        sys.exit(0)
+    sys.exit(main())

@@ -1,0 +1,533 @@
+"""Questions and their answers, through the console, the kernel and the desk."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.orders import Reply
+from curiosity_rosa_demo.agent.react.desk import Answer
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain import ApprovalAction, Question, ReactState, Spent
+from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from mission_world import CONFIG, WAIT_S, Bench
+
+APPROVE, EDIT, REJECT = ApprovalAction.APPROVE, ApprovalAction.EDIT, ApprovalAction.REJECT
+
+
+def drive(number: int = 1) -> Question:
+    return Question(
+        id=f'q{number}a2b3c4',
+        text='move_forward(duration_s=6.0)',
+        op={'skill': 'move_forward', 'arguments': {'duration_s': 6.0}},
+        reasons=['move_forward always asks'],
+        asked_at=time.time(),
+    )
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Bench(tmp_path) as bench:
+        bench.session.release.set()
+        yield bench
+
+
+def ask(bench: Bench, *questions: Question, line: str = 'look around') -> None:
+    """A turn asks; the first question was shown."""
+    bench.session.asks = list(questions)
+    bench.console.enter(line)
+    bench.asked(questions[0])
+
+
+def answers(bench: Bench, count: int = 1) -> list[tuple[str, Answer]]:
+    bench.until(lambda: len(bench.session.answers_to) == count, f'{count} answers')
+    return bench.session.answers_to
+
+
+def says(bench: Bench, line: str, reply: str) -> None:
+    """The console answers ``line`` so."""
+    count = len(bench.said)
+    bench.console.enter(line)
+    bench.until(lambda: any(reply in each for each in bench.said[count:]), f'{reply!r}')
+
+
+# --- questions of a turn --------------------------------------------------------------------
+
+
+def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Bench) -> None:
+    ask(bench, drive())
+    assert bench.said == [
+        '? q1a2b3c4 move_forward(duration_s=6.0): move_forward always asks. '
+        ':approve, :edit {json} or :reject [why]; no answer within 300 s is a no.'
+    ]
+    says(bench, ':pending', 'move_forward always asks')
+    head, row = bench.said[-1].splitlines()
+    assert head.split() == ['id', 'for', 'what', 'why']
+    assert row.split()[:3] == ['q1a2b3c4', '0', 's']
+    assert bench.console.question == bench.session.desk.question
+    bench.console.enter('yes')
+    bench.finish()
+    says(bench, ':pending', 'nothing waits for an answer')
+
+
+@pytest.mark.parametrize(
+    ('line', 'answer', 'reply'),
+    [
+        (':approve', Answer(APPROVE), 'approved q1a2b3c4: move_forward(duration_s=6.0)'),
+        (':approve q1', Answer(APPROVE), 'approved q1a2b3c4: '),
+        ('：ａｐｐｒｏｖｅ　Ｑ１Ａ', Answer(APPROVE), 'approved q1a2b3c4: '),
+        ('yes', Answer(APPROVE), 'approved q1a2b3c4: '),
+        ('はい', Answer(APPROVE), 'approved q1a2b3c4: '),
+        (':reject', Answer(REJECT), 'rejected q1a2b3c4: '),
+        (':reject too far', Answer(REJECT, why='too far'), 'rejected q1a2b3c4: '),
+        (':reject 300 s is far', Answer(REJECT, why='300 s is far'), 'rejected q1a2b3c4: '),
+        (':reject q1 too Far', Answer(REJECT, why='too Far'), 'rejected q1a2b3c4: '),
+        ('：ｒｅｊｅｃｔ　Ｑ１ 遠い', Answer(REJECT, why='遠い'), 'rejected q1a2b3c4: '),
+        ('no', Answer(REJECT), 'rejected q1a2b3c4: '),
+        ('だめ', Answer(REJECT), 'rejected q1a2b3c4: '),
+        (
+            ':edit {"duration_s": 2}',
+            Answer(EDIT, {'duration_s': 2}),
+            'edited q1a2b3c4: move_forward(duration_s=2), which is checked again',
+        ),
+        (':edit q1a {}', Answer(EDIT, {}), 'edited q1a2b3c4: move_forward(), which is checked'),
+    ],
+)
+def test_each_way_to_answer(bench: Bench, line: str, answer: Answer, reply: str) -> None:
+    ask(bench, drive())
+    says(bench, line, reply)
+    assert answers(bench) == [('q1a2b3c4', answer)]
+    bench.finish()
+    done = answer.action is not REJECT
+    assert bench.tasks() == {'look around': 'COMPLETED' if done else 'FAILED'}
+    assert not any('queued' in each for each in bench.said)  # it went before what ran
+    assert bench.session.stops == 0  # a no to a question stops nothing
+
+
+@pytest.mark.parametrize(
+    ('line', 'problem'),
+    [
+        (':approve q2', "! No open question begins with 'q2'; open: q1a2b3c4."),
+        (':reject q2 too far', "! No open question begins with 'q2'; open: q1a2b3c4."),
+        (':reject 0f1 no', "! No open question begins with '0f1'; open: q1a2b3c4."),
+        (':edit 77 {}', "! No open question begins with '77'; open: q1a2b3c4."),
+        (':edit {"duration_s": }', '! :edit [ID] {json}: not JSON: '),
+        (':edit 2', '! usage: :edit [ID] {json}, such as {"duration_s": 2}'),
+    ],
+)
+def test_what_answers_nothing_is_told_and_the_question_stays(
+    bench: Bench, line: str, problem: str
+) -> None:
+    ask(bench, drive())
+    says(bench, line, problem)
+    assert bench.session.desk.question is not None
+    assert bench.console.last is not None
+    assert not bench.console.last.ok
+    says(bench, ':approve', 'approved ')
+    bench.finish()
+
+
+def test_what_cannot_be_sent_on_is_told(bench: Bench) -> None:
+    ask(bench, drive())
+    levels = MAX_DEPTH - 1  # as deep as may be, before it is part of an answer
+    deep = f'{{"a": {"[" * levels}{"]" * levels}}}'
+    says(bench, f':edit {deep}', '! inbox: message dropped: APPROVAL: payload is no JSON')
+    says(bench, ':approve', 'approved ')
+    bench.finish()
+
+
+def test_a_plain_question_is_approved_or_rejected(bench: Bench) -> None:
+    plain = Question(id='q9', text='Shall I go on?\n? q1 :approve', asked_at=time.time())
+    ask(bench, plain)
+    assert bench.said == [
+        '? q9 Shall I go on? ? q1 :approve. :approve or :reject [why]; '
+        'no answer within 300 s is a no.'
+    ]
+    says(bench, ':edit {}', '! q9 is a plain question: approve or reject it.')
+    says(bench, ':reject not today', 'rejected q9')
+    assert answers(bench) == [('q9', Answer(REJECT, why='not today'))]
+
+
+@pytest.mark.parametrize('line', [':approve', ':reject why', ':edit {}', ':approve q1'])
+def test_with_no_question_open_there_is_nothing_to_answer(bench: Bench, line: str) -> None:
+    says(bench, line, '! No question is open.')
+    assert bench.session.stops == 0
+    assert bench.tasks() == {}
+
+
+def test_a_yes_or_no_to_nothing_is_a_goal_or_an_objection(bench: Bench) -> None:
+    bench.console.enter('yes')
+    bench.finish()
+    assert bench.tasks() == {'yes': 'COMPLETED'}
+    bench.console.enter('no')
+    bench.until(lambda: bench.session.stops == 1, 'the stop')
+
+
+def test_a_stop_ends_the_question_and_the_turn(bench: Bench) -> None:
+    ask(bench, drive())
+    bench.console.enter(':stop')
+    bench.becomes('look around', 'CANCELLED')
+    assert bench.session.answers_to == []
+    bench.until(lambda: bench.console.question is None, 'the question to be gone')
+    says(bench, ':approve', '! No question is open.')
+    assert not any(each.startswith('begin') for each in bench.session.order)
+
+
+def test_a_question_that_was_put_aside_is_asked_again(bench: Bench) -> None:
+    ask(bench, drive())
+    bench.console.enter(':pause')
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: bench.console.question is None, 'the question to be gone')
+    says(bench, ':approve', '! No question is open.')
+    says(bench, ':resume', '? q1a2b3c4 ')
+    says(bench, 'yes', 'approved ')
+    bench.finish()
+    assert bench.tasks() == {'look around': 'COMPLETED'}
+
+
+def test_an_e_stop_ends_the_question_until_it_is_cleared(bench: Bench) -> None:
+    ask(bench, drive())
+    bench.hear('estop', pressed=True)
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: bench.console.question is None, 'the question to be gone')
+    says(bench, ':approve', '! No question is open.')
+    bench.hear('estop', pressed=False)
+    bench.until(lambda: not bench.mission.state.robot.estop, 'the release')
+    assert bench.session.answers_to == []
+    says(bench, ':clear', '? q1a2b3c4 ')
+    says(bench, ':approve', 'approved ')
+    bench.finish()
+
+
+def test_a_question_outlives_the_process(tmp_path: Path) -> None:
+    asked = drive()
+    with Bench(tmp_path) as bench:
+        ask(bench, asked)
+    with Bench(tmp_path, ready=False) as bench:
+        bench.session.asks = [asked]
+        bench.session.release.set()
+        bench.begin(go_on=True)
+        bench.asked(asked)
+        says(bench, ':edit q1 {"duration_s": 1}', 'edited ')
+        bench.becomes('look around', 'COMPLETED')
+        assert answers(bench) == [(asked.id, Answer(EDIT, {'duration_s': 1}))]
+
+
+def test_with_nobody_there_every_question_is_a_no(bench: Bench) -> None:
+    bench.session.desk.attended = False
+    bench.session.asks = [drive()]
+    bench.console.enter('look around')
+    bench.finish()
+    assert bench.said == ['! Rejected: nobody is there to answer']
+
+
+def test_a_yes_that_was_typed_before_the_question_is_no_answer_to_it(tmp_path: Path) -> None:
+    with Bench(tmp_path) as bench:
+        bench.runs('look around')
+    with Bench(tmp_path, ready=False) as bench:
+        bench.session.asks = [drive()]
+        bench.session.release.set()
+        bench.console.enter('yes')
+        bench.mission.begin(go_on=True, ended=bench.console.ended)
+        bench.asked(drive())
+        bench.console.ready()  # now the yes is taken
+        bench.becomes('yes', 'PENDING')
+        assert bench.session.answers_to == []
+        says(bench, 'no', 'rejected ')
+        bench.finish()
+
+
+def test_a_yes_to_a_question_that_is_gone_answers_no_other(bench: Bench) -> None:
+    ask(bench, drive(1), drive(2))
+    heard: list[Reply] = []
+    message: Any = {'text': 'yes', 'question': drive(1).id}
+    bench.session.desk.answer(Answer(APPROVE))  # as if two had answered at once
+    bench.asked(drive(2))
+    bench.mission.tell(message, heard.append, bench.mission.stops)
+    bench.until(lambda: heard, 'a reply')
+    assert (heard[0].ok, heard[0].words) == (
+        False,
+        ['q1a2b3c4 is not open any more; open: q2a2b3c4.'],
+    )
+    assert bench.session.desk.question is not None
+    says(bench, 'yes', 'approved q2a2b3c4')
+    bench.finish()
+
+
+def test_an_answer_names_its_question_in_full(bench: Bench) -> None:
+    """The beginning of an ID that was meant for a question that is gone might fit another."""
+    ask(bench, drive())
+    heard: list[Reply] = []
+    payload: Any = {'action': 'APPROVE', 'id': drive().id[:2]}
+    message: Any = {'intent': 'APPROVAL', 'payload': payload}
+    bench.mission.tell(message, heard.append, bench.mission.stops)
+    bench.until(lambda: heard, 'a reply')
+    assert not heard[0].ok
+    says(bench, ':approve', 'approved ')
+    bench.finish()
+
+
+def test_what_was_answered_is_not_shown_any_longer(bench: Bench) -> None:
+    ask(bench, drive())
+    shown: list[Any] = []
+    message: Any = {'text': 'yes', 'question': drive().id}
+    tell = bench.mission.tell
+    tell(message, lambda reply: shown.append(bench.mission.questions), bench.mission.stops)
+    bench.until(lambda: shown, 'a reply')
+    assert shown == [()]  # before the kernel looked again
+    bench.finish()
+
+
+def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
+    kernel = CONFIG.agent.kernel.model_copy(update={'tick_s': 60.0, 'watchdog_s': 60.0})
+    agent = CONFIG.agent.model_copy(update={'kernel': kernel})
+    with Bench(tmp_path, config=CONFIG.model_copy(update={'agent': agent})) as bench:
+        desk = bench.session.desk
+        turn = Thread(target=desk.ask, args=(drive(), Cancellation()))
+        turn.start()
+        bench.asked(drive())
+        desk.answer(Answer(REJECT))
+        bench.until(lambda: bench.console.question is None, 'the question to be gone')
+        turn.join(WAIT_S)
+
+
+def test_the_console_shows_a_question_once(bench: Bench) -> None:
+    asking = new_event(TraceKind.DECIDE, 'Asking: move_forward(duration_s=6.0)')
+    bench.console.show(asking)
+    assert bench.said == []
+    bench.session.desk.attended = False  # then it is shown nowhere else
+    bench.console.show(asking)
+    assert bench.said == ['  [DECIDE] Asking: move_forward(duration_s=6.0)']
+
+
+# --- tasks that need approval ---------------------------------------------------------------
+
+
+def submit(bench: Bench, *, name: str = 'mast_open') -> Task:
+    """A task that waits for approval, and was shown."""
+    task = Task(name, needs_approval=True)
+    bench.mission.submit(task, lambda reply: None, bench.mission.stops)
+    bench.until(lambda: any(each.startswith(f'? {task.id[:8]} ') for each in bench.said), 'it')
+    return task
+
+
+def test_a_task_that_needs_approval_is_a_question_too(bench: Bench) -> None:
+    task = submit(bench)
+    short = task.id[:8]
+    assert bench.said == [
+        f'? {short} mast_open: the task waits for approval. :approve or :reject [why].'
+    ]
+    says(bench, ':pending', f'{short}  0 s  mast_open  the task waits for approval')
+    says(bench, ':edit {}', f'! {short} is a task, which cannot be edited: approve it, or reject')
+    says(bench, f':approve {short[:5]}', f'approved {short}: mast_open')
+    bench.becomes('mast_open', 'COMPLETED')
+    assert bench.console.question is None
+
+
+@pytest.mark.parametrize(
+    ('line', 'reason'),
+    [('no', 'not approved'), (':reject not in the rain', 'not approved: not in the rain')],
+)
+def test_a_task_that_is_rejected_is_cancelled(bench: Bench, line: str, reason: str) -> None:
+    task = submit(bench)
+    says(bench, line, f'rejected {task.id[:8]}: mast_open')
+    bench.becomes('mast_open', 'CANCELLED')
+    assert bench.task('mast_open').reason == reason
+    assert bench.session.ran == []
+    assert bench.session.stops == 0
+
+
+def test_a_task_of_an_earlier_run_that_waits_for_approval_is_shown_and_held(
+    tmp_path: Path,
+) -> None:
+    with Bench(tmp_path) as bench:
+        task = submit(bench)
+    with Bench(tmp_path, ready=False) as bench:
+        says(bench, ':pending', task.id[:8])  # already before the tasks may run
+        bench.begin()
+        says(bench, ':approve', f'approved {task.id[:8]}')
+        bench.becomes('mast_open', 'PENDING')
+        assert bench.task('mast_open').held  # nobody has said that it should go on
+        bench.session.release.set()
+        bench.console.enter(':resume')
+        bench.becomes('mast_open', 'COMPLETED')
+
+
+def test_an_approval_while_safe_is_kept_and_nothing_moves(bench: Bench) -> None:
+    submit(bench)
+    bench.hear('estop', pressed=True)
+    bench.mode('SAFE')
+    says(bench, 'yes', 'approved ')
+    bench.becomes('mast_open', 'PENDING')
+    bench.hear('estop', pressed=False)
+    bench.until(lambda: not bench.mission.state.robot.estop, 'the release')
+    assert bench.session.ran == []
+    bench.console.enter(':clear')
+    bench.becomes('mast_open', 'COMPLETED')
+
+
+def test_of_two_the_oldest_is_answered_unless_one_is_named(bench: Bench) -> None:
+    task = submit(bench)
+    ask(bench, drive(1), drive(2))
+    says(bench, ':approve q', 'approved q1a2b3c4')
+    bench.asked(drive(2))
+    says(bench, 'yes', f'approved {task.id[:8]}')
+    says(bench, 'yes', 'approved q2a2b3c4')
+    bench.finish()
+
+
+# --- the plan and the budget ----------------------------------------------------------------
+
+PLAN = """Here is my plan:
+```json
+{"goal": "看一看 the rock", "steps": [
+  {"step_id": 1, "action": "capture_and_score", "parameters": {}},  // first
+]}
+```"""
+
+
+def test_a_plan_is_run_from_a_file(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / 'My  plan.json').write_bytes(b'\xef\xbb\xbf' + PLAN.encode())  # an editor's mark
+    monkeypatch.setenv('HOME', str(tmp_path))
+    says(bench, ':run ~/My  plan.json', 'did answer: 看一看 the rock')
+    monkeypatch.chdir(tmp_path)
+    bench.console.enter('：run My  plan.json')
+    bench.finish()
+    assert bench.tasks() == {'看一看 the rock': 'COMPLETED'}
+    (first, plan), (second, same) = bench.session.turns
+    assert first != second
+    assert plan is not None
+    assert same is not None
+    assert plan['goal'] == '看一看 the rock'
+    steps: Any = plan['steps']
+    assert [step['action'] for step in steps] == ['capture_and_score']
+
+
+@pytest.mark.parametrize(
+    ('name', 'content', 'problem'),
+    [
+        ('none.json', None, '! cannot read none.json: No such file or directory'),
+        ('.', None, '! . is no file'),
+        ('a\0b', None, "! cannot read 'a\\x00b': "),
+        ('~nobody-of-this-name/x', None, '! cannot read '),
+        ('big', b'x' * 1_000_001, '! big has more than 1000000 bytes'),
+        ('latin', b'caf\xe9', '! latin is not UTF-8: byte 3 is 0xe9'),
+        ('text', b'drive to the rock', '! text: '),
+        ('deep', b'[' * 90_000, '! deep: '),
+        ('goalless', b'{"steps": []}', '! goalless: '),
+    ],
+)
+def test_a_file_that_holds_no_plan_is_told(
+    bench: Bench,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    content: bytes | None,
+    problem: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    bench.console.enter(f':run {name}')
+    assert bench.said[-1].startswith(problem)
+    assert bench.tasks() == {}
+
+
+def test_the_plan_is_shown(bench: Bench, tmp_path: Path) -> None:
+    says(bench, ':plan', 'no plan')
+    (tmp_path / 'plan').write_text(PLAN, encoding='utf-8')
+    bench.console.enter(f':run {tmp_path / "plan"}')
+    bench.finish()
+    bench.session.react = ReactState(plan=bench.session.turns[0][1])
+    says(bench, ':plan', '看一看 the rock')
+    assert 'capture_and_score' in bench.said[-1]
+
+
+def test_the_budget_is_shown_while_a_turn_asks(bench: Bench) -> None:
+    says(bench, ':budget', 'no turn yet\nsteps')
+    ask(bench, drive())
+    bench.session.react = ReactState(goal='look around', spent=Spent(steps=3, metres=2.46))
+    says(bench, ':budget', 'look around\nsteps  3 of ')
+    assert 'path   2.5 of 200 m' in bench.said[-1]
+    assert bench.said[-1].splitlines()[3].split()[-3:] == ['1', '%', 'used']
+    says(bench, 'yes', 'approved ')
+    bench.finish()
+
+
+# --- every answer finds its question --------------------------------------------------------
+
+
+def is_asked(bench: Bench) -> bool:
+    shown = bench.console.question
+    return shown is not None and shown.id not in [each for each, _ in bench.session.answers_to]
+
+
+STEPS = st.one_of(
+    st.just(('begin', 0)),
+    st.tuples(st.sampled_from(['edit', 'reject']), st.sampled_from([None, 0, 1, 2, 3])),
+    st.tuples(st.sampled_from(['yes', 'no', ':stop', ':pause', ':resume', 'settle']), st.just(0)),
+)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # each takes long
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(st.lists(STEPS, min_size=3, max_size=12))
+def test_an_answer_reaches_the_question_that_it_was_meant_for_or_none(
+    steps: list[tuple[str, Any]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder)) as bench:
+        bench.session.release.set()
+        questions = [drive(number) for number in range(4)]
+        bench.session.asks = list(questions)
+        meant: dict[str, str] = {}  # the question's ID by the mark of the answer
+        plain: list[str] = []  # questions that were shown when a plain yes or no was said
+        for number, (what, which) in enumerate([('begin', 0), *steps]):
+            shown = bench.console.question
+            mark = f'mark {number}'
+            name = '' if which is None else questions[which].id
+            meant[mark] = name or (shown.id if shown else '')
+            if what == 'begin':
+                bench.console.enter(f'look {number}')
+            elif what == 'edit':
+                bench.console.enter(f':edit {name} {{"mark": "{mark}"}}')
+            elif what == 'reject':
+                bench.console.enter(f':reject {name} {mark}')
+            elif what == 'settle':
+                bench.until(lambda: not bench.mission.busy or is_asked(bench), 'its next question')
+            else:
+                plain += [shown.id] if shown and what in ('yes', 'no') else []
+                bench.console.enter(what)
+        bench.console.enter(':stop')
+        assert bench.console.wait(WAIT_S)
+        for asked, answer in bench.session.answers_to:
+            mark = str((answer.arguments or {}).get('mark', answer.why))
+            if mark:
+                assert meant[mark] == asked
+            else:
+                assert asked in plain
+        ended = [asked for asked, _ in bench.session.answers_to]
+        assert len(set(ended)) == len(ended)
+
+
+def test_the_last_outcome_is_that_of_the_answer(bench: Bench) -> None:
+    ask(bench, drive())
+    says(bench, ':reject no', 'rejected ')
+    bench.finish()
+    assert Outcome(False, 'Rejected: no') == bench.console.last

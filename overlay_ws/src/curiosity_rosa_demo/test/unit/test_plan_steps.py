@@ -1,0 +1,458 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.react.plan_steps import (
+    OVER,
+    Next,
+    approve,
+    check_plan,
+    next_step,
+    plan_text,
+    record,
+    reject,
+    revised,
+)
+from curiosity_rosa_demo.domain.plan import (
+    UNFINISHED,
+    ExecutionResult,
+    Plan,
+    PlanError,
+    PlanStatus,
+    PlanStep,
+    RiskLevel,
+    StepStatus,
+    ToolCallType,
+)
+
+FACTS: dict[str, Any] = {'mast': 'closed', 'battery_pct': 80.0}
+
+
+def step(step_id: int, action: str = 'move_forward', **fields: Any) -> PlanStep:
+    return PlanStep(step_id, action, **fields)
+
+
+def plan_of(*steps: PlanStep, **fields: Any) -> Plan:
+    return Plan('p', 'reach the dune', steps=list(steps), **fields)
+
+
+def following(plan: Plan, now: float = 5.0) -> Next:
+    return next_step(plan, FACTS, now)
+
+
+def done(plan: Plan, step_id: int) -> Plan:
+    return record(plan, step_id, True, '', {}, 6.0).plan
+
+
+def statuses(plan: Plan) -> str:
+    return ' '.join(each.status.value for each in plan.steps)
+
+
+def test_the_steps_go_one_after_the_other() -> None:
+    plan = plan_of(step(7, 'mast_close'), step(3, parameters={'duration_s': 2.0}))
+    first = following(plan)
+    assert (first.step and first.step.step_id, first.op_skill) == (7, 'mast_close')
+    assert first.arguments == {}
+    assert first.ask == ''
+    assert (first.plan.status, statuses(first.plan)) == (PlanStatus.EXECUTING, 'running pending')
+    recorded = record(first.plan, 7, True, 'closed', {'mast': 'closed'}, 6.0)
+    assert recorded.result == ExecutionResult(
+        'p', 7, True, StepStatus.SUCCESS, 'closed', {'mast': 'closed'}, 6.0
+    )
+    second = following(recorded.plan)
+    assert (second.op_skill, second.arguments) == ('move_forward', {'duration_s': 2.0})
+    end = record(second.plan, 3, True, '', {}, 7.0)
+    assert end.result.message == '执行成功'
+    assert end.plan.status is PlanStatus.COMPLETED
+    assert end.plan.is_success()
+    assert following(end.plan) == Next(end.plan)
+    assert statuses(plan) == 'pending pending'  # what was given is as it was
+
+
+@pytest.mark.parametrize(
+    ('kind', 'parameters', 'skill', 'arguments'),
+    [
+        (ToolCallType.SPEAK, {'text': 'hi', 'message': 'no'}, 'speak', {'text': 'hi'}),
+        (ToolCallType.SPEAK, {'message': 'hi', 'volume': 1}, 'speak', {'text': 'hi'}),
+        (ToolCallType.SPEAK, {'content': 'hi'}, 'speak', {'text': 'hi'}),
+        (ToolCallType.QUERY_WORLD, {'query': 'mast'}, 'query_world', {'query': 'mast'}),
+        (ToolCallType.QUERY_WORLD, {}, 'query_world', {'query': ''}),
+        (ToolCallType.QUERY_KNOWLEDGE, {'query': 'dunes'}, 'query_knowledge', {'query': 'dunes'}),
+    ],
+)
+def test_each_kind_has_its_skill(
+    kind: ToolCallType, parameters: dict[str, Any], skill: str, arguments: dict[str, Any]
+) -> None:
+    plan = plan_of(step(1, 'anything', tool_call_type=kind, parameters=parameters))
+    assert (following(plan).op_skill, following(plan).arguments) == (skill, arguments)
+
+
+@pytest.mark.parametrize('kind', [ToolCallType.SPEAK, ToolCallType.QUERY_KNOWLEDGE])
+def test_a_step_that_lacks_its_text_fails(kind: ToolCallType) -> None:
+    plan = plan_of(step(1, 'tell', tool_call_type=kind, parameters={'text': 3}))
+    end = following(plan)
+    assert end.step is None
+    assert 'tell needs a text in parameters: ' in end.results[0].message
+    assert end.plan.status is PlanStatus.FAILED
+
+
+def test_noop_is_done_at_once() -> None:
+    plan = plan_of(step(1, 'noop', tool_call_type=ToolCallType.NOOP), step(2))
+    assert [(r.step_id, r.status) for r in following(plan).results] == [(1, StepStatus.SUCCESS)]
+    assert following(plan).op_skill == 'move_forward'
+
+
+def test_a_question_has_no_skill() -> None:
+    asks = step(1, 'ask', tool_call_type=ToolCallType.ASK_USER, parameters={'prompt': 'Go on?'})
+    asked = following(plan_of(asks, step(2)))
+    assert (asked.op_skill, asked.ask) == ('', 'Go on?')
+    assert statuses(asked.plan) == 'wait_confirmation pending'
+    assert following(asked.plan) == asked  # asking again changes nothing
+    yes = record(asked.plan, 1, True, '', {'answer': 'yes'}, 6.0)
+    assert yes.result.output == {'answer': 'yes'}
+    assert following(yes.plan).op_skill == 'move_forward'
+    no = reject(asked.plan, 1, 'too late', 6.0)
+    assert (no.result.status, no.result.message) == (StepStatus.FAILED, 'rejected: too late')
+    assert (statuses(no.plan), no.plan.status) == ('failed skipped', PlanStatus.FAILED)
+    assert [(r.step_id, r.status, r.timestamp) for r in no.skipped] == [
+        (2, StepStatus.SKIPPED, 6.0)
+    ]
+
+
+@pytest.mark.parametrize(
+    ('fields', 'ask'),
+    [
+        ({'confirmation_message': 'Sure?', 'parameters': {'prompt': 'no'}}, 'Sure?'),
+        ({'parameters': {'message': 'Sure?'}}, 'Sure?'),
+        ({'parameters': {'question': 'Sure?\x1b[2J'}}, 'Sure? [2J'),
+        ({'parameters': {'prompt': 'x' * 900}}, 'x' * 497 + '...'),
+        ({'description': 'about the dune'}, 'about the dune'),
+    ],
+)
+def test_what_is_asked(fields: dict[str, Any], ask: str) -> None:
+    plan = plan_of(step(1, 'ask', tool_call_type=ToolCallType.ASK_USER, **fields))
+    assert following(plan).ask == ask
+
+
+def test_a_step_can_be_confirmed_first() -> None:
+    plan = plan_of(step(1, requires_confirmation=True, parameters={'duration_s': 2}))
+    asked = following(plan)
+    assert asked.ask == 'Step 1: move_forward(duration_s=2)?'
+    assert asked.op_skill == 'move_forward'
+    assert statuses(asked.plan) == 'wait_confirmation'
+    assert asked.plan.status is PlanStatus.EXECUTING
+    approved = approve(asked.plan, 1)
+    assert statuses(approved) == 'running'
+    assert done(approved, 1).is_success()
+
+
+@pytest.mark.parametrize(
+    'fields', [{'risk_level': RiskLevel.HIGH}, {'requires_confirmation': True}]
+)
+def test_a_risky_plan_is_asked_for_before_its_first_step(fields: dict[str, Any]) -> None:
+    plan = plan_of(step(1, 'mast_close'), step(2), **fields)
+    asked = following(plan)
+    assert asked.ask.startswith('Carry out this plan? reach the dune (risk ')
+    assert asked.ask.endswith('2 steps: mast_close, move_forward)')
+    assert asked.op_skill == 'mast_close'
+    assert asked.plan.status is PlanStatus.WAIT_CONFIRMATION
+    assert following(asked.plan) == asked
+    approved = approve(asked.plan, 1)
+    assert approved.status is PlanStatus.APPROVED
+    second = following(done(approved, 1))
+    assert (second.op_skill, second.ask) == ('move_forward', '')
+    rejected = reject(asked.plan, 1, 'no', 6.0)
+    assert rejected.plan.status is PlanStatus.CANCELLED
+    assert statuses(rejected.plan) == 'failed skipped'
+    assert following(rejected.plan).step is None
+
+
+def test_the_plans_own_words_do_not_hide_what_it_does() -> None:
+    plan = plan_of(step(1), risk_level=RiskLevel.HIGH, confirmation_message='Say yes!')
+    assert following(plan).ask == 'Say yes! reach the dune (risk high, 1 steps: move_forward)'
+
+
+def test_both_questions_are_one() -> None:
+    asks = step(1, 'ask', tool_call_type=ToolCallType.ASK_USER, parameters={'prompt': 'Ready?'})
+    asked = following(plan_of(asks, requires_confirmation=True))
+    assert asked.ask.startswith('Carry out this plan?')
+    assert asked.ask.endswith(' Ready?')
+
+
+def test_what_was_refused_before_anybody_agreed_does_not_approve_the_plan() -> None:
+    plan = plan_of(step(1, fallback='move_stop'), risk_level=RiskLevel.HIGH)
+    refused = record(following(plan).plan, 1, False, 'outside the geofence', {}, 6.0)
+    fallback = following(refused.plan)
+    assert fallback.op_skill == 'move_stop'
+    assert fallback.ask.startswith('Carry out this plan?')
+
+
+def test_what_was_done_was_agreed_to() -> None:
+    plan = plan_of(step(1), step(2), risk_level=RiskLevel.HIGH)
+    second = following(done(following(plan).plan, 1))
+    assert (second.op_skill, second.ask) == ('move_forward', '')
+
+
+def test_a_precondition_that_fails_fails_the_step() -> None:
+    plan = plan_of(step(1, preconditions={'battery_pct_above': 90}), step(2))
+    end = following(plan)
+    assert end.step is None
+    assert [(r.step_id, r.status, r.message, r.timestamp) for r in end.results] == [
+        (1, StepStatus.FAILED, 'precondition: battery_pct is 80.0, not above 90', 5.0),
+        (2, StepStatus.SKIPPED, '步骤已跳过', 5.0),
+    ]
+    assert end.plan.status is PlanStatus.FAILED
+
+
+def test_a_bad_precondition_fails_the_step() -> None:
+    end = following(plan_of(step(1, preconditions={'mast_above': 'x'})))
+    assert "precondition: condition 'mast_above' needs a number" in end.results[0].message
+
+
+def test_a_fallback_comes_after_a_precondition_too() -> None:
+    plan = plan_of(step(1, preconditions={'mast': 'open'}, fallback='mast_open'))
+    fallback = following(plan)
+    assert fallback.op_skill == 'mast_open'
+    assert [(r.success, r.status) for r in fallback.results] == [(False, StepStatus.PENDING)]
+    assert fallback.results[0].message.endswith('; its fallback mast_open is next')
+
+
+def test_a_fallback_can_save_a_step() -> None:
+    metadata = {'fallback_parameters': {'duration_s': 1.0}, 'mine': 1}
+    plan = plan_of(step(1, fallback='turn_left', metadata=metadata), step(2))
+    failed = record(following(plan).plan, 1, False, 'stuck', {'code': 7}, 6.0)
+    assert (failed.result.status, failed.result.success) == (StepStatus.PENDING, False)
+    assert failed.result.message == 'stuck; its fallback turn_left is next'
+    assert failed.result.output == {'code': 7}
+    fallback = following(failed.plan)
+    assert (fallback.op_skill, fallback.arguments) == ('turn_left', {'duration_s': 1.0})
+    saved = record(fallback.plan, 1, True, 'turned', {'yaw': 1}, 7.0)
+    assert saved.result.output == {'yaw': 1, 'fallback': 'turn_left'}
+    assert statuses(saved.plan) == 'success pending'
+    assert saved.plan.steps[0].metadata == metadata
+
+
+def test_a_fallback_that_fails_ends_the_plan() -> None:
+    plan = plan_of(step(1, fallback='turn_left'), step(2))
+    failed = record(following(plan).plan, 1, False, 'stuck', {}, 6.0)
+    again = record(following(failed.plan).plan, 1, False, 'stuck too', {}, 7.0)
+    assert again.result.status is StepStatus.FAILED
+    assert again.result.message == 'stuck; its fallback turn_left: stuck too'
+    assert [r.step_id for r in again.skipped] == [2]
+    assert (statuses(again.plan), again.plan.status) == ('failed skipped', PlanStatus.FAILED)
+
+
+def test_a_confirmed_step_has_its_fallback_confirmed() -> None:
+    plan = plan_of(step(1, fallback='turn_left', requires_confirmation=True))
+    asked = following(plan)
+    failed = record(approve(asked.plan, 1), 1, False, 'stuck', {}, 6.0)
+    fallback = following(failed.plan)
+    assert fallback.ask == 'Step 1 failed. Try turn_left() instead?'
+    no = reject(fallback.plan, 1, 'enough', 7.0)
+    assert no.result.message == 'stuck; its fallback turn_left: rejected: enough'
+
+
+def test_a_rejected_step_has_no_fallback() -> None:
+    plan = plan_of(step(1, fallback='turn_left', requires_confirmation=True), step(2))
+    no = reject(following(plan).plan, 1, 'enough', 6.0)
+    assert statuses(no.plan) == 'failed skipped'
+    assert no.plan.steps[0].fallback == 'turn_left'
+    assert following(no.plan).step is None
+
+
+def test_a_step_whose_result_got_lost_is_not_done_again() -> None:
+    end = following(following(plan_of(step(1), step(2))).plan)
+    assert end.step is None
+    assert end.results[0].message == 'its result is not known'
+    assert statuses(end.plan) == 'failed skipped'
+
+
+def test_a_plan_that_was_cancelled_goes_no_further() -> None:
+    plan = plan_of(step(1), step(2), status=PlanStatus.CANCELLED)
+    end = following(plan)
+    assert end.step is None
+    assert (statuses(end.plan), end.plan.status) == ('skipped skipped', PlanStatus.CANCELLED)
+
+
+def test_a_fallback_that_is_due_when_the_plan_is_cancelled_leaves_no_trace() -> None:
+    plan = plan_of(step(1, fallback='turn_left'))
+    plan = record(following(plan).plan, 1, False, 'stuck', {}, 6.0).plan
+    plan.status = PlanStatus.CANCELLED
+    end = following(plan)
+    assert (end.step, statuses(end.plan)) == (None, 'skipped')
+    assert end.plan.steps[0].metadata == {}
+
+
+def test_an_empty_plan_has_failed() -> None:
+    end = following(plan_of())
+    assert end.step is None
+    assert end.plan.status is PlanStatus.FAILED
+
+
+def test_only_what_is_out_can_be_recorded() -> None:
+    plan = plan_of(step(1), step(2))
+    with pytest.raises(PlanError, match='step 1 is pending, not running'):
+        record(plan, 1, True, '', {}, 6.0)
+    with pytest.raises(PlanError, match='step_id 9 is not in the plan, but 1, 2'):
+        reject(plan, 9, '', 6.0)
+    once = done(following(plan).plan, 1)
+    with pytest.raises(PlanError, match='step 1 is success, not running'):
+        approve(once, 1)
+
+
+def test_a_revision_keeps_what_was_done() -> None:
+    old = done(following(plan_of(step(1, parameters={'n': 1}), step(2))).plan, 1)
+    new = plan_of(step(1, parameters={'n': 1}), step(2), step(3))
+    assert statuses(revised(old, new)) == 'success pending pending'
+    for other in (
+        step(1, parameters={'n': True}),
+        step(1, 'turn_left', parameters={'n': 1}),
+        step(4, parameters={'n': 1}),
+        step(1, parameters={'n': 1}, tool_call_type=ToolCallType.NOOP),
+    ):
+        assert statuses(revised(old, plan_of(other))) == 'pending'
+
+
+def test_problems_are_told_up_front() -> None:
+    plan = plan_of(
+        step(1),
+        step(2, 'fly', fallback='dig'),
+        step(3, preconditions={'x_above': 'a'}),
+        step(4, 'say', tool_call_type=ToolCallType.SPEAK),
+        step(5, fallback='move_stop', metadata={'fallback_parameters': 3}),
+        step(6, 'look', tool_call_type=ToolCallType.QUERY_WORLD),
+        step(7, 'anything', tool_call_type=ToolCallType.NOOP),
+        step(8, 'anything', tool_call_type=ToolCallType.ASK_USER),
+    )
+    there_are = 'but move_forward, move_stop, speak'
+    assert check_plan(plan, ['speak', 'move_stop', 'move_forward']) == [
+        f"step 2: there is no action 'fly', {there_are}",
+        f"step 2: there is no fallback 'dig', {there_are}",
+        "step 3: condition 'x_above' needs a number, not 'a'",
+        'step 4: say needs a text in parameters: text or message or content',
+        'step 5: metadata.fallback_parameters must be an object',
+        f"step 6: there is no action 'query_world', {there_are}",
+    ]
+    assert check_plan(plan_of(), []) == ['the plan has no steps']
+    assert check_plan(plan_of(*map(step, range(200))), ['move_forward']) == []
+    assert check_plan(plan_of(*map(step, range(201))), ['move_forward']) == [
+        '201 steps are more than 200'
+    ]
+
+
+def test_the_console_shows_a_line_for_each_step() -> None:
+    plan = plan_of(
+        step(1, 'mast_close\n\x1b[2J'),
+        step(2, description='to the\rdune', fallback='move_stop'),
+        risk_level=RiskLevel.HIGH,
+    )
+    plan.add_step(step(3, 'x', tool_call_type=ToolCallType.SPEAK, parameters={'text': 'hi'}))
+    assert plan_text(plan).splitlines() == [
+        'reach the dune (created, risk high)',
+        '  1. pending: mast_close  [2J()',
+        '  2. pending: move_forward(), to the dune, else move_stop',
+        '  3. pending: speak(text="hi")',
+    ]
+
+
+# Random plans with random outcomes.
+
+conditions: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+    [{}, {}, {'mast': 'closed'}, {'mast': 'open'}, {'x_above': 'bad'}]
+)
+random_steps = st.builds(
+    PlanStep,
+    step_id=st.integers(0, 9),
+    action=st.sampled_from(['move_forward', 'mast_open']),
+    parameters=st.sampled_from([{}, {'text': 'hi'}, {'query': 'x'}]),
+    preconditions=conditions,
+    fallback=st.sampled_from([None, None, '', 'move_stop']),
+    status=st.sampled_from([*[StepStatus.PENDING] * 8, *StepStatus]),
+    tool_call_type=st.sampled_from(ToolCallType),
+    requires_confirmation=st.booleans(),
+    metadata=st.sampled_from([{}, {'fallback_parameters': {}}, {'fallback_parameters': 1}]),
+)
+random_plans = st.builds(
+    Plan,
+    plan_id=st.just('p'),
+    goal=st.just('g'),
+    risk_level=st.sampled_from(RiskLevel),
+    requires_confirmation=st.booleans(),
+    steps=st.lists(random_steps, max_size=5, unique_by=lambda each: each.step_id),
+    status=st.sampled_from([*[PlanStatus.CREATED] * 8, *PlanStatus]),
+)
+
+
+def stored(plan: Plan) -> Plan:
+    again = Plan.from_dict(plan.to_dict())
+    assert again == plan
+    return again
+
+
+@settings(max_examples=500, deadline=None)
+@given(random_plans, st.data())
+def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataObject) -> None:
+    given_plan = plan.to_dict()
+    needs_approval = plan.status is PlanStatus.CREATED and (
+        plan.requires_confirmation or plan.risk_level is RiskLevel.HIGH
+    )
+    operations: dict[int, int] = {}
+    results: list[ExecutionResult] = []
+    for _ in range(4 * len(plan.steps) + 2):
+        before = plan.to_dict()
+        following = next_step(plan, FACTS, 1.0)
+        assert plan.to_dict() == before
+        plan = stored(following.plan)
+        results += following.results
+        if following.step is None:
+            break
+        assert not plan.get_failed_steps()
+        assert plan.status not in OVER
+        out = following.step.step_id
+        assert following.op_skill or following.ask
+        assert bool(following.ask) == (following.step.status is StepStatus.WAIT_CONFIRMATION)
+        if needs_approval:
+            assert following.ask
+        answer = data.draw(st.sampled_from(['good', 'good', 'bad', 'refused', 'no', 'lost']))
+        if following.ask and answer == 'no':
+            recorded = reject(plan, out, 'why', 2.0)
+            assert recorded.result.status is StepStatus.FAILED
+            assert recorded.plan.status is (
+                PlanStatus.CANCELLED
+                if plan.status is PlanStatus.WAIT_CONFIRMATION
+                else PlanStatus.FAILED
+            )
+        elif answer == 'refused':
+            recorded = record(plan, out, False, 'refused', {}, 2.0)
+        else:
+            if following.ask:
+                plan = stored(approve(plan, out))
+            needs_approval = False
+            if following.op_skill:
+                operations[out] = operations.get(out, 0) + 1
+            if answer == 'lost':
+                continue
+            recorded = record(plan, out, answer == 'good', '', {}, 2.0)
+        plan = stored(recorded.plan)
+        results += [recorded.result, *recorded.skipped]
+    else:
+        raise AssertionError('the plan does not end')
+    assert plan.status in OVER
+    assert plan.is_finished()
+    assert next_step(plan, FACTS, 3.0) == Next(plan)
+    assert all(count <= 2 for count in operations.values())
+    if given_plan['status'] not in {status.value for status in OVER}:
+        good = {StepStatus.SUCCESS, StepStatus.SKIPPED}
+        done = bool(plan.steps) and {each.status for each in plan.steps} <= good
+        assert (plan.status is PlanStatus.COMPLETED) == done
+    last = {result.step_id: result for result in results}
+    for each, given_step in zip(plan.steps, given_plan['steps'], strict=True):
+        if StepStatus(given_step['status']) in UNFINISHED:
+            assert last[each.step_id].status is each.status  # each step has its result
+        assert each.metadata == given_step['metadata']
+    ended = [result.step_id for result in results if result.status not in UNFINISHED]
+    assert len(ended) == len(set(ended))  # and only one

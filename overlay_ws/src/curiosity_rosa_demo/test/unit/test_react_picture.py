@@ -1,0 +1,30 @@
+"""The documentation shows the graph as it is."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.react.graph import STAGES
+from curiosity_rosa_demo.agent.react.picture import mermaid
+from harness import ROOT
+
+NODES = (
+    'build_observation',
+    'react_decide',
+    'compile_ops',
+    'guardrails_check',
+    'human_approval',
+    'dispatch_skills',
+    'observe_result',
+    'stop_or_loop',
+)
+
+
+def test_the_picture_in_the_documentation_is_that_of_the_graph() -> None:
+    page = (ROOT / 'docs/react.md').read_text(encoding='utf-8')
+    assert f'```mermaid\n{mermaid().strip()}\n```' in page
+
+
+def test_the_graph_has_the_eight_nodes_in_their_order() -> None:
+    names = [node.__name__ for stage in STAGES.values() for node in stage]
+    assert [name for name in names if name in NODES] == list(NODES)
+    for name in names:
+        assert name in mermaid()

@@ -1,0 +1,106 @@
+"""Questions and budgets as a person reads them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.questions import find, id_and_why
+from curiosity_rosa_demo.agent.react.desk import NoQuestion
+from curiosity_rosa_demo.agent.react.texts import (
+    budget_text,
+    pending_table,
+    question_in_short,
+    question_text,
+)
+from curiosity_rosa_demo.domain.brain import Question, ReactState, Spent
+from curiosity_rosa_demo.infra.config_rules import Budget
+
+OP = {'skill': 'move_forward', 'arguments': {'duration_s': 6.0}}
+BUDGET = Budget(max_cost=1000.0, max_metres=200.0, max_seconds=3600.0)
+
+questions = st.builds(
+    Question,
+    id=st.text('q0123456789abcdef-', min_size=1, max_size=36),
+    text=st.text(st.characters(exclude_categories=['Cs']), max_size=300),
+    op=st.sampled_from([None, OP]),
+    reasons=st.lists(st.text(st.characters(exclude_categories=['Cs'])), max_size=3),
+    asked_at=st.floats(0.0, 4e9),
+)
+
+
+@given(questions)
+def test_whatever_a_model_asks_stays_in_its_line(question: Question) -> None:
+    """It cannot print another question, nor move the cursor."""
+    for text in (question_text(question, 12.3), question_in_short(question)):
+        assert text.isprintable()
+        assert text.startswith(f'? {question.id[:8]}')
+        assert (':edit' in text) is (question.op is not None) or ':edit' in question.text
+    assert all(line.isprintable() for line in pending_table([question], 5e9).splitlines())
+    assert len(pending_table([question], 5e9).splitlines()) == 2
+
+
+def test_the_time_that_is_left_is_told() -> None:
+    question = Question(
+        id='q1', text='move_forward(duration_s=6.0)', op=OP, reasons=['far', 'low']
+    )
+    assert question_text(question, 299.97) == (
+        '? q1 move_forward(duration_s=6.0): far; low. :approve, :edit {json} or :reject [why]; '
+        'no answer within 300 s is a no.'
+    )
+    assert question_text(Question(id='q1', text='いいですか？'), None) == (
+        '? q1 いいですか？ :approve or :reject [why].'
+    )
+
+
+def test_what_a_turn_has_used_is_told() -> None:
+    spent = Spent(steps=3, cost=12.5, metres=2.46, seconds=35.0)
+    text = budget_text(ReactState(goal='find\nlight', spent=spent), BUDGET, 40)
+    assert text.splitlines() == [
+        'find light',
+        'steps  3 of 40       8 % used',
+        'cost   12.5 of 1000  1 % used',
+        'path   2.5 of 200 m  1 % used',
+        'time   35 of 3600 s  1 % used',
+    ]
+    assert budget_text(ReactState(), BUDGET, 40).startswith('no turn yet\nsteps  0 of 40')
+
+
+# --- which question is meant ----------------------------------------------------------------
+
+asked = st.lists(questions, max_size=4, unique_by=lambda each: each.id)
+
+
+@given(asked, st.text('q0123456789abcdef-', max_size=3))
+def test_a_question_is_found_by_the_beginning_of_its_id(open_: list[Question], start: str) -> None:
+    exact = [each for each in open_ if each.id == start]
+    fitting = exact or [each for each in open_ if each.id.startswith(start)]
+    if fitting and (start == '' or len(fitting) == 1):
+        assert find(open_, start) == fitting[0]
+        return
+    with pytest.raises(NoQuestion) as refused:
+        find(open_, start)
+    if not open_:
+        assert str(refused.value) == 'No question is open.'
+    assert all(each.id[:8] in str(refused.value) for each in open_)
+
+
+@pytest.mark.parametrize(
+    ('words', 'meant'),
+    [
+        ('', ('', '')),
+        ('q1', ('q1', '')),
+        ('q7 too  Far', ('q7', 'too  Far')),
+        ('Ｑ１ too far', ('q1', 'too far')),
+        ('3F2 wet', ('3f2', 'wet')),
+        ('too far', ('', 'too far')),
+        ('300 s is far', ('', '300 s is far')),
+        ('bad', ('', 'bad')),
+        ('quite far', ('', 'quite far')),
+        ('fe it is mine', ('fe', 'it is mine')),  # it begins one that is open
+    ],
+)
+def test_a_first_word_that_is_an_id_is_no_reason(words: str, meant: tuple[str, str]) -> None:
+    open_ = [Question(id='q1a2b3c4', text=''), Question(id='fee1dead', text='')]
+    assert id_and_why(words, open_) == meant

@@ -1,0 +1,459 @@
+"""The executor: one way for a run to end, whatever races with what; property 6 of seed 000."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.skills.errors import (
+    BadArguments,
+    ResourceBusy,
+    UnknownRun,
+    UnknownSkill,
+)
+from curiosity_rosa_demo.agent.skills.executor import KEPT, SkillExecutor
+from curiosity_rosa_demo.agent.skills.registry import RESOURCES
+from curiosity_rosa_demo.agent.skills.run import HEARD
+from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
+from curiosity_rosa_demo.domain.brain import SkillStatus
+from curiosity_rosa_demo.domain.models import ToolResult
+from skill_calls import LONG_S, Actor, StillWorld, registry_of, skill_named
+
+SOON_S = 0.02
+
+
+def in_loop(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
+    @wraps(test)
+    def run(*args: Any, **kwargs: Any) -> None:
+        asyncio.run(asyncio.wait_for(test(*args, **kwargs), 60.0))
+
+    return run
+
+
+def executor_of(*skills: Skill, grace_s: float = LONG_S) -> SkillExecutor:
+    return SkillExecutor(registry_of(*skills), StillWorld(), grace_s=grace_s)
+
+
+async def until(event: threading.Event, what: str) -> None:
+    assert await asyncio.to_thread(event.wait, LONG_S), what
+
+
+# --- the five ways to end --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('end', 'status', 'code', 'told', 'metrics'),
+    [
+        ('ok', SkillStatus.SUCCESS, '', '', {'done': 1}),
+        (
+            'refusal',
+            SkillStatus.FAILED,
+            'No image received',
+            'No image received: 5 s',
+            {'half': 1},
+        ),
+        ('error', SkillStatus.FAILED, 'FAILED', "Internal error in job: ValueError('it b", {}),
+        ('exit', SkillStatus.FAILED, 'FAILED', 'Internal error in job: SystemExit(3)', {}),
+        ('nothing', SkillStatus.FAILED, 'FAILED', 'Internal error in job: it answered no', {}),
+    ],
+)
+@in_loop
+async def test_a_run_that_nobody_stops_ends_as_the_skill_says(
+    end: str, status: SkillStatus, code: str, told: str, metrics: Any
+) -> None:
+    actor = Actor()
+    job = skill_named('job', actor, error_map={'No image': 'ABORT', 'No image received': 'RETRY'})
+    executor = executor_of(job)
+    run = await executor.dispatch('job', {}, Cancellation())
+    assert [goal.goal_id for goal in executor.running()] == [run]
+    actor.finish(end)
+    result = await executor.get_result(run)
+    assert (result.status, result.error_code, result.metrics) == (status, code, metrics)
+    assert result.error_msg.startswith(told)
+    assert executor.running() == []
+    assert await executor.get_result(run) is result
+    assert await executor.cancel(run) is False
+
+
+@in_loop
+async def test_a_run_that_is_cancelled_is_cancelled() -> None:
+    actor = Actor()
+    executor = executor_of(skill_named('job', actor))
+    run = await executor.dispatch('job', {}, Cancellation())
+    assert await executor.cancel(run) is True
+    result = await executor.get_result(run)
+    assert (result.status, result.error_code) == (SkillStatus.CANCELLED, 'CANCELLED')
+    assert result.error_msg == 'job was cancelled'
+    assert actor.saw_stop
+
+
+@in_loop
+async def test_what_cannot_be_cancelled_goes_on_until_its_turn_is_stopped() -> None:
+    actor, turn = Actor(), Cancellation()
+    executor = executor_of(skill_named('job', actor, cancel_supported=False))
+    run = await executor.dispatch('job', {}, turn)
+    assert await executor.cancel(run) is False
+    assert len(executor.running()) == 1
+    turn.cancel('Stopped by a test')
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        await executor.get_result(run)
+
+
+@in_loop
+async def test_a_run_that_takes_too_long_is_stopped_and_says_so() -> None:
+    actor = Actor()
+    executor = executor_of(skill_named('job', actor, timeout_s=SOON_S))
+    run = await executor.dispatch('job', {}, Cancellation())
+    result = await executor.get_result(run)
+    assert (result.status, result.error_code) == (SkillStatus.TIMED_OUT, 'SKILL_TIMEOUT')
+    assert result.error_msg == 'job timed out after 0.02 s'
+    assert actor.ended.is_set()
+
+
+@in_loop
+async def test_a_run_that_ends_well_after_its_stop_tells_what_it_did() -> None:
+    actor = Actor(obedient=False)
+    executor = executor_of(skill_named('job', actor))
+    run = await executor.dispatch('job', {}, Cancellation())
+    await executor.cancel(run)
+    actor.finish('ok')
+    result = await executor.get_result(run)
+    assert result.status is SkillStatus.CANCELLED
+    assert result.error_msg == 'job was cancelled; it had done its work by then'
+    assert result.metrics == {'done': 1}
+
+
+@pytest.mark.parametrize('how', ['time-out', 'cancel', 'turn'])
+@in_loop
+async def test_a_run_that_ignores_its_stop_is_left_behind(how: str) -> None:
+    actor, turn = Actor(obedient=False), Cancellation()
+    timeout_s = SOON_S if how == 'time-out' else LONG_S
+    job = skill_named('job', actor, timeout_s=timeout_s, resources_required=['base'])
+    executor = executor_of(job, grace_s=SOON_S)
+    run = await executor.dispatch('job', {}, turn)
+    if how == 'cancel':
+        await executor.cancel(run)
+    if how == 'turn':
+        turn.cancel('Stopped by a test')
+        with pytest.raises(TurnCancelled):
+            await executor.get_result(run)
+    else:
+        result = await executor.get_result(run)
+        assert (result.status, result.error_code) == (SkillStatus.UNKNOWN, 'UNKNOWN')
+        assert 'did not end within 0.02 s of its stop' in result.error_msg
+    assert executor.running() == []
+    assert not actor.ended.is_set()
+    actor.finish('ok')  # nobody hears that any more
+    await until(actor.ended, 'the end of the skill that was left behind')
+    assert actor.saw_stop
+    following = await executor.dispatch('job', {}, Cancellation())
+    assert (await executor.get_result(following)).status is SkillStatus.SUCCESS
+
+
+@in_loop
+async def test_a_stopped_turn_is_told_when_its_run_has_ended_not_before() -> None:
+    actor, turn = Actor(obedient=False), Cancellation()
+    executor = executor_of(skill_named('job', actor))
+    run = await executor.dispatch('job', {}, turn)
+    asked = asyncio.ensure_future(executor.get_result(run))
+    turn.cancel('Stopped by a test')
+    await asyncio.wait([asked], timeout=SOON_S)
+    assert not asked.done()
+    actor.finish()
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        await asked
+
+
+@in_loop
+async def test_a_stopped_turn_begins_nothing() -> None:
+    turn = Cancellation()
+    turn.cancel('Stopped by a test')
+    actor = Actor()
+    with pytest.raises(TurnCancelled):
+        await executor_of(skill_named('job', actor)).dispatch('job', {}, turn)
+    assert not actor.begun.is_set()
+
+
+@in_loop
+async def test_a_run_that_ended_before_its_turn_was_stopped_keeps_its_result() -> None:
+    actor, turn = Actor(), Cancellation()
+    executor = executor_of(skill_named('job', actor))
+    run = await executor.dispatch('job', {}, turn)
+    actor.finish()
+    await executor.get_result(run)
+    turn.cancel('Too late')
+    assert (await executor.get_result(run)).status is SkillStatus.SUCCESS
+
+
+class Unspeakable(BaseException):
+    def __repr__(self) -> str:
+        raise RuntimeError('no words')
+
+
+class Garbled(Exception):
+    def __repr__(self) -> str:
+        return 'half a character: \ud83d'
+
+
+@pytest.mark.parametrize('error', [Unspeakable(), Garbled(), KeyError('x' * 10_000)])
+@in_loop
+async def test_whatever_a_skill_raises_is_a_short_failure(error: BaseException) -> None:
+    def breaks(call: SkillCall) -> ToolResult:
+        raise error
+
+    executor = executor_of(skill_named('job', breaks))
+    result = await executor.get_result(await executor.dispatch('job', {}, Cancellation()))
+    assert result.status is SkillStatus.FAILED
+    assert result.error_msg.startswith('Internal error in job: ')
+    assert len(result.error_msg) < 300
+    result.model_dump_json()
+
+
+# --- races -----------------------------------------------------------------------------------
+
+event = st.sampled_from(['cancel', 'turn', 'time-out', 'finish'])
+
+
+@given(
+    first=event,
+    then=event,
+    end=st.sampled_from(Actor.ENDS),
+    obedient=st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_the_first_thing_that_happens_decides(
+    first: str, then: str, end: str, obedient: bool
+) -> None:
+    """One after the other: the state that each event leaves is exact."""
+
+    async def story() -> None:
+        actor, turn = Actor(obedient=obedient), Cancellation()
+        timeout_s = 0.005 if first == 'time-out' else LONG_S
+        executor = executor_of(skill_named('job', actor, timeout_s=timeout_s), grace_s=LONG_S)
+        run = await executor.dispatch('job', {}, turn)
+        await until(actor.begun, 'the skill to begin')
+        stopped = threading.Event()
+        for what in (first, then, 'finish'):
+            if what == 'cancel':
+                await executor.cancel(run)
+            elif what == 'turn':
+                turn.cancel('Stopped by a test')
+            elif what == 'finish':
+                actor.finish(end)
+                await until(actor.ended, 'the skill to end')
+            elif what == first:
+                with actor.button.calling(stopped.set):
+                    await until(stopped, 'the time-out')
+        if first == 'turn':
+            with pytest.raises(TurnCancelled):
+                await executor.get_result(run)
+            return
+        result = await executor.get_result(run)
+        expected = {
+            'cancel': SkillStatus.CANCELLED,
+            'time-out': SkillStatus.TIMED_OUT,
+            'finish': SkillStatus.SUCCESS if end == 'ok' else SkillStatus.FAILED,
+        }
+        assert result.status is expected[first]
+
+    asyncio.run(asyncio.wait_for(story(), 60.0))
+
+
+@given(
+    events=st.lists(event, min_size=1, max_size=4),
+    end=st.sampled_from(Actor.ENDS),
+    obedient=st.booleans(),
+    grace_s=st.sampled_from([0.003, LONG_S]),
+    data=st.data(),
+)
+@settings(max_examples=150, deadline=None)
+def test_every_race_ends_in_one_result_that_is_true(
+    events: list[str], end: str, obedient: bool, grace_s: float, data: st.DataObject
+) -> None:
+    """All at once, from threads of their own."""
+
+    async def story() -> None:
+        actor, turn = Actor(obedient=obedient), Cancellation()
+        timeout_s = 0.003 if 'time-out' in events else LONG_S
+        executor = executor_of(
+            skill_named('job', actor, timeout_s=timeout_s, resources_required=['base']),
+            grace_s=grace_s,
+        )
+        run = await executor.dispatch('job', {}, turn)
+        acts: dict[str, Callable[[], Any]] = {
+            'turn': lambda: turn.cancel('Stopped by a test'),
+            'finish': lambda: actor.finish(end),
+        }
+        begin = threading.Barrier(1 + sum(what in acts for what in events))
+        threads = [
+            threading.Thread(target=lambda act=acts[what]: (begin.wait(), act()))
+            for what in events
+            if what in acts
+        ]
+        for thread in threads:
+            thread.start()
+        begin.wait()
+        for what in events:
+            if what == 'cancel':
+                await executor.cancel(run)
+        for thread in threads:
+            thread.join()
+        if not obedient and grace_s == LONG_S:
+            actor.finish(end)
+        try:
+            result = await executor.get_result(run)
+        except TurnCancelled:
+            assert 'turn' in events
+            result = None
+        assert executor.running() == []
+        actor.finish(end)
+        await until(actor.ended, 'the skill to end')
+        if result is None:
+            return
+        if result.status in (SkillStatus.SUCCESS, SkillStatus.FAILED):
+            assert not actor.saw_stop
+            assert (result.status is SkillStatus.SUCCESS) is (end == 'ok')
+        elif result.status is SkillStatus.CANCELLED:
+            assert 'cancel' in events
+        elif result.status is SkillStatus.TIMED_OUT:
+            assert 'time-out' in events
+        else:
+            assert result.status is SkillStatus.UNKNOWN
+            assert grace_s < LONG_S
+            assert {'cancel', 'time-out'} & set(events)
+        assert await executor.get_result(run) is result
+
+    asyncio.run(asyncio.wait_for(story(), 60.0))
+
+
+# --- what is refused -------------------------------------------------------------------------
+
+some = st.lists(st.sampled_from(RESOURCES), unique=True)
+
+
+@given(held=some, wanted=some)
+@settings(max_examples=500, deadline=None)
+def test_a_resource_serves_one_skill_at_a_time(held: list[str], wanted: list[str]) -> None:
+    """Property 6."""
+
+    async def story() -> None:
+        actor = Actor()
+        executor = executor_of(
+            skill_named('holder', actor, resources_required=held),
+            skill_named('wanter', lambda call: ToolResult.success(), resources_required=wanted),
+        )
+        holder = await executor.dispatch('holder', {}, Cancellation())
+        if set(held) & set(wanted):
+            with pytest.raises(ResourceBusy, match=r'^RESOURCE_CONFLICT: wanter needs .* holder'):
+                await executor.dispatch('wanter', {}, Cancellation())
+        else:
+            await executor.get_result(await executor.dispatch('wanter', {}, Cancellation()))
+        actor.finish()
+        await executor.get_result(holder)
+        await executor.get_result(await executor.dispatch('wanter', {}, Cancellation()))
+
+    asyncio.run(asyncio.wait_for(story(), 60.0))
+
+
+@in_loop
+async def test_an_unknown_skill_or_wrong_arguments_begin_nothing() -> None:
+    executor = executor_of(skill_named('job', lambda call: ToolResult.success()))
+    with pytest.raises(UnknownSkill, match="no skill 'fly'; there are job"):
+        await executor.dispatch('fly', {}, Cancellation())
+    with pytest.raises(BadArguments, match=r'^job: far: .*it takes: none'):
+        await executor.dispatch('job', {'far': 1}, Cancellation())
+    assert executor.running() == []
+    with pytest.raises(UnknownRun):
+        await executor.get_result('x')
+
+
+@in_loop
+async def test_runs_that_ended_are_forgotten_in_the_end() -> None:
+    actor = Actor()
+    executor = executor_of(
+        skill_named('job', lambda call: ToolResult.success()), skill_named('long', actor)
+    )
+    long = await executor.dispatch('long', {}, Cancellation())
+    first = await executor.dispatch('job', {}, Cancellation())
+    await executor.get_result(first)
+    for _ in range(KEPT):
+        await executor.get_result(await executor.dispatch('job', {}, Cancellation()))
+    with pytest.raises(UnknownRun):
+        await executor.get_result(first)
+    assert len(executor._runs) <= KEPT
+    actor.finish()
+    assert (await executor.get_result(long)).status is SkillStatus.SUCCESS
+
+
+# --- progress --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('count', [0, 1, HEARD])
+@in_loop
+async def test_each_report_of_progress_arrives_once_and_in_order(count: int) -> None:
+    def counts(call: SkillCall) -> ToolResult:
+        for number in range(count):
+            call.progress({'n': number})
+        return ToolResult.success()
+
+    executor = executor_of(skill_named('job', counts))
+    run = await executor.dispatch('job', {}, Cancellation())
+    assert [report['n'] async for report in executor.progress(run)] == list(range(count))
+    assert (await executor.get_result(run)).status is SkillStatus.SUCCESS
+    assert await executor.get_feedback(run) == ({'n': count - 1} if count else {})
+    assert [report['n'] async for report in executor.progress(run)] == list(range(count))
+
+
+@in_loop
+async def test_a_flood_of_progress_is_bounded_and_its_end_arrives() -> None:
+    def floods(call: SkillCall) -> ToolResult:
+        for number in range(20_000):
+            call.progress({'n': number})
+        return ToolResult.success()
+
+    executor = executor_of(skill_named('job', floods))
+    run = await executor.dispatch('job', {}, Cancellation())
+    seen = [report['n'] async for report in executor.progress(run)]
+    assert seen == sorted(set(seen), key=int)
+    assert seen[-1] == 19_999
+
+
+@in_loop
+async def test_progress_that_is_no_json_fails_the_skill_and_later_changes_are_not_seen() -> None:
+    report: dict[str, Any] = {'n': 1}
+
+    def reports(call: SkillCall) -> ToolResult:
+        call.progress(report)
+        report['n'] = 2
+        call.progress({'n': float('nan')})
+        return ToolResult.success()
+
+    executor = executor_of(skill_named('job', reports))
+    run = await executor.dispatch('job', {}, Cancellation())
+    result = await executor.get_result(run)
+    assert result.error_msg.startswith('Internal error in job: ValueError')
+    assert await executor.get_feedback(run) == {'n': 1}
+
+
+# --- the price -------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_skill_that_takes_no_time_costs_little() -> None:
+    executor = executor_of(skill_named('job', lambda call: ToolResult.success()))
+    turn, took = Cancellation(), []
+    for _ in range(300):
+        begin = time.perf_counter()
+        await executor.get_result(await executor.dispatch('job', {}, turn))
+        took.append(time.perf_counter() - begin)
+    assert min(took) < 0.3e-3, f'{min(took) * 1e3:.2f} ms at best'
+    assert turn._callbacks == []

@@ -1,0 +1,310 @@
+"""navigate_to_pose on a simulated rover that turns in arcs; the ways of dubins.py."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.skills.dubins import Place, drive, ways
+from curiosity_rosa_demo.agent.skills.navigate import (
+    LEG_S,
+    LOOKS,
+    MAX_LEGS,
+    MOTION,
+    STUCK_LEGS,
+    TOLERANCE_M,
+    TOLERANCE_RAD,
+    navigate_to_pose,
+)
+from curiosity_rosa_demo.agent.skills.pace import GUESSED_RADIUS_M, Pace, turning_radius
+from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, RoverPose, ToolResult
+from skill_calls import SHIPPED, StillWorld, call_of
+
+LETTER = {name: letter for letter, name in MOTION.items()}
+angles = st.floats(-math.pi, math.pi)
+metres = st.floats(-8.0, 8.0)
+places = st.builds(Place, metres, metres, angles)
+
+
+class ArcWorld(StillWorld):
+    """``noise``: each leg's speed and radius are off by up to this part. ``coast_s``: it rolls on
+    for so long after each leg."""
+
+    def __init__(
+        self,
+        *,
+        forward_mps: float = 0.5,
+        arc_mps: float = 0.25,
+        radius_m: float = 2.5,
+        noise: float = 0.0,
+        coast_s: float = 0.0,
+        seed: int = 0,
+        config: Any = SHIPPED,
+    ) -> None:
+        super().__init__(config)
+        self.at = Place(0.0, 0.0, 0.0)
+        self.speeds = {'S': forward_mps, 'L': arc_mps, 'R': arc_mps}
+        self.radius_m, self.noise, self.coast_s = radius_m, noise, coast_s
+        self.random = random.Random(seed)
+        self.blind_after = math.inf  # legs
+        self.answers: dict[int, ToolResult] = {}  # of the leg of that number
+        self.asked: list[tuple[str, float]] = []
+        self.driven_m = 0.0
+
+    def pose(self) -> RoverPose | None:
+        if len(self.tools) >= self.blind_after:
+            return None
+        yaw = math.remainder(self.at.yaw, math.tau)
+        return RoverPose(x=self.at.x, y=self.at.y, yaw_rad=yaw, frame_id='odom')
+
+    def may_drive(self, name: str, duration_s: float) -> str:
+        self.asked.append((name, duration_s))
+        return super().may_drive(name, duration_s)
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        super().tool(name, cancellation, **arguments)
+        letter, off = LETTER[name], self.noise
+        speed = self.speeds[letter] * (1 + self.random.uniform(-off, off))
+        driven = speed * (arguments['duration_s'] + self.coast_s)
+        radius = self.radius_m * (1 + self.random.uniform(-off, off))
+        self.at = drive(self.at, letter, driven, radius)
+        self.driven_m += driven
+        return self.answers.get(len(self.tools), ToolResult.success(distance_m=driven))
+
+    def off(self, x: float, y: float, yaw: float | None) -> tuple[float, float]:
+        turned = 0.0 if yaw is None else math.remainder(self.at.yaw - yaw, math.tau)
+        return math.hypot(self.at.x - x, self.at.y - y), abs(turned)
+
+
+class Blinking(Cancellation):
+    """Waits take no time."""
+
+    def sleep(self, seconds: float) -> None:
+        self.check()
+
+
+def checked_trip(world: ArcWorld, x: float, y: float, yaw: float | None) -> ToolResult:
+    """Drive; what holds for every trip is asserted."""
+    heard: list[Any] = []
+    result = navigate_to_pose(call_of(world, Blinking(), heard), x, y, yaw)
+    assert len(world.tools) <= MAX_LEGS
+    assert result.data['legs'] == len(world.tools)
+    assert world.asked[: len(world.tools)] == [
+        (name, arguments['duration_s']) for name, arguments in world.tools
+    ]
+    for name, arguments in world.tools:
+        assert name in LETTER
+        assert 0.0 < arguments['duration_s'] <= LEG_S
+    assert [each['legs'] for each in heard] == list(range(1, 1 + len(heard)))
+    distance, turned = world.off(x, y, yaw)
+    if result.ok:
+        assert distance <= TOLERANCE_M
+        assert turned <= TOLERANCE_RAD + 1e-9
+        assert result.data['distance_m'] == pytest.approx(world.driven_m)
+        assert (result.data['x'], result.data['y']) == (world.at.x, world.at.y)
+    return result
+
+
+# --- it arrives ------------------------------------------------------------------------------
+
+
+@given(x=metres, y=metres, yaw=st.none() | angles)
+@settings(max_examples=80, deadline=None)
+def test_this_rover_reaches_every_pose_near_it(x: float, y: float, yaw: float | None) -> None:
+    assert checked_trip(ArcWorld(), x, y, yaw).ok
+
+
+@given(
+    x=metres,
+    y=metres,
+    forward=st.floats(0.2, 1.0),
+    arc=st.floats(0.1, 0.5),
+    radius=st.floats(0.8, 4.0),
+    coast=st.floats(0.0, 0.2),
+)
+@settings(max_examples=50, deadline=None)
+def test_a_rover_of_other_speeds_is_learned(
+    x: float, y: float, forward: float, arc: float, radius: float, coast: float
+) -> None:
+    world = ArcWorld(forward_mps=forward, arc_mps=arc, radius_m=radius, coast_s=coast)
+    result = checked_trip(world, x, y, None)
+    slow = arc / radius < 0.08 or arc < 0.2  # round the circle takes more legs than there are
+    assert result.ok or (slow and result.error_reason.startswith('NAV_TIMEOUT'))
+
+
+@given(
+    x=metres,
+    y=metres,
+    yaw=st.none() | angles,
+    noise=st.floats(0.0, 0.4),
+    coast=st.floats(0.0, 0.5),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=50, deadline=None)
+def test_with_noise_it_arrives_or_says_why(
+    x: float, y: float, yaw: float | None, noise: float, coast: float, seed: int
+) -> None:
+    result = checked_trip(ArcWorld(noise=noise, coast_s=coast, seed=seed), x, y, yaw)
+    assert result.ok or result.error_reason.startswith(('NAV_TIMEOUT: ', 'NAV_BLOCKED: '))
+
+
+def test_some_noise_hardly_ever_matters() -> None:
+    arrived = sum(
+        checked_trip(
+            ArcWorld(noise=0.15, coast_s=0.2, seed=seed),
+            8 * math.cos(seed),
+            8 * math.sin(seed),
+            math.remainder(2.5 * seed, math.tau),
+        ).ok
+        for seed in range(20)
+    )
+    assert arrived >= 19
+
+
+def test_where_it_stands_already_it_drives_nowhere() -> None:
+    world = ArcWorld()
+    assert checked_trip(world, 0.2, -0.2, None).data['legs'] == 0
+
+
+def test_a_goal_straight_ahead_is_driven_to_straight() -> None:
+    world = ArcWorld()
+    assert checked_trip(world, 5.0, 0.0, None).ok
+    assert {name for name, _ in world.tools} == {'move_forward'}
+    assert len(world.tools) <= 5
+
+
+def test_no_leg_is_longer_than_a_motion_may_be() -> None:
+    turn = SHIPPED.agent.turn.model_copy(update={'max_motion_s': 1.25})
+    agent = SHIPPED.agent.model_copy(update={'turn': turn})
+    world = ArcWorld(config=SHIPPED.model_copy(update={'agent': agent}))
+    assert checked_trip(world, 4.0, 2.0, None).ok
+    assert max(arguments['duration_s'] for _, arguments in world.tools) == 1.25
+
+
+# --- it does not -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('why', 'told'),
+    [
+        ('outside the fence', 'NAV_GOAL_REJECTED: outside the fence'),
+        (NEED_TO_CLOSE_MAST, NEED_TO_CLOSE_MAST),
+    ],
+)
+def test_a_goal_that_may_not_be_driven_to_is_rejected(why: str, told: str) -> None:
+    world = ArcWorld()
+    world.refuses = why
+    assert checked_trip(world, 5.0, 0.0, None).error_reason == told
+    assert world.tools == []
+
+
+def test_a_leg_that_may_not_be_driven_ends_the_trip() -> None:
+    class Fenced(ArcWorld):
+        def may_drive(self, name: str, duration_s: float) -> str:
+            super().may_drive(name, duration_s)
+            return 'outside the fence' if self.at.x > 2.0 else ''
+
+    world = Fenced()
+    result = checked_trip(world, 8.0, 0.0, None)
+    assert result.error_reason == 'NAV_BLOCKED: outside the fence'
+    assert result.data['x'] == world.at.x < 8.0
+
+
+@pytest.mark.parametrize(
+    ('reason', 'told'),
+    [
+        (NEED_TO_CLOSE_MAST, NEED_TO_CLOSE_MAST),
+        ('Service timeout: /adapter/move_forward', 'Service timeout: /adapter/move_forward'),
+        ('Motion ended early: E-stop', 'NAV_BLOCKED: Motion ended early: E-stop'),
+    ],
+)
+def test_what_the_adapter_refuses_ends_the_trip_in_its_words(reason: str, told: str) -> None:
+    world = ArcWorld()
+    world.answers[2] = ToolResult.failure(reason)
+    assert checked_trip(world, 8.0, 0.0, None).error_reason == told
+    assert len(world.tools) == 2
+
+
+@pytest.mark.parametrize(('after', 'code'), [(0, 'NAV_GOAL_REJECTED'), (2, 'NAV_BLOCKED')])
+def test_without_a_pose_it_goes_nowhere(after: int, code: str) -> None:
+    world = ArcWorld()
+    world.blind_after = after
+    result = checked_trip(world, 8.0, 0.0, None)
+    assert result.error_reason == f'{code}: where the rover is is not known'
+    assert len(world.tools) == after
+    assert result.data['x'] is None
+
+
+def test_a_pose_that_is_missing_for_a_moment_is_waited_for() -> None:
+    class Flickering(ArcWorld):
+        looks = 0
+
+        def pose(self) -> RoverPose | None:
+            self.looks += 1
+            return super().pose() if self.looks % LOOKS == 0 else None
+
+    assert checked_trip(Flickering(), 4.0, 0.0, None).ok
+
+
+@pytest.mark.parametrize('goal', [(8.0, 0.0), (0.0, 8.0)])
+def test_wheels_that_slip_are_noticed(goal: tuple[float, float]) -> None:
+    world = ArcWorld(forward_mps=0.0, arc_mps=0.0)
+    result = checked_trip(world, *goal, None)
+    assert result.error_reason == f'NAV_BLOCKED: the rover hardly moved in {STUCK_LEGS} legs'
+    assert len(world.tools) == STUCK_LEGS
+
+
+def test_a_place_too_far_away_is_given_up() -> None:
+    result = checked_trip(ArcWorld(), 1000.0, 0.0, None)
+    assert result.error_reason.startswith(f'NAV_TIMEOUT: not there after {MAX_LEGS} legs')
+
+
+def test_a_stop_ends_the_trip_at_once() -> None:
+    button = Blinking()
+
+    class Stopping(ArcWorld):
+        def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+            result = super().tool(name, cancellation, **arguments)
+            button.cancel('Stopped by a test')
+            return result
+
+    world = Stopping()
+    with pytest.raises(TurnCancelled):
+        navigate_to_pose(call_of(world, button), 8.0, 0.0)
+    assert len(world.tools) == 1
+
+
+# --- its parts -------------------------------------------------------------------------------
+
+
+@given(start=places, goal=places, radius=st.floats(0.2, 5.0))
+@settings(max_examples=200, deadline=None)
+def test_every_way_leads_to_its_goal(start: Place, goal: Place, radius: float) -> None:
+    found = list(ways(start, goal, radius))
+    assert len(found) >= 2
+    for way in found:
+        end = start
+        for letter, length in way.parts:
+            assert length >= 0.0
+            end = drive(end, letter, length, radius)
+        assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
+        assert abs(math.remainder(end.yaw - goal.yaw, math.tau)) < 1e-5
+        assert way.length >= math.hypot(start.x - goal.x, start.y - goal.y) - 1e-6
+
+
+@given(speed=st.floats(0.1, 2.0), turn=st.floats(0.05, 1.0), guess=st.floats(0.1, 2.0))
+def test_a_pace_becomes_what_was_measured(speed: float, turn: float, guess: float) -> None:
+    pace = Pace(guess, guess / GUESSED_RADIUS_M)
+    assert turning_radius([pace]) == GUESSED_RADIUS_M
+    assert pace.learn(2.0, 2.0 * speed, 2.0 * turn)
+    assert (pace.speed, pace.turn) == (pytest.approx(speed), pytest.approx(turn))
+    assert turning_radius([pace, Pace(1.0, 0.1)]) == pytest.approx(speed / turn)
+    assert not pace.learn(2.0, 0.1 * speed, 2.0 * turn)
+    assert not pace.learn(2.0, 2.0 * speed, -2.0 * turn)
+    assert pace.speed == pytest.approx(speed)

@@ -1,0 +1,284 @@
+"""The small skills: rover tools, speak, wait_until, query_world, query_knowledge."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.skills.errors import BadArguments
+from curiosity_rosa_demo.agent.skills.knowledge import (
+    EXCERPT,
+    MAX_BYTES,
+    QUOTED,
+    Knowledge,
+    knowledge_of,
+    passages,
+    search_terms,
+)
+from curiosity_rosa_demo.agent.skills.query_world import asked_for
+from curiosity_rosa_demo.agent.skills.registry import checked, make_registry
+from curiosity_rosa_demo.agent.skills.wait_until import LONGEST_S, LOOK_S, waited
+from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.domain.models import ToolResult
+from skill_calls import NINE, SHIPPED, StillWorld, call_of
+from strategies import json_values, text
+
+REGISTRY = make_registry(SHIPPED)
+FACTS: Json = {
+    'x': 1.5,
+    'y': -0.5,
+    'yaw_rad': 0.1,
+    'mast': 'closed',
+    'moving': False,
+    'battery_pct': 80.0,
+    'battery_state': 'OK',
+    'zones': ['bright'],
+    'mode': 'EXEC',
+    'score': None,
+}
+
+
+def ran(name: str, world: StillWorld | None = None, **arguments: Any) -> ToolResult:
+    """One run of a skill of the agent, with checked arguments. Raises BadArguments."""
+    skill = REGISTRY.get(name)
+    return skill.run(call_of(world or StillWorld()), **checked(skill, arguments))
+
+
+# --- the rover's tools, and speak ------------------------------------------------------------
+
+
+@pytest.mark.parametrize('name', [*NINE, 'stop_base'])
+def test_a_rover_skill_is_one_call_of_its_tool(name: str) -> None:
+    world = StillWorld()
+    moves = name.startswith(('move_f', 'turn'))
+    arguments = {'duration_s': 2.5} if moves else {}
+    tool = 'move_stop' if name == 'stop_base' else name
+    assert ran(name, world, **arguments).data == {'tool': tool}
+    assert world.tools == [(tool, arguments)]
+
+
+@given(said=st.text(min_size=1, max_size=500).filter(lambda said: said.isprintable()))
+def test_what_is_said_is_said_as_it_is(said: str) -> None:
+    world = StillWorld()
+    assert ran('speak', world, text=said).ok
+    assert world.said == [said]
+
+
+@pytest.mark.parametrize('said', ['', 'x' * 501, 5, None])
+def test_speeches_are_short(said: Any) -> None:
+    world = StillWorld()
+    with pytest.raises(BadArguments, match='speak: text: '):
+        ran('speak', world, text=said)
+    assert world.said == []
+
+
+# --- wait_until ------------------------------------------------------------------------------
+
+
+class Waiting(Cancellation):
+    """Waits take no time, but ``seconds`` pass. After ``stop_after_s`` somebody presses."""
+
+    def __init__(self, stop_after_s: float = 1e9) -> None:
+        super().__init__()
+        self.seconds, self._stop_after_s = 0.0, stop_after_s
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+        if self.seconds > self._stop_after_s:
+            self.cancel('Stopped by a test')
+        self.check()
+
+
+class Charging(StillWorld):
+    """A per cent each second."""
+
+    def __init__(self, button: Waiting) -> None:
+        super().__init__()
+        self.button = button
+
+    def facts(self) -> Json:
+        return {'battery_pct': self.button.seconds}
+
+
+@given(level=st.floats(0.0, 50.0), timeout_s=st.floats(0.1, 50.0))
+def test_it_waits_until_the_condition_holds_or_the_time_is_over(
+    level: float, timeout_s: float
+) -> None:
+    button = Waiting()
+    call = call_of(Charging(button), button)
+    condition: Json = {'battery_pct_at_least': level}
+    result = waited(call, condition, timeout_s, now=lambda: button.seconds)
+    assert button.seconds <= timeout_s + 1e-6
+    if result.ok:
+        assert level - 1e-6 <= button.seconds <= level + LOOK_S + 1e-6
+        return
+    assert button.seconds == pytest.approx(timeout_s)
+    assert level > timeout_s - LOOK_S
+    assert result.error_reason.startswith(f'Not within {timeout_s:g} s: ')
+    assert 'battery_pct' in result.error_reason
+
+
+def test_a_stop_ends_the_wait() -> None:
+    button = Waiting(stop_after_s=3.0)
+    with pytest.raises(TurnCancelled):
+        waited(call_of(Charging(button), button), {'battery_pct_above': 90}, 60.0)
+    assert button.seconds <= 3.0 + LOOK_S
+
+
+def test_what_holds_already_is_not_waited_for() -> None:
+    result = ran('wait_until', StillWorld(facts=FACTS), condition={'mast': 'closed'})
+    assert result.ok
+    assert result.data['waited_s'] == pytest.approx(0.0, abs=0.1)
+
+
+def test_a_condition_that_makes_no_sense_fails_at_once() -> None:
+    result = ran('wait_until', condition={'battery_pct_above': 'much'})
+    assert result.error_reason.startswith('PARAM_INVALID: ')
+
+
+@pytest.mark.parametrize('seconds', [0.0, LONGEST_S + 1, True, float('inf')])
+def test_a_wait_ends(seconds: Any) -> None:
+    with pytest.raises(BadArguments, match='timeout_s'):
+        ran('wait_until', condition={}, timeout_s=seconds)
+
+
+# --- query_world -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('query', 'names'),
+    [
+        ('', set(FACTS)),
+        ('mast', {'mast'}),
+        ('How full is the battery?', {'battery_pct', 'battery_state'}),
+        ('battery_pct', {'battery_pct'}),
+        ('Where are you', {'x', 'y', 'yaw_rad', 'zones'}),
+        ('X and mode', {'x', 'mode'}),
+        ('電池', set(FACTS)),
+    ],
+)
+def test_a_query_chooses_facts(query: str, names: set[str]) -> None:
+    result = ran('query_world', StillWorld(facts=FACTS), query=query)
+    assert result.data == {name: FACTS[name] for name in names}
+
+
+@given(facts=st.dictionaries(text, json_values, max_size=5), query=text)
+def test_an_answer_is_part_of_the_facts_and_not_empty(facts: Json, query: str) -> None:
+    answer = asked_for(facts, query)
+    assert bool(answer) is bool(facts)
+    assert all(facts[name] == value for name, value in answer.items())
+
+
+# --- query_knowledge -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / 'docs'
+    (folder / 'mast').mkdir(parents=True)
+    (folder / 'battery.md').write_text(
+        '# Battery\n\nThe battery is low at twenty per cent.\n\nIt charges in the sun.\n'
+    )
+    (folder / 'mast' / 'use.txt').write_text('Close the mast before you drive.\n')
+    (folder / 'ja.md').write_text('電池が少ないときは充電してください。\n', encoding='utf-8')
+    (folder / 'secret.yaml').write_text('battery: no document\n')
+    return folder
+
+
+@pytest.mark.parametrize(
+    ('query', 'file'),
+    [
+        ('battery low', 'battery.md'),
+        ('BATTERY', 'battery.md'),
+        ('drive with the mast?', 'mast/use.txt'),
+        ('電池が少ない', 'ja.md'),
+        ('充電', 'ja.md'),
+        ('いつ充電してくださいですか', 'ja.md'),
+    ],
+)
+def test_the_best_excerpt_comes_first(folder: Path, query: str, file: str) -> None:
+    result = knowledge_of(str(folder))(call_of(StillWorld()), query)
+    assert result.ok
+    assert result.data['note'] == QUOTED
+    excerpts: Any = result.data['excerpts']
+    assert excerpts[0]['file'] == file
+
+
+def test_what_changed_is_read_anew(folder: Path) -> None:
+    knowledge = Knowledge(folder)
+    assert knowledge.search('wombat', 3) == []
+    index = knowledge._index
+    assert knowledge.search('wombat', 3) == []
+    assert knowledge._index is index
+    (folder / 'new.txt').write_text('A wombat digs.')
+    assert knowledge.search('wombat', 3) == [{'file': 'new.txt', 'excerpt': 'A wombat digs.'}]
+    (folder / 'new.txt').write_text('A wombat eats.')
+    os.utime(folder / 'new.txt', ns=(1, 1))
+    assert knowledge.search('wombat', 3) == [{'file': 'new.txt', 'excerpt': 'A wombat eats.'}]
+    (folder / 'new.txt').unlink()
+    assert knowledge.search('wombat', 3) == []
+
+
+def test_what_is_too_large_or_elsewhere_is_no_document(folder: Path, tmp_path: Path) -> None:
+    (folder / 'huge.txt').write_text('wombat ' * (MAX_BYTES // 7 + 1))
+    outside = tmp_path / 'outside.txt'
+    outside.write_text('A wombat outside.')
+    (folder / 'link.txt').symlink_to(outside)
+    (folder / 'gone.txt').symlink_to(tmp_path / 'nothing')
+    assert Knowledge(folder).search('wombat', 3) == []
+
+
+@given(query=st.text(min_size=1, max_size=500), limit=st.integers(1, 10))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_safe_query(query: str, limit: int) -> None:
+    knowledge = FILLED
+    found = knowledge.search(query, limit)
+    assert len(found) <= limit
+    for each in found:
+        assert len(str(each['excerpt'])) <= EXCERPT
+    assert all(term.isalnum() or '_' in term for term in search_terms(query))
+
+
+@pytest.mark.parametrize(
+    'query', ['"', "a' OR 1=1 --", 'NEAR(battery low)', '-battery', 'x*', '^']
+)
+def test_the_words_of_fts_are_words(query: str) -> None:
+    FILLED.search(query, 3)
+
+
+@given(st.text(max_size=3000))
+def test_passages_are_short_lines_that_lose_no_word(document: str) -> None:
+    found = list(passages(document))
+    assert all(0 < len(passage) <= EXCERPT and passage.isprintable() for passage in found)
+    kept = ''.join(''.join(found).split())
+    shown = ''.join(char for char in document if char.isprintable() and not char.isspace())
+    assert kept == shown
+
+
+@pytest.mark.parametrize(
+    ('folder', 'told'),
+    [('', 'knowledge.folder of agent.yaml is empty'), ('/no/such/folder', 'no such folder')],
+)
+def test_without_documents_it_says_so(folder: str, told: str) -> None:
+    result = knowledge_of(folder)(call_of(StillWorld()), 'battery')
+    assert told in result.error_reason
+
+
+class _Filled(Knowledge):
+    """One document of many words, without a file."""
+
+    def __init__(self) -> None:
+        super().__init__(Path(__file__).parent / 'corpus')
+
+    def _look(self) -> list[tuple[str, int, int]]:
+        path = self._folder / 'utterances.tsv'
+        return [(path.name, path.stat().st_mtime_ns, path.stat().st_size)]
+
+
+FILLED = _Filled()

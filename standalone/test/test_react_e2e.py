@@ -1,0 +1,156 @@
+"""The loop with real processes: approvals by hand, plans from files, and the plug pulled."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from demo_bench import ROOT, Bench, Run, Terminal, plain, wait_until
+from rover_witness import Witness
+from std_msgs.msg import String
+
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.trace.trace_recorder import read_trace
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+MOTIONS = ['move_forward', 'turn_left', 'turn_right']
+QUESTION = re.compile(r'\? (q[0-9a-f]{8}) ([^\n]*)\n')
+PLANS = ROOT / 'examples/plans'
+
+
+def asked(run: Run, number: int) -> tuple[str, str]:
+    """The ID and the text of the console's ``number``-th question."""
+    run.until(lambda: len(QUESTION.findall(run.output())) >= number, f'question {number}')
+    found: tuple[str, str] = QUESTION.findall(run.output())[number - 1]
+    return found
+
+
+def question(terminal: Terminal) -> tuple[str, str]:
+    """ID and operation of the next one that is printed: the status line names no time-out."""
+    terminal.expect(r'no answer within \d+ s is a no')
+    found: tuple[str, str] = re.findall(r'\? (q\w+) (\w+\(.*?\))', plain(terminal.text))[-1]
+    return found
+
+
+def events(folder: Path, kind: str, tool: str) -> list[TraceEvent]:
+    path = folder / 'trace.jsonl'
+    return [event for event in read_trace(path) if (event.kind, event.tool_name) == (kind, tool)]
+
+
+def seconds(text: str) -> float:
+    found = re.search(r'duration_s=([\d.]+)', text)
+    assert found, text
+    return float(found[1])
+
+
+def driven(bench: Bench, witness: Witness, answer: Callable[[], None]) -> float:
+    """Metres from before the answer to the standstill after it."""
+    before = witness.place
+    answer()
+    wait_until(lambda: bench.moving, 'the rover to drive')
+    wait_until(lambda: not bench.moving, 'the rover to stand still', 30.0)
+    return math.dist(before, witness.place)
+
+
+def test_each_motion_is_allowed_by_hand_also_by_a_new_agent(bench: Bench, tmp_path: Path) -> None:
+    config = bench.box.config_dir(guardrails={'approval': {'skills': MOTIONS}})
+    witness = Witness(bench.box)
+    start = ('--speed', '6', '--stand-in', 'initial_x=-30.0', '--stand-in', 'initial_mast=closed')
+    terminal = bench.terminal(*start, '--config-dir', config, '--artifacts', str(tmp_path))
+    terminal.prompt()
+    terminal.enter(':demo')
+
+    first, text = question(terminal)
+    assert seconds(text) > 3.0
+    edit = f':edit {first} {{"duration_s": 3}}'
+    edited_m = driven(bench, witness, lambda: terminal.enter(edit))
+
+    second, text = question(terminal)
+    assert seconds(text) > 10.0
+    old = bench.kill('agent_node')
+    bench.back('agent_node', old)
+    assert question(terminal) == (second, text)
+    terminal.enter(':pending')
+    terminal.expect(rf'\n{second}  \d+ s +move_forward')
+    assert not bench.moving
+    approved_m = driven(bench, witness, lambda: terminal.enter(':approve'))
+    assert approved_m > 2.0 * edited_m
+
+    third, _ = question(terminal)
+    place = witness.place
+    terminal.enter(':reject too far')
+    terminal.expect(r'rejected ' + third)
+    terminal.expect('! .*too far')  # how the demo ends
+    assert math.dist(place, witness.place) < 0.05
+
+    acts = [event.message for event in events(tmp_path, 'ACT', 'move_forward')]
+    assert [seconds(act) for act in acts] == [3.0, seconds(text)]
+    results = events(tmp_path, 'RESULT', 'move_forward')
+    assert 'The operator changed' in str(results[0].data['note'])
+    assert 'note' not in results[1].data
+    refused = events(tmp_path, 'ERROR', 'move_forward')
+    assert [event.error_reason for event in refused] == ['Rejected by the operator: too far']
+    assert witness.violations() == []
+    terminal.enter(':quit')
+    assert terminal.end() == 0
+    assert 'Traceback' not in terminal.text
+
+
+def test_plans_from_files(bench: Bench) -> None:
+    witness = Witness(bench.box)
+    speech = bench.box.collect(String, '/speech')
+    run = bench.run('--speed', '6', '--stand-in', 'initial_mast=open')
+    run.expect('Type :help')
+    run.send(f':run {PLANS}/first_light.json')
+
+    asked_id, text = asked(run, 1)
+    assert text.startswith('Take the picture here?')
+    assert not bench.moving
+    assert witness.place[0] > 5.0
+    run.send(':plan')
+    run.expect('1. success: navigate_to_pose(')
+    run.expect('3. wait_confirmation: ask_user(')
+    run.expect('5. pending: capture_and_score(')
+    run.send(':approve')
+    run.expect(f'approved {asked_id}')
+    run.expect('completed, 7 of 7 steps done')
+    run.expect('capture_and_score: score 1.0, is_good true')
+    said = ['I am in the light. May I take a picture?', 'The picture is taken.']
+    wait_until(lambda: [message.data for message in speech] == said, 'both speeches')
+
+    run.send(f':run {PLANS}/first_light.json')  # it is there: the fallback in place of the drive
+    run.expect('its fallback move_stop is next')
+    again, _ = asked(run, 2)
+    run.send('no')
+    run.expect(f'rejected {again}')
+    run.expect('! Plan ')
+    run.send(':plan')
+    run.expect('3. failed: ask_user(')
+    run.expect('5. skipped: capture_and_score(')
+
+    place = witness.place
+    run.send(f':run {PLANS}/back_to_the_start.json')
+    high, text = asked(run, 3)
+    assert text.startswith('This drives a long way without a look around.')
+    assert '(risk high, 5 steps: query_world, wait_until, mast_close, ' in text
+    run.send(':reject')
+    run.expect(f'rejected {high}')
+    run.expect(': cancelled, 0 of 5 steps done')
+    assert math.dist(place, witness.place) < 0.05
+
+    run.send(f':run {PLANS}/back_to_the_start.json')
+    asked(run, 4)
+    run.send('yes')
+    run.expect('completed, 5 of 5 steps done')
+    assert math.hypot(*witness.place) < 0.6
+    assert speech[-1].data == 'Back at the start.'
+    run.send(':budget')
+    run.expect('drive back to where the rover began\nsteps  5 of 40 ')
+    path_m = float(re.findall(r'path   ([\d.]+) of 200 m', run.output())[-1])
+    assert path_m >= 6.0
+    assert run.end() == 0
+    assert witness.violations() == []
+    assert 'Traceback' not in run.output()
