@@ -111,9 +111,9 @@ def test_plans_from_files(bench: Bench) -> None:
     assert not bench.moving
     assert witness.place[0] > 5.0
     run.send(':plan')
-    run.expect('1. success: navigate_to_pose(')
-    run.expect('3. wait_confirmation: ask_user(')
-    run.expect('5. pending: capture_and_score(')
+    run.expect('2. success: navigate_to_pose(')
+    run.expect('4. wait_confirmation: ask_user(')
+    run.expect('6. pending: capture_and_score(')
     run.send(':approve')
     run.expect(f'approved {asked_id}')
     run.expect('completed, 7 of 7 steps done')
@@ -128,8 +128,8 @@ def test_plans_from_files(bench: Bench) -> None:
     run.expect(f'rejected {again}')
     run.expect('! Plan ')
     run.send(':plan')
-    run.expect('3. failed: ask_user(')
-    run.expect('5. skipped: capture_and_score(')
+    run.expect('4. failed: ask_user(')
+    run.expect('6. skipped: capture_and_score(')
 
     place = witness.place
     run.send(f':run {PLANS}/back_to_the_start.json')

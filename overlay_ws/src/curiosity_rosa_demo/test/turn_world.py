@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.reporting import Trace
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, make_chat_model
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.world import RoverWorld
+from curiosity_rosa_demo.domain.brain import Json, ReactState
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
@@ -48,9 +49,10 @@ NINE = [
 ]
 
 
-def config_of(*, llm: dict[str, Any], turn: dict[str, Any] | None = None) -> Config:
-    """The shipped contracts with another model."""
-    config = SHIPPED
+def config_of(
+    *, llm: dict[str, Any], turn: dict[str, Any] | None = None, config: Config = SHIPPED
+) -> Config:
+    """The shipped contracts, or these, with another model."""
     agent = config.agent
     changed = agent.model_copy(
         update={
@@ -82,6 +84,8 @@ def rosa_of(
     memory: Callable[[], str] = lambda: '',
     checkpoints: Path | str = ':memory:',
     desk: Desk | None = None,
+    saver: TurnSaver | None = None,
+    shown: Callable[[ReactState], None] = lambda react: None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; nobody is there to answer unless a desk is given."""
     if desk is None:
@@ -94,26 +98,38 @@ def rosa_of(
         checkpoints=checkpoints,
         trace=trace,
         memory=memory,
-        shown=lambda react: None,
+        shown=shown,
     )
-    return CuriosityRosa(make_chat_model(config.agent.llm), around, TurnSaver(checkpoints))
+    return CuriosityRosa(
+        make_chat_model(config.agent.llm), around, saver or TurnSaver(checkpoints)
+    )
 
 
 class World:
     """One ROSA on one server. The key must be in the environment. A context manager."""
 
     def __init__(
-        self, *script: Reply, turn: dict[str, Any] | None = None, memory: bool = False, **llm: Any
+        self,
+        *script: Reply,
+        turn: dict[str, Any] | None = None,
+        memory: bool = False,
+        desk: Desk | None = None,
+        config: Config = SHIPPED,
+        **llm: Any,
     ) -> None:
         self.server = ChatServer(*script)
-        self.config = config_of(llm={**LLM, 'base_url': self.server.url, **llm}, turn=turn)
+        llm = {**LLM, 'base_url': self.server.url, **llm}
+        self.config = config_of(llm=llm, turn=turn, config=config)
         self.rover = TwinRover()
         self.events: list[TraceEvent] = []
+        self.reacts: list[ReactState] = []
         self.rosa = rosa_of(
             self.rover,
             self.config,
             trace=self.trace,
             memory=(lambda: recall(self.events, 10)) if memory else (lambda: ''),
+            shown=self.reacts.append,
+            desk=desk,
         )
         self.renew_button()
 
@@ -129,10 +145,10 @@ class World:
     def renew_button(self) -> None:
         self.button = Cancellation()
 
-    def turn(self, text: str = 'Go on.') -> TurnResult:
+    def turn(self, text: str = 'Go on.', *, plan: Json | None = None) -> TurnResult:
         """One turn; its result, checked against what ROSA's invoke hands back."""
         self.rosa.executor.last = None
-        self.rosa.executor.request = Request(text, self.button)
+        self.rosa.executor.request = Request(text, self.button, plan=plan)
         answer = self.rosa.invoke(text)
         last = self.rosa.executor.last
         assert last is not None, answer

@@ -137,6 +137,10 @@ class Console:
         """The one that a plain yes or no answers."""
         return next(iter(self._mission.questions), None)
 
+    def nobody_answers(self) -> None:
+        """No further line will come: who asks is told no."""
+        self._session.desk.leave()
+
     @property
     def busy(self) -> bool:
         return not self._ready or self._open > 0

@@ -64,6 +64,7 @@ def run_pipe(console: Console) -> None:
     for line in sys.stdin or ():  # None: it was closed before we began
         if not console.enter(line):
             break
+    console.nobody_answers()
     _wait(console)
 
 

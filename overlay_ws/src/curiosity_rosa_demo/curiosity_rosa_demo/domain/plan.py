@@ -9,10 +9,15 @@ from __future__ import annotations
 import time
 import uuid
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import MAX_DEPTH as TOOL_DEPTH
+from curiosity_rosa_demo.domain.plan_enums import (
+    PlanStatus,
+    RiskLevel,
+    StepStatus,
+    ToolCallType,
+)
 from curiosity_rosa_demo.domain.plan_text import read_plan
 from curiosity_rosa_demo.domain.plan_tidy import tidied
 from curiosity_rosa_demo.domain.plan_values import (
@@ -40,40 +45,6 @@ __all__ = [
     'ToolCallType',
     'create_plan_from_llm_response',
 ]
-
-
-class RiskLevel(str, Enum):
-    LOW = 'low'
-    MEDIUM = 'medium'
-    HIGH = 'high'
-
-
-class StepStatus(str, Enum):
-    PENDING = 'pending'
-    RUNNING = 'running'
-    SUCCESS = 'success'
-    FAILED = 'failed'
-    SKIPPED = 'skipped'
-    WAIT_CONFIRMATION = 'wait_confirmation'
-
-
-class PlanStatus(str, Enum):
-    CREATED = 'created'
-    APPROVED = 'approved'
-    EXECUTING = 'executing'
-    COMPLETED = 'completed'
-    FAILED = 'failed'
-    CANCELLED = 'cancelled'
-    WAIT_CONFIRMATION = 'wait_confirmation'
-
-
-class ToolCallType(str, Enum):
-    EXECUTE = 'execute'
-    ASK_USER = 'ask_user'
-    SPEAK = 'speak'
-    QUERY_WORLD = 'query_world'
-    QUERY_KNOWLEDGE = 'query_knowledge'
-    NOOP = 'noop'
 
 
 UNFINISHED = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION)

@@ -7,6 +7,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
+from curiosity_rosa_demo.domain.plan_enums import ToolCallType
 from curiosity_rosa_demo.domain.plan_values import (
     MAX_CHARS,
     MAX_STEPS,
@@ -16,7 +17,7 @@ from curiosity_rosa_demo.domain.plan_values import (
 )
 
 PROGRESS = 'progress'  # in the metadata: where the plan's execution keeps its notes
-NOT_EXECUTED = ('ask_user', 'speak', 'query_world', 'query_knowledge', 'noop')
+NOT_EXECUTED = {kind.value for kind in ToolCallType} - {ToolCallType.EXECUTE.value}
 OWN = ('status', 'created_at', 'source')  # not for the writer to say
 CHOICES = ('risk_level', 'tool_call_type')
 WHOLE = re.compile(r'\s*\+?[0-9]{1,19}(\.0*)?\s*', re.ASCII)
@@ -45,7 +46,7 @@ def _step(index: int, data: object, step_type: type[Any]) -> dict[str, Any]:
     step = _known(data, step_type, path=f'{path}.', noun='step')
     if 'tool_call_type' not in step:
         named = str(step.get('action', '')).strip().lower()
-        step['tool_call_type'] = named if named in NOT_EXECUTED else 'execute'
+        step['tool_call_type'] = named if named in NOT_EXECUTED else ToolCallType.EXECUTE.value
     return step
 
 

@@ -117,6 +117,15 @@ def test_the_time_out_goes_on_across_a_restart(desk: Desk) -> None:
     assert isinstance(Asking(future, question(age_s=-1000.0)).end(), Answer)
 
 
+def test_who_leaves_says_no_to_what_is_open_and_to_what_comes(desk: Desk) -> None:
+    turn = Asking(desk, question())
+    desk.leave()
+    no = Answer(REJECT, why='nobody is there to answer')
+    assert turn.end() == no
+    assert desk.question is None
+    assert desk.ask(question(2), Cancellation()) == no
+
+
 def test_with_nobody_there_the_answer_is_no_at_once(desk: Desk) -> None:
     heard: list[Question | None] = []
     desk.changed = lambda: heard.append(desk.question)

@@ -118,8 +118,14 @@ def test_no_other_key_is_taken(extra: dict[str, Any]) -> None:
     'hidden', [{'a': math.nan}, {'a': [{'b': math.inf}]}, {'a': '\ud800'}, {'a': {1, 2}}]
 )
 def test_what_json_cannot_carry_is_refused_however_deep(hidden: Any) -> None:
+    def loose(call: SkillCall, options: dict[str, Any]) -> ToolResult:
+        """Takes anything."""
+        return ToolResult.success()
+
+    skill = skill_of(loose, settings_of())
+    assert checked(skill, {'options': {'a': [1, None]}})
     with pytest.raises(BadArguments):
-        checked(SURVEY, {'duration_s': 1.0, 'where': hidden})
+        checked(skill, {'options': hidden})
 
 
 @pytest.mark.parametrize('spot', ['nan', '-inf', 'Infinity', '1e999'])

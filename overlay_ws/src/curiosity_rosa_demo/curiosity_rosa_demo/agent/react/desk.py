@@ -24,6 +24,9 @@ class Answer:
     why: str = ''
 
 
+NOBODY = Answer(ApprovalAction.REJECT, why='nobody is there to answer')
+
+
 @dataclass(eq=False)
 class _Slip:
     """A question on the desk; it is taken away with its one answer, or without."""
@@ -51,6 +54,12 @@ class Desk:
         """The one that is open, or that has been for longest."""
         return next(iter(self.questions), None)
 
+    def leave(self) -> None:
+        """Nobody is there any more: what is open, and what is asked from now on, is a REJECT."""
+        with self._lock:
+            self.attended = False
+            self._lock.notify_all()
+
     def ask(self, question: Question, cancellation: Cancellation) -> Answer:
         """Wait for the answer; none within the time-out is a REJECT. Raises TurnCancelled.
 
@@ -58,7 +67,7 @@ class Desk:
         """
         cancellation.check()
         if not self.attended:
-            return Answer(ApprovalAction.REJECT, why='nobody is there to answer')
+            return NOBODY
         waited_s = min(max(0.0, time.time() - question.asked_at), self.timeout_s)
         until_s = time.monotonic() + self.timeout_s - waited_s
         slip = _Slip(question)
@@ -97,6 +106,9 @@ class Desk:
             cancellation.check()
             if slip.answer is not None:
                 return slip.answer
+            if not self.attended:
+                self._take_away(slip)
+                return NOBODY
             left_s = until_s - time.monotonic()
             if left_s <= 0.0:
                 # Under the same lock as the decision: an answer comes before it, or finds nothing.
