@@ -51,11 +51,11 @@ class HostileRover:
         with self._lock:
             pick, fence = self.chance, self.config.guardrails.geofence
             self.x, self.y = (1.1 * pick.uniform(fence.x_min, fence.x_max) for _ in 'xy')
-            if pick.random() < 0.6:  # where something may be driven at all
+            if pick.random() < 0.5:  # where something may be driven at all
                 self.x, self.y = self.x / 3, self.y / 3
             self.yaw = pick.uniform(-math.pi, math.pi)
             self.mast: bool | None = pick.choice((False, False, False, True, None))
-            self.speed = pick.uniform(0.05, fence.max_speed_mps)
+            self.speed = pick.choice((1.0, pick.uniform(0.1, 1.0))) * fence.max_speed_mps
             self.radius = pick.uniform(0.5, 3.0)
             self.flaky = pick.choice((0.0, 0.0, 0.0, 0.05, 0.3))
             self.mode = pick.choice((*[Mode.EXEC] * 12, Mode.IDLE, Mode.SAFE, Mode.CHARGE))
@@ -87,7 +87,7 @@ class HostileRover:
             self.told_mast = 'unknown'
             self._fail()
             mast = None if self._unlucky() else self.mast
-            self.told_mast = {True: 'open', False: 'closed'}.get(mast, 'unknown')
+            self.told_mast = 'unknown' if mast is None else 'open' if mast else 'closed'
             pose = self.pose()
             where = {}
             if pose is not None:
@@ -190,7 +190,7 @@ class HostileRover:
 
 
 class HostileWorld(TwinWorld):
-    """What is read from topics is hostile too. ``names`` counts the tools that were called."""
+    """What is read from topics is hostile too."""
 
     rover: HostileRover
 
@@ -198,8 +198,6 @@ class HostileWorld(TwinWorld):
         super().__init__(rover, config)
         self.rover = rover
         self.brain = self._brain
-        self.said: list[str] = []
-        self.say = self._say
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         if name not in TOOLS:
@@ -208,9 +206,6 @@ class HostileWorld(TwinWorld):
 
     def facts(self) -> Json:
         return {**super().facts(), 'zones': [self.rover.chance.choice(INJECTIONS)]}
-
-    def _say(self, text: str) -> None:
-        self.said.append(text[:100])
 
     def _brain(self) -> BrainState:
         state = BrainState()

@@ -33,8 +33,9 @@ from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 
 TURN_S = 10.0  # within which each turn has to end
+EXAMPLE = 60  # characters of an example; those that begin alike are one
 PATIENCE_S = 3.0  # the operator stops what takes longer
-FENCE = {'x_min': -8.0, 'x_max': 8.0, 'y_min': -8.0, 'y_max': 8.0, 'max_speed_mps': 0.5}
+FENCE = {'x_min': -6.0, 'x_max': 6.0, 'y_min': -6.0, 'y_max': 6.0, 'max_speed_mps': 0.5}
 BEGUN = ('subprocess.', 'os.system', 'os.exec', 'os.posix_spawn', 'os.fork', 'socket.connect')
 WORDS = (
     'Unknown tool', 'Wrong arguments', 'One tool call at a time', 'That is no plan',
@@ -230,7 +231,7 @@ class Turns:
 
     def _violated(self, kind: str, example: str) -> None:
         self.violations[kind] += 1
-        self.examples.setdefault(kind, example)
+        self.examples.setdefault(f'{kind} {example[:EXAMPLE]}', example)
 
     def found(self) -> dict[str, Any]:
         return {

@@ -42,20 +42,18 @@ class Stopwatch:
 
     def of(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """``function``, timed; also a coroutine function."""
-        if inspect.iscoroutinefunction(function):
 
-            async def timed(*arguments: Any, **named: Any) -> Any:
-                began = self._enter()
-                try:
-                    return await function(*arguments, **named)
-                finally:
-                    self._leave(part, began)
+        async def awaited(*arguments: Any, **named: Any) -> Any:
+            began = self._enter()
+            try:
+                return await function(*arguments, **named)
+            finally:
+                self._leave(part, began)
 
-        else:
+        def called(*arguments: Any, **named: Any) -> Any:
+            return self.run(part, lambda: function(*arguments, **named))
 
-            def timed(*arguments: Any, **named: Any) -> Any:
-                return self.run(part, lambda: function(*arguments, **named))
-
+        timed = awaited if inspect.iscoroutinefunction(function) else called
         timed.__name__ = getattr(function, '__name__', part)
         return timed
 

@@ -2,11 +2,12 @@
 
 A model that takes no time calls a tool without arguments 20 times, then answers; the world answers
 at once; nothing is traced. The contenders take turns, block by block; the figures are medians.
+CPU time is that of the process: on a busy machine it says more than the clock.
 - ours: CuriosityRosa with ReactExecutor, its checkpoints in a file (WAL, synchronous=FULL): the
   intent of each act is on the disk before it, its result after it
 - ours, no disk: the same with the checkpoints in memory
 - ROSA: ROSA with its own AgentExecutor, the same model, prompts and tools
-- chain: the agent alone, asked the same questions (prompt, model, parser)
+- chain: our agent alone, asked the same questions (prompt, model, parser)
 - commit: one bare commit of as many bytes as a checkpoint of ours
 
 Aim: ours / ROSA at most 1.5. Where the time goes comes from a run of its own with a stopwatch
@@ -38,6 +39,7 @@ from langchain_core.agents import AgentAction
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from rosa import ROSA
 
+from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.react import graph, loop, react_decide
 from curiosity_rosa_demo.agent.react.course import decide_tool
 from curiosity_rosa_demo.agent.react.record import StepCache, entry
@@ -57,12 +59,12 @@ OURS, MEMORY, THEIRS, CHAIN, COMMIT = 'ours', 'ours, no disk', 'ROSA', 'chain', 
 Block = Callable[[], None]
 
 
-class PlainRosa(ROSA):
+class PlainRosa(ROSA):  # type: ignore[misc]
     """ROSA as it is, with our tools and without its own."""
 
     def __init__(self, model: InstantModel, config: Config, world: InstantWorld) -> None:
-        def run(name: str, /, **_: object) -> ToolResult:
-            return world.tool(name, None)
+        def run(name: str, /, **_: Any) -> ToolResult:
+            return world.tool(name, Cancellation())
 
         self._tools = [*make_tools(make_registry(config), run), decide_tool()]
         super().__init__(
@@ -204,11 +206,18 @@ def where(
     return whole * per_step, parts
 
 
+def ratio_of(times: dict[str, list[float]]) -> float:
+    """The median of the rounds' ratios."""
+    pairs = zip(times[OURS], times[THEIRS], strict=True)
+    return round(quantile([mine / other for mine, other in pairs], 0.5), 3)
+
+
 def main() -> int:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     faults: list[str] = []
     config, model = load_config(), InstantModel(steps=STEPS)
     times: dict[str, list[float]] = defaultdict(list)
+    cpu: dict[str, list[float]] = defaultdict(list)
     with disk_folder() as folder:
         world = InstantWorld(config)
         rosa, saver = instant_rosa(model, world, folder / 'turns.db')
@@ -226,21 +235,22 @@ def main() -> int:
         names = list(field)
         for round_ in range(-1, rounds):  # the first warms up
             for name in names[round_ % len(names) :] + names[: round_ % len(names)]:
-                began = time.perf_counter()
+                began, used = time.perf_counter(), time.process_time()
                 field[name]()
                 if round_ >= 0:
                     times[name].append(1e3 * (time.perf_counter() - began) / STEPS)
+                    cpu[name].append(1e3 * (time.process_time() - used) / STEPS)
         per_step = commits_a_step(rosa, saver)
         whole, parts = where(rosa, saver, world, rounds)
         check_pragmas(saver, faults)
     medians = {name: round(quantile(times[name], 0.5), 3) for name in field}
+    medians_cpu = {name: round(quantile(cpu[name], 0.5), 3) for name in field}
     table(
-        ('ms a tool step', 'median', 'least'),
-        [(name, medians[name], min(times[name])) for name in field],
+        ('ms a tool step', 'median', 'least', 'CPU'),
+        [(name, medians[name], min(times[name]), medians_cpu[name]) for name in field],
     )
-    pairs = zip(times[OURS], times[THEIRS], strict=True)
-    ratio = round(quantile([mine / other for mine, other in pairs], 0.5), 3)
-    print(f'ours / ROSA: {ratio} (aim: at most {AIM})')
+    ratio, ratio_cpu = ratio_of(times), ratio_of(cpu)
+    print(f'ours / ROSA: {ratio} (aim: at most {AIM}); of CPU time: {ratio_cpu}')
     print(f'{per_step:.2f} commits a step, {size} bytes in the last checkpoint')
     ranked = sorted(parts.items(), key=lambda part: -part[1])
     table((f'where {whole:.2f} ms of a step go', 'ms'), ranked)
@@ -249,7 +259,9 @@ def main() -> int:
             'react_overhead',
             faults,
             ms_per_step=medians,
+            cpu_ms_per_step=medians_cpu,
             ratio=ratio,
+            ratio_cpu=ratio_cpu,
             aim=AIM,
             commits_per_step=round(per_step, 2),
             checkpoint_bytes=size,

@@ -115,6 +115,7 @@ class World:
         memory: bool = False,
         desk: Desk | None = None,
         config: Config = SHIPPED,
+        saver: TurnSaver | None = None,
         **llm: Any,
     ) -> None:
         self.server = ChatServer(*script)
@@ -130,6 +131,7 @@ class World:
             memory=(lambda: recall(self.events, 10)) if memory else (lambda: ''),
             shown=self.reacts.append,
             desk=desk,
+            saver=saver,
         )
         self.renew_button()
 

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.infra.config_rules import Geofence
 from guardrails_world import READY, SHIPPED, fences, propose, with_fence
 
 many = settings(max_examples=1000, deadline=None)
-some = settings(max_examples=300, deadline=None)
+some = settings(max_examples=200, deadline=None)
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 SAMPLES = 12
 Place = tuple[float, float, float]

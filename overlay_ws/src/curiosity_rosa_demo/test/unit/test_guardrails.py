@@ -58,7 +58,7 @@ from strategies import json_values
 
 most = settings(max_examples=1000, deadline=None)
 many = settings(max_examples=500, deadline=None)
-some = settings(max_examples=250, deadline=None)
+some = settings(max_examples=150, deadline=None)
 DOCS = Path(__file__).parents[5] / 'docs' / 'guardrails.md'
 TOOLS = (
     *('move_forward', 'turn_left', 'turn_right', 'mast_open', 'mast_close', 'mast_rotate'),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -63,14 +63,6 @@ class CrashingSaver(TurnSaver):
     def put(self, *args: Any) -> Any:
         with self._committing():
             return super().put(*args)
-
-    def put_writes(
-        self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ''
-    ) -> None:
-        if not any(channel.startswith('__') for channel, _ in writes):
-            return
-        with self._committing():
-            super().put_writes(config, writes, task_id, task_path)
 
 
 class LitRover(TwinRover):
@@ -415,8 +407,11 @@ def answered(story: Story, action: ApprovalAction) -> TurnResult:
 
 @pytest.mark.parametrize('crash_at', [INTENT, INTENT + 1])
 def test_a_question_that_was_open_is_asked_again(questioned: Scripted, crash_at: int) -> None:
-    # The second commit is LangGraph's note that it waits.
-    questioned.says(RAISE, Say('Done.')).cut(crash_at)
+    questioned.says(RAISE, Say('Done.'))
+    # With the commit of the question, or with that of the answer.
+    questioned.desk.ask = lambda *_: Answer(ApprovalAction.APPROVE)  # type: ignore[method-assign]
+    questioned.cut(crash_at, before=crash_at > INTENT)
+    del questioned.desk.ask
     question = questioned.kept().react.question
     assert question is not None
     questioned.says(Say('Done.'))
@@ -437,7 +432,7 @@ def test_the_time_for_an_answer_goes_on_across_a_cut(questioned: Scripted) -> No
     assert 'no answer within' in questioned.told()[0].error_reason
 
 
-@pytest.mark.parametrize('crash_at', range(INTENT + 1, INTENT + 6))
+@pytest.mark.parametrize('crash_at', range(INTENT, INTENT + 4))
 @pytest.mark.parametrize('before', [True, False])
 def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
     questioned: Scripted, crash_at: int, before: bool
@@ -451,6 +446,8 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
         questioned.process(crash_at, before=before)
     except Crash:
         pass
+    if not questioned.kept().messages:
+        return  # nothing was asked yet
     asked = questioned.kept().react.question is not None
     done = questioned.done()
     questioned.desk.ask = lambda *_: answers.append(no) or no  # type: ignore[method-assign]

@@ -135,9 +135,6 @@ class ReactExecutor:
             state = BrainState(react=ReactState(goal=self._turn.text, plan=_given(request.plan)))
             return {'brain': state}, state
         self._shown(state.react)
-        if nodes == ('ask',):
-            # Asked anew: an answer that was given before the cut is not to be found again.
-            graph.update_state(config, {'brain': state}, as_node='think')
         if nodes == ('act',):
             # What was under way is looked at, not repeated.
             for node in (observe_result, stop_or_loop):

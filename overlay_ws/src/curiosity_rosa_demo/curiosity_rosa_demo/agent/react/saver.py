@@ -35,13 +35,11 @@ class TurnSaver(SqliteSaver):
     def put_writes(
         self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ''
     ) -> None:
-        """Only what LangGraph must find again after a question, or after an error.
+        """Nothing: a stage is done when the checkpoint that follows at once is on the disk.
 
-        The others are in the checkpoint that follows at once. A crash between the two finds the
-        state before the step, with the intent in it.
+        A question stands in the state, and is put again after a cut. Were LangGraph to find half
+        of an answer then, it would go on with what was allowed and checked long ago.
         """
-        if any(channel.startswith('__') for channel, _ in writes):
-            super().put_writes(config, writes, task_id, task_path)
 
     def keep(self, threads: Collection[str]) -> None:
         """Forget every other turn."""

@@ -1,0 +1,285 @@
+"""Plans through the whole graph: of a file, and of the model."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from chat_server import Call, Reply, Say
+from curiosity_rosa_demo.agent.react.desk import Answer, Desk
+from curiosity_rosa_demo.agent.react.loop import TurnResult
+from curiosity_rosa_demo.domain.brain import ApprovalAction, Json
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
+from harness import wait_until
+from turn_world import KEY, World
+
+DONE = Say('Done.')
+YES, NO = Answer(ApprovalAction.APPROVE), Answer(ApprovalAction.REJECT, why='not now')
+Make = Callable[..., World]
+
+
+@pytest.fixture
+def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    worlds: list[World] = []
+
+    def make_world(*script: Reply, **options: Any) -> World:
+        worlds.append(World(*(script or (DONE,)), desk=Desk(timeout_s=20.0), **options))
+        return worlds[-1]
+
+    yield make_world
+    for world in worlds:
+        world.server.close()
+
+
+def a_plan(*steps: Json, **more: Any) -> Json:
+    numbered = [{'step_id': number, **step} for number, step in enumerate(steps, 1)]
+    plan = {'plan_id': 'plan_1', 'goal': 'Look around', 'steps': numbered, **more}
+    return Plan.from_dict(plan).to_dict()
+
+
+def step(action: str, **more: Any) -> Json:
+    return {'action': action, **more}
+
+
+def run(world: World, plan: Json | None, *answers: Answer) -> tuple[TurnResult, list[str]]:
+    """The turn, and what was asked in it."""
+    ends: list[TurnResult] = []
+    asked: list[str] = []
+    desk = world.rosa.executor._desk
+    thread = threading.Thread(target=lambda: ends.append(world.turn(plan=plan)), daemon=True)
+    thread.start()
+    for answer in answers:
+        wait_until(lambda: desk.question or ends, 'the question')
+        assert desk.question is not None, ends
+        asked.append(desk.question.text)
+        desk.answer(answer)
+    thread.join(timeout=30)
+    assert not thread.is_alive(), f'it still asks: {desk.question}'
+    return ends[0], asked
+
+
+def results(world: World) -> list[tuple[int, StepStatus, str]]:
+    """The steps' results, as they were traced."""
+    found = (event for event in world.events if event.message.startswith('plan step '))
+    read = [(event, ExecutionResult.from_dict(event.data)) for event in found]  # type: ignore[arg-type]
+    for event, result in read:
+        assert event.ok is result.success
+    return [(result.step_id, result.status, result.message) for _, result in read]
+
+
+def statuses(world: World) -> list[str]:
+    plan: Any = world.reacts[-1].plan
+    return [each['status'] for each in plan['steps']]
+
+
+# --- of a file ------------------------------------------------------------------------------
+
+
+def test_the_shape_of_the_example_is_carried_out_step_by_step(make: Make) -> None:
+    plan = a_plan(
+        step('query_world_state', tool_call_type='query_world', parameters={'query': 'mast'}),
+        step(
+            'confirm_action',
+            tool_call_type='ask_user',
+            parameters={'prompt': 'Raise the mast?'},
+            requires_confirmation=True,
+            confirmation_message='It is dark. Raise the mast?',
+        ),
+        step('mast_open', preconditions={'mast': 'closed'}, fallback='get_status'),
+        step('say', tool_call_type='speak', parameters={'message': 'The mast is up'}),
+        step('nothing', tool_call_type='noop'),
+        risk_level='medium',
+    )
+    world = make()
+    last, asked = run(world, plan, YES)
+    assert last.ok
+    assert last.answer == 'Plan plan_1: completed, 5 of 5 steps done.'
+    assert asked == ['It is dark. Raise the mast?']
+    assert world.calls == ['mast_open']
+    assert world.requests == [], 'no model is asked'
+    assert [(number, status) for number, status, _ in results(world)] == [
+        (number, StepStatus.SUCCESS) for number in range(1, 6)
+    ]
+
+
+def test_a_precondition_that_does_not_hold_fails_the_step_and_skips_the_rest(make: Make) -> None:
+    world = make()
+    plan = a_plan(step('mast_open'), step('get_status', preconditions={'mast': 'closed'}), step('mast_close'))
+    last, _ = run(world, plan)
+    assert not last.ok
+    assert last.answer == (
+        'Plan plan_1: failed, 1 of 3 steps done. Failed: step 2 get_status.'
+    )
+    assert world.calls == ['mast_open']
+    assert [status for _, status, _ in results(world)] == [
+        StepStatus.SUCCESS, StepStatus.FAILED, StepStatus.SKIPPED
+    ]  # fmt: skip
+    assert 'precondition' in results(world)[1][2]
+
+
+def test_a_fallback_is_tried_when_the_rules_or_the_rover_refuse(make: Make) -> None:
+    world = make()
+    drive = step('move_forward', parameters={'duration_s': 2}, fallback='mast_close')
+    last, _ = run(world, a_plan(step('mast_open'), drive))
+    assert last.ok
+    assert world.calls == ['mast_open', 'mast_close']
+    assert [status for _, status, _ in results(world)] == [
+        StepStatus.SUCCESS, StepStatus.PENDING, StepStatus.SUCCESS
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize('answer', [YES, NO])
+def test_a_step_that_needs_a_yes_waits_for_it(make: Make, answer: Answer) -> None:
+    world = make()
+    plan = a_plan(step('mast_open', requires_confirmation=True), step('mast_close'))
+    last, asked = run(world, plan, answer)
+    assert asked == ['mast_open()']
+    assert last.ok is (answer is YES)
+    assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
+    if answer is NO:
+        assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
+        assert statuses(world) == ['failed', 'skipped']
+
+
+@pytest.mark.parametrize('answer', [YES, NO])
+def test_a_plan_of_high_risk_asks_before_its_first_step_and_only_then(
+    make: Make, answer: Answer
+) -> None:
+    world = make()
+    plan = a_plan(step('mast_open'), step('mast_close'), risk_level='high')
+    last, asked = run(world, plan, answer)
+    assert len(asked) == 1
+    assert last.ok is (answer is YES)
+    assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
+    if answer is NO:
+        plan_now: Any = world.reacts[-1].plan
+        assert plan_now['status'] == 'cancelled'
+
+
+def test_a_no_to_a_plain_question_ends_the_plan(make: Make) -> None:
+    world = make()
+    ask = step('ask', tool_call_type='ask_user', parameters={'question': 'On?'})
+    last, asked = run(world, a_plan(ask, step('mast_open')), NO)
+    assert (last.ok, asked, world.calls) == (False, ['On?'], [])
+
+
+def test_an_edited_step_is_done_as_edited(make: Make) -> None:
+    world = make()
+    drive = step('move_forward', parameters={'duration_s': 9}, requires_confirmation=True)
+    edit = Answer(ApprovalAction.EDIT, {'duration_s': 2.0})
+    last, _ = run(world, a_plan(drive), edit)
+    assert last.ok
+    acts = [event.message for event in world.events if event.kind == 'ACT']
+    assert acts == ['move_forward(duration_s=2.0)']
+
+
+@pytest.mark.parametrize(
+    'first',
+    [step('fly'), step('mast_open', parameters={'angle': 3}), step('speak', tool_call_type='speak')],
+)
+def test_a_step_that_cannot_be_done_fails_the_plan(make: Make, first: Json) -> None:
+    world = make()
+    last, _ = run(world, a_plan(first, step('mast_open')))
+    assert not last.ok
+    assert last.answer.startswith('Plan plan_1: failed, 0 of 2 steps done.')
+    assert world.calls == []
+
+
+def test_what_is_no_plan_is_one_error(make: Make) -> None:
+    world = make()
+    last, _ = run(world, {'goal': 'x'})
+    assert not last.ok
+    assert last.answer.startswith('That is no plan: ')
+
+
+def test_a_given_plan_ends_the_turn_whatever_it_says_of_itself(make: Make) -> None:
+    world = make()
+    last, _ = run(world, a_plan(step('mast_open'), metadata={'proposed': True}))
+    assert last.ok
+    assert world.requests == []
+
+
+# --- of the model ---------------------------------------------------------------------------
+
+
+def patched(action: str, plan: Any = None) -> Say:
+    patch = {'action': action} if plan is None else {'action': action, 'plan': plan}
+    return Say('', (Call('decide', {'type': 'REPLAN', 'plan_patch': patch}),))
+
+
+def told(world: World, request: int = -1) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in world.requests[request].texts('tool')]
+
+
+GOAL = {'goal': 'Look', 'steps': [{'action': 'mast_open'}, {'action': 'capture_and_score'}]}
+
+
+@pytest.mark.parametrize('plan', [GOAL, f'```json\n{json.dumps(GOAL)}\n```'])
+def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on(make: Make, plan: Any) -> None:
+    world = make(patched('propose', plan), Say('Bright.'))
+    last, _ = run(world, None)
+    assert (last.ok, last.answer, last.score) == (True, 'Bright.', 0.9)
+    assert world.calls == ['mast_open', 'capture_and_score']
+    assert len(world.requests) == 2
+    assert [result['ok'] for result in told(world)] == [True] * 3
+    measured = world.requests[1].texts('system')[-1]
+    assert '"status": "completed"' in measured
+    assert '1 mast_open: success' in measured
+
+
+def test_a_plan_that_failed_can_be_revised_and_what_was_done_is_not_done_again(make: Make) -> None:
+    drive = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
+    first = {'goal': 'Go', 'steps': [{'action': 'mast_open'}, drive]}
+    better = {'goal': 'Go', 'steps': [*first['steps'][:1], {'action': 'mast_close'}, drive]}  # type: ignore[index]
+    world = make(patched('propose', first), patched('revise', better), DONE)
+    last, _ = run(world, None)
+    assert last.ok
+    assert world.calls == ['mast_open', 'mast_close', 'move_forward', 'move_stop']
+    assert statuses(world) == ['success'] * 3
+
+
+def test_a_plan_that_is_dropped_is_gone(make: Make) -> None:
+    failing = {'goal': 'Go', 'steps': [{'action': 'mast_rotate'}]}
+    world = make(patched('propose', failing), patched('drop'), DONE)
+    last, _ = run(world, None)
+    assert last.ok
+    assert world.reacts[-1].plan is None
+    assert '"plan"' not in world.requests[-1].texts('system')[-1]
+
+
+@pytest.mark.parametrize(
+    ('plan', 'problem'),
+    [
+        (None, 'That is no plan: '),
+        ({'steps': []}, 'goal'),
+        ({'goal': 'x', 'steps': []}, 'the plan has no steps'),
+        ({'goal': 'x', 'steps': [{'action': 'fly'}]}, "there is no action 'fly'"),
+        ({'goal': 'x', 'steps': [{'action': 'mast_open', 'fallback': 'fly'}]}, "no fallback 'fly'"),
+        ('{"goal": "x", "steps": [{"action": "mast_open"', 'That is no plan: '),
+        ({'goal': 'x', 'steps': [{'action': 'mast_open', 'parameters': 3}]}, 'steps[0]'),
+    ],
+)
+def test_a_bad_plan_is_a_refusal_that_names_the_problem(
+    make: Make, plan: Any, problem: str
+) -> None:
+    world = make(patched('propose', plan), DONE)
+    last, _ = run(world, None)
+    assert last.ok
+    (result,) = told(world)
+    assert not result['ok']
+    assert problem in result['error_reason']
+    assert world.calls == []
+    assert world.reacts[-1].plan is None
+
+
+def test_a_plan_of_the_model_at_high_risk_asks_a_person(make: Make) -> None:
+    world = make(patched('propose', {**GOAL, 'risk_level': 'high'}), DONE)
+    last, asked = run(world, None, NO)
+    assert last.ok
+    assert len(asked) == 1
+    assert world.calls == []
