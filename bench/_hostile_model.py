@@ -66,7 +66,7 @@ class Malice:
 
     def nested(self) -> Any:
         value: Any = 1
-        for _ in range(self.chance.choice((3, 40, 1000, 5000))):
+        for _ in range(self.chance.choice((3, 40, 120, 200, 1000, 5000))):
             value = [value] if self.chance.random() < 0.5 else {'a': value}
         return value
 

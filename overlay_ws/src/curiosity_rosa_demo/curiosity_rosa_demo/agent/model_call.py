@@ -52,7 +52,7 @@ def decide(
     def ask() -> None:
         try:
             outcome.append(agent.invoke(inputs, {'callbacks': list(listeners)}))
-        except Exception as error:
+        except BaseException as error:  # also a SystemExit: somebody waits for the outcome
             outcome.append(error)
         finally:
             done.set()
@@ -71,6 +71,8 @@ def decide(
         raise TurnFailed('The model wrote a tool call that cannot be read.') from decision
     if isinstance(decision, Exception):
         raise TurnFailed(explain(decision, llm)) from decision
+    if isinstance(decision, BaseException):
+        raise TurnFailed(f'The model failed ({type(decision).__name__}).') from decision
     return decision
 
 
@@ -91,6 +93,8 @@ def readable(message: BaseMessage) -> BaseMessage:
             raise OutputParserException('a tool call whose arguments are no JSON object')
         # Some servers send nothing for no arguments.
         calls.append(ToolCall(name=invalid['name'] or '', args={}, id=invalid['id']))
+    # Some name no ID; the parser wants one.
+    calls = [ToolCall(name=each['name'], args=each['args'], id=each['id'] or '') for each in calls]
     return message.model_copy(
         update={
             'content': unicode_only(message.content),

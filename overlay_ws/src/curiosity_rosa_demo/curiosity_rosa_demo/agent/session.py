@@ -133,6 +133,7 @@ class Session:
         """One skill, asked for by name. Raises TurnCancelled."""
 
         def run() -> Outcome:
+            self.world.begin()
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
             result = tool_result(asyncio.run(carry_out()))
             trace_result(self.trace, name, result)
@@ -176,6 +177,7 @@ class Session:
             self.activity = None
 
     def _turn(self, request: Request, expects: str) -> Outcome:
+        self.world.begin()
         self._in_turn = True
         try:
             result = self._brain.turn(request)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,29 @@ from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools
 
 
+class _Legs:
+    """What the skill that runs now has driven so far: the turn counts it when the skill ends."""
+
+    def __init__(self) -> None:
+        self._of: Spent | None = None
+        self._metres = self._since_s = 0.0
+
+    def add(self, spent: Spent, metres: float) -> None:
+        self._begin(spent)
+        self._metres += metres
+
+    def on_top_of(self, spent: Spent) -> Spent:
+        self._begin(spent)
+        seconds = time.monotonic() - self._since_s
+        return spent.model_copy(
+            update={'metres': spent.metres + self._metres, 'seconds': spent.seconds + seconds}
+        )
+
+    def _begin(self, spent: Spent) -> None:
+        if spent != self._of:  # another step
+            self._of, self._metres, self._since_s = spent, 0.0, time.monotonic()
+
+
 class RoverWorld:
     """A SkillWorld. ``brain`` is the kernel's state, ``spent`` what the turn has used so far; both
     may be set later, as may ``say``, which prints, traces and publishes a text."""
@@ -24,6 +48,7 @@ class RoverWorld:
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
+        self._legs = _Legs()
         self.brain: Callable[[], BrainState] = BrainState
         self.spent: Callable[[], Spent] = Spent
         self.say: Callable[[str], None] = lambda text: None
@@ -35,7 +60,13 @@ class RoverWorld:
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
-        return tools.run(name, **arguments)
+        result = tools.run(name, **arguments)
+        self._legs.add(self.spent(), number(result.data.get('distance_m')) or 0.0)
+        return result
+
+    def begin(self) -> None:
+        """Another turn, or another skill that a person asked for."""
+        self._legs = _Legs()
 
     def pose(self) -> RoverPose | None:
         return self._client.pose()
@@ -65,7 +96,9 @@ class RoverWorld:
         }
 
     def may_drive(self, name: str, duration_s: float) -> str:
-        return may_drive(name, duration_s, self.facts(), self.spent(), self._limits)
+        return may_drive(
+            name, duration_s, self.facts(), self._legs.on_top_of(self.spent()), self._limits
+        )
 
 
 def _mast(status: dict[str, Any]) -> str:

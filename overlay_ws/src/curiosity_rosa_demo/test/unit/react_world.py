@@ -103,9 +103,7 @@ class Nodes:
 
     def now(self, *, mode: str = 'IDLE', latch: str = '') -> None:
         """The kernel's mode and safety latch from now on."""
-        brain = BrainState(
-            tasks=TasksState(mode=Mode(mode)), robot=RobotState(safety_latch=latch)
-        )
+        brain = BrainState(tasks=TasksState(mode=Mode(mode)), robot=RobotState(safety_latch=latch))
         self.world.brain = lambda: brain
 
     def run(self, *nodes: Any) -> BrainState:

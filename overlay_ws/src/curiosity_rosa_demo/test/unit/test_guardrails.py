@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.react.guardrails import (
 )
 from curiosity_rosa_demo.agent.react.situation import (
     MAST_ACTIONS,
+    NAVIGATE,
     Limits,
     Proposal,
     Situation,
@@ -153,7 +154,7 @@ def test_every_reason_is_one_line_that_a_tool_result_can_carry(
 
 @some
 @given(
-    st.lists(st.tuples(anything, st.floats(0.0, 1.0)), max_size=15),
+    st.lists(st.tuples(anything, st.floats(0.0, 1.0)), max_size=8),
     all_limits,
     situations(**FREE),
 )
@@ -263,14 +264,11 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
     before = situation.spent.model_copy(update={'steps': 0, 'cost': 0.0})
     proposal = dataclasses.replace(propose(name, duration_s=duration_s), cost=0.0)
     alone = refusal(proposal, dataclasses.replace(situation, spent=before), limits)
-    said = {
-        approved: may_drive(
-            name, duration_s, facts, situation.spent, limits, leaving_approved=approved
-        )
-        for approved in (False, True)
-    }
-    assert said[True] == (alone.reason if alone else '')
-    assert said[False] == said[True] or outside(proposal, situation, limits)
+    why = may_drive(name, duration_s, facts, situation.spent, limits)
+    if alone is not None:
+        assert why == alone.reason
+    else:
+        assert bool(why) is bool(outside(proposal, situation, limits))
 
 
 # --- each rule -------------------------------------------------------------------------------
@@ -369,21 +367,15 @@ def test_leaving_the_fence_is_refused_or_asked_for_as_configured() -> None:
     assert reasons_to_ask(proposal, READY, allowing) == []
 
 
-def test_a_leg_leaves_the_fence_only_when_that_was_approved() -> None:
+@pytest.mark.parametrize('limits', [SHIPPED, with_fence(leaving='ask')])
+def test_a_leg_and_a_way_never_leave_the_fence(limits: Limits) -> None:
     facts = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 95.0, 'y': 0.0, 'yaw_rad': 0}
-    allowing = with_fence(leaving='ask')
-    for limits, approved, passes in (
-        (SHIPPED, False, False),
-        (SHIPPED, True, False),
-        (allowing, False, False),
-        (allowing, True, True),
-    ):
-        why = may_drive('move_forward', 5.0, facts, Spent(), limits, leaving_approved=approved)
-        assert (why == '') is passes
-        assert passes or why.startswith('GEOFENCE: ')
+    assert may_drive('move_forward', 5.0, facts, Spent(), limits).startswith('GEOFENCE: ')
+    assert (
+        rule_of(propose('navigate_to_pose', x=120.0, y=0.0), ready(x=80.0), limits) == 'geofence'
+    )
     facts['mast'] = 'unknown'
-    why = may_drive('turn_left', 1.0, facts, Spent(), allowing, leaving_approved=True)
-    assert why == NEED_TO_CLOSE_MAST
+    assert may_drive('turn_left', 1.0, facts, Spent(), limits) == NEED_TO_CLOSE_MAST
 
 
 # --- approvals -------------------------------------------------------------------------------
@@ -524,10 +516,12 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
         (tmp_path / 'guardrails.yaml').write_text(text)
         rules = Limits.of(load_config(tmp_path))
         motions = [propose(name, duration_s=1.0, x=2.0, y=0.0) for name in (*DRIVES, *TOOLS)]
-        assert all(refusal(each, situation, rules) is None for each in motions)
-        return {each.skill for each in motions if reasons_to_ask(each, situation, rules)}
+        passing = [each for each in motions if refusal(each, situation, rules) is None]
+        assert {each.skill for each in motions} - {each.skill for each in passing} <= {NAVIGATE}
+        return {each.skill for each in passing if reasons_to_ask(each, situation, rules)}
 
     assert asked(by_hand, READY) == set(DRIVES)
-    assert asked(in_a_yard, ready(battery=0.5)) == {'navigate_to_pose'}
-    assert asked(in_a_yard, ready(battery=0.4)) == set(DRIVES)
-    assert asked(in_a_yard, ready(x=9.5)) == set(DRIVES)
+    # A way is not asked for when it might leave the yard: it is refused.
+    assert asked(in_a_yard, ready(battery=0.5)) == set()
+    assert asked(in_a_yard, ready(battery=0.4)) == set(DRIVES) - {NAVIGATE}
+    assert asked(in_a_yard, ready(x=9.5)) == set(DRIVES) - {NAVIGATE}

@@ -31,7 +31,9 @@ ops = st.one_of(
 )
 edits = st.one_of(
     st.fixed_dictionaries({'duration_s': seconds}),
-    st.fixed_dictionaries({'duration_s': st.sampled_from([0.0, -1.0, 20.5, 1e9, '3', 'far', None])}),
+    st.fixed_dictionaries(
+        {'duration_s': st.sampled_from([0.0, -1.0, 20.5, 1e9, '3', 'far', None])}
+    ),
     st.fixed_dictionaries({'text': words}),
     st.just({}),
     st.just({'duration_s': 1.0, 'speed': 9}),
@@ -94,7 +96,7 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
 ) -> None:
     skill, arguments = op
     nodes = Nodes([action(skill, arguments), action('mast_close')], config=ASKING)
-    nodes.rover.mast_is_open = True if skill == 'capture_and_score' else False
+    nodes.rover.mast_is_open = skill == 'capture_and_score'
     proposed = as_taken(skill, arguments)
     if proposed is None:  # a text that is only spaces
         return
@@ -222,7 +224,9 @@ def test_a_no_is_told_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_answer_in_time_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
     world = a_turn_with_answers(monkeypatch, timeout_s=0.1)
     assert world.rover.starts == []
-    assert 'Rejected by the operator: no answer within 0.1 s' in world.requests[-1].texts('tool')[0]
+    assert (
+        'Rejected by the operator: no answer within 0.1 s' in world.requests[-1].texts('tool')[0]
+    )
 
 
 def test_the_wait_for_a_person_is_not_the_turns_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,8 @@ steps = st.fixed_dictionaries(
     optional={
         'step_id': st.integers(-1, 3) | values,
         'action': st.sampled_from([*NAMES[:6], 'fly']) | values,
-        'parameters': st.fixed_dictionaries({}, optional={'duration_s': st.floats(0, 30)}) | values,
+        'parameters': st.fixed_dictionaries({}, optional={'duration_s': st.floats(0, 30)})
+        | values,
         'preconditions': values,
         'fallback': st.sampled_from([*NAMES[:3], 'fly']) | values,
         'tool_call_type': st.sampled_from(['execute', 'ask_user', 'speak', 'noop']) | values,
@@ -197,7 +198,10 @@ def test_a_switch_needs_the_other_goal() -> None:
 
 
 def test_a_question_of_the_model_is_put_and_answered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for said, read in (('APPROVE', {'answer': 'yes'}), ('REJECT', {'answer': 'no', 'why': 'dark'})):
+    for said, read in (
+        ('APPROVE', {'answer': 'yes'}),
+        ('REJECT', {'answer': 'no', 'why': 'dark'}),
+    ):
         nodes = Nodes(decided('ASK_HUMAN', reason='Is it safe?'))
         question = nodes.think().react.question
         assert question is not None
@@ -260,7 +264,9 @@ def test_sentences_are_told_while_the_model_still_speaks(monkeypatch: pytest.Mon
     ]
 
 
-def test_text_before_a_torn_call_is_told_and_nothing_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_before_a_torn_call_is_told_and_nothing_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
     torn = Say('Off. We go.', (Call('move_forward', '{"duration_s": 1'),), finish='length')
     with World(torn, streaming=True) as world:

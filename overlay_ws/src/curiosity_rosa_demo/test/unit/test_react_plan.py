@@ -109,12 +109,12 @@ def test_the_shape_of_the_example_is_carried_out_step_by_step(make: Make) -> Non
 
 def test_a_precondition_that_does_not_hold_fails_the_step_and_skips_the_rest(make: Make) -> None:
     world = make()
-    plan = a_plan(step('mast_open'), step('get_status', preconditions={'mast': 'closed'}), step('mast_close'))
+    plan = a_plan(
+        step('mast_open'), step('get_status', preconditions={'mast': 'closed'}), step('mast_close')
+    )
     last, _ = run(world, plan)
     assert not last.ok
-    assert last.answer == (
-        'Plan plan_1: failed, 1 of 3 steps done. Failed: step 2 get_status.'
-    )
+    assert last.answer == ('Plan plan_1: failed, 1 of 3 steps done. Failed: step 2 get_status.')
     assert world.calls == ['mast_open']
     assert [status for _, status, _ in results(world)] == [
         StepStatus.SUCCESS, StepStatus.FAILED, StepStatus.SKIPPED
@@ -180,7 +180,11 @@ def test_an_edited_step_is_done_as_edited(make: Make) -> None:
 
 @pytest.mark.parametrize(
     'first',
-    [step('fly'), step('mast_open', parameters={'angle': 3}), step('speak', tool_call_type='speak')],
+    [
+        step('fly'),
+        step('mast_open', parameters={'angle': 3}),
+        step('speak', tool_call_type='speak'),
+    ],
 )
 def test_a_step_that_cannot_be_done_fails_the_plan(make: Make, first: Json) -> None:
     world = make()
@@ -259,7 +263,10 @@ def test_a_plan_that_is_dropped_is_gone(make: Make) -> None:
         ({'steps': []}, 'goal'),
         ({'goal': 'x', 'steps': []}, 'the plan has no steps'),
         ({'goal': 'x', 'steps': [{'action': 'fly'}]}, "there is no action 'fly'"),
-        ({'goal': 'x', 'steps': [{'action': 'mast_open', 'fallback': 'fly'}]}, "no fallback 'fly'"),
+        (
+            {'goal': 'x', 'steps': [{'action': 'mast_open', 'fallback': 'fly'}]},
+            "no fallback 'fly'",
+        ),
         ('{"goal": "x", "steps": [{"action": "mast_open"', 'That is no plan: '),
         ({'goal': 'x', 'steps': [{'action': 'mast_open', 'parameters': 3}]}, 'steps[0]'),
     ],

@@ -119,7 +119,9 @@ def test_a_turn_ends_when_it_must_and_only_then(
 
 @settings(max_examples=50)
 @given(yes=st.booleans(), failures=st.integers(8, 20), same=st.integers(0, 20))
-def test_a_yes_goes_on_with_new_patience_and_a_no_ends(yes: bool, failures: int, same: int) -> None:
+def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
+    yes: bool, failures: int, same: int
+) -> None:
     config = with_rules(patience={'exhausted': DecisionType.ASK_HUMAN})
     nodes = Nodes(finish(), config=config)
     nodes.state = state_of(failure='boom', failures_in_a_row=failures, same_in_a_row=same)

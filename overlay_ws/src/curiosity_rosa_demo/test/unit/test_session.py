@@ -2,51 +2,114 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from curiosity_rosa_demo.agent.brain import TurnRecord
+from curiosity_rosa_demo.agent.brain import BrainUnavailable, Request
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.agent.session import Session
-from curiosity_rosa_demo.agent.turn import TurnResult
+from curiosity_rosa_demo.domain.brain import ReactState
 from curiosity_rosa_demo.domain.models import TraceEvent
+from react_world import REGISTRY
 from tool_rover import Hurry, TwinRover
 from turn_world import SHIPPED
 
-
-def session_of(rover: TwinRover, events: list[TraceEvent]) -> Session:
-    return Session(rover, SHIPPED, rover.clock, events.append)  # type: ignore[arg-type]
+STATUS = '現在のローバーの状態を教えて'
 
 
-def test_a_status_beside_a_turn_does_not_take_the_turns_stop_away(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rover, events = TwinRover(), list[TraceEvent]()
-    session, button = session_of(rover, events), Hurry(TwinRover().clock)
+class Bench:
+    """A session before a rover; ``said`` are the events' messages."""
 
-    def turn(text: str, cancellation: Cancellation, record: TurnRecord) -> TurnResult:
-        session._tools.cancellation = cancellation  # as Brain does
-        assert session.tool('get_status', Cancellation()).ok  # somebody else's, meanwhile
+    def __init__(self, checkpoints: Path | str = ':memory:') -> None:
+        self.rover, self.events = TwinRover(), list[TraceEvent]()
+        self.desk = Desk(timeout_s=1.0)
+        self.session = Session(
+            self.rover,  # type: ignore[arg-type]
+            SHIPPED,
+            self.rover.clock,
+            self.events.append,
+            registry=REGISTRY,
+            desk=self.desk,
+            checkpoints=checkpoints,
+        )
+
+    @property
+    def said(self) -> list[str]:
+        return [event.message for event in self.events]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench) -> None:
+    button = Hurry(bench.rover.clock)
+
+    def meanwhile() -> None:
+        del bench.rover.faults['move_forward']
+        bench.rover._one_at_a_time.release()  # the adapter answers both
+        assert bench.session.status().ok
+        bench.rover._one_at_a_time.acquire()
         button.cancel('Stopped by a test')
-        session._tools.run('move_forward', duration_s=1.0)
-        raise AssertionError('a stopped turn went on')
 
-    monkeypatch.setattr(session._brain, 'turn', turn)
+    bench.rover.faults['move_forward'] = meanwhile
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        session.turn('drive', 'answer', button, TurnRecord())
-    assert 'move_forward' not in rover.calls
+        bench.session.skill('move_forward', button, duration_s=1.0)
+    assert bench.rover.calls == ['move_forward', 'get_status', 'move_stop']
+    assert bench.said[-1] == 'Stopped by a test'
 
 
-def test_a_turn_leaves_the_rover_still(monkeypatch: pytest.MonkeyPatch) -> None:
-    rover, events = TwinRover(), list[TraceEvent]()
-    session = session_of(rover, events)
-
-    def turn(text: str, cancellation: Cancellation, record: TurnRecord) -> TurnResult:
-        rover.motion = 'move_forward'
+def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def turn(request: Request) -> TurnResult:
+        request.began(0)
+        bench.rover.motion = 'move_forward'
         return TurnResult(ok=True, answer='done', score=0.5, is_good=False)
 
-    monkeypatch.setattr(session._brain, 'turn', turn)
-    outcome = session.turn('drive', 'good_capture', Cancellation(), TurnRecord())
+    monkeypatch.setattr(bench.session._brain, 'turn', turn)
+    outcome = bench.session.turn('drive', 'good_capture', Cancellation())
     assert not outcome.ok  # a picture was expected
     assert outcome.score == 0.5
-    assert not rover.motion
-    assert [event.message for event in events] == ['User: drive']
+    assert not bench.rover.motion
+    assert bench.said == ['User: drive']
+
+
+def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def turn(_: Request) -> TurnResult:
+        bench.rover.motion = 'move_forward'
+        raise BrainUnavailable('No key')
+
+    monkeypatch.setattr(bench.session._brain, 'turn', turn)
+    outcome = bench.session.turn('drive', 'answer', Cancellation())
+    assert (outcome.ok, outcome.answer, bench.said) == (False, 'No key', ['No key'])
+    assert not bench.rover.motion
+
+
+def test_a_turn_is_a_turn_of_rosa_and_can_be_looked_at(bench: Bench) -> None:
+    outcome = bench.session.turn(STATUS, 'answer', Cancellation())
+    assert outcome.ok, outcome.answer
+    react: ReactState = bench.session.react
+    assert (react.goal, react.spent.steps, react.stop_reason) == (STATUS, 1, 'FINISH')
+    assert bench.session.activity is None
+
+
+def test_the_same_task_goes_on_and_another_begins(tmp_path: Path) -> None:
+    for task, first in (
+        ('a', f'User: {STATUS}'),
+        ('a', 'Going on after 1 calls: '),
+        ('b', 'User'),
+    ):
+        bench = Bench(tmp_path / 'turns.db')
+        assert bench.session.turn(STATUS, 'answer', Cancellation(), task_id=task).ok
+        assert bench.said[0].startswith(first)
+
+
+def test_a_switch_of_the_goal_is_handed_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = TurnResult(ok=True, answer='Charge', goal='Charge')
+    monkeypatch.setattr(bench.session._brain, 'turn', lambda _: result)
+    assert bench.session.turn('drive', 'answer', Cancellation()).goal == 'Charge'

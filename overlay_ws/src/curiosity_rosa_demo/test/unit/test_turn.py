@@ -263,7 +263,9 @@ def test_three_calls_in_a_row_that_are_refused_end_the_turn(make: Make) -> None:
     world = make(call('fly'))
     last = world.turn()
     assert not last.ok
-    assert last.answer.startswith('The model proposed 3 calls in a row that were refused; the last: ')
+    assert last.answer.startswith(
+        'The model proposed 3 calls in a row that were refused; the last: '
+    )
     assert len(world.requests) == world.config.guardrails.patience.refused_in_a_row
     assert world.errors()[-1] == last.answer
     assert check_story(world.events) == 0

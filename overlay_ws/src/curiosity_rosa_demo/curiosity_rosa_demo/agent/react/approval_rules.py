@@ -34,4 +34,6 @@ def _battery(situation: Situation, limits: Limits) -> str:
 
 
 def _leaving(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    return outside(proposal, situation, limits) if limits.geofence.leaving == 'ask' else ''
+    if limits.geofence.leaving != 'ask':
+        return ''
+    return outside(proposal, situation, limits)

@@ -52,7 +52,7 @@ def build_graph(
         graph.add_node(name, _stage(nodes, turn, loop), metadata={'nodes': names})
     graph.add_edge(START, 'think')
     graph.add_conditional_edges('think', after_think, ['ask', 'act'])
-    graph.add_edge('ask', 'act')
+    graph.add_conditional_edges('ask', after_think, ['ask', 'act'])
     graph.add_conditional_edges('act', after_act, ['think', 'ask', END])
     return graph.compile(checkpointer=saver)
 

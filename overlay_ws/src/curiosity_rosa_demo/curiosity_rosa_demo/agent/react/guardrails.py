@@ -135,8 +135,9 @@ def seconds_left(proposal: Proposal, situation: Situation, limits: Limits) -> st
 
 
 def geofence(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """Where a motion may lead is inside; with ``leaving: ask`` a person decides instead."""
-    if limits.geofence.leaving == 'ask':
+    """Where a motion may lead is inside; with ``leaving: ask`` a person decides instead, but for
+    navigate_to_pose, whose legs nobody can be asked about."""
+    if limits.geofence.leaving == 'ask' and proposal.skill != NAVIGATE:
         return ''
     return outside(proposal, situation, limits)
 
@@ -164,24 +165,14 @@ def refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal
 
 
 def may_drive(
-    name: str,
-    duration_s: float,
-    facts: Mapping[str, object],
-    spent: Spent,
-    limits: Limits,
-    *,
-    leaving_approved: bool = False,
+    name: str, duration_s: float, facts: Mapping[str, object], spent: Spent, limits: Limits
 ) -> str:
     """Why the motion ``name`` may not be driven now as one leg of a longer way; empty: it may.
 
-    Nobody can be asked in the middle of the way: with ``leaving: ask`` a leg leads outside only
-    when a person said yes to that for the whole way.
+    Nobody can be asked in the middle of the way, so a leg never leads outside the fence.
     """
     leg = Proposal(Op(name, {'duration_s': duration_s}), frozenset({'base'}), RiskLevel.LOW, 0.0)
-    rules = LEG_RULES
-    if not (leaving_approved and limits.geofence.leaving == 'ask'):
-        rules = (*rules, outside)
-    refused = _first(rules, leg, seen(facts, spent=spent), limits)
+    refused = _first((*LEG_RULES, outside), leg, seen(facts, spent=spent), limits)
     return refused.reason if refused else ''
 
 

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.domain.plan import Plan
 
 GO_ON = 'go on'  # stop_reason of an exhausted turn that asks
 REJECTED = 'Rejected by the operator'
+FENCE = 'GEOFENCE:'  # how geofence.outside begins
 
 
 async def put_question(state: BrainState, turn: Turn) -> BrainState:
@@ -75,8 +76,8 @@ async def human_approval(state: BrainState, turn: Turn) -> BrainState:
     if action is ApprovalAction.REJECT:
         return _rejected(state, op, why, turn)
     if action is ApprovalAction.EDIT:
-        return await _edited(state, op, answer.get('arguments'), turn)
-    return await _checked_again(state, op, turn)
+        return await _edited(state, op, answer.get('arguments'), turn, question)
+    return await _checked_again(state, op, turn, question)
 
 
 def _answered(state: BrainState, action: ApprovalAction, why: str) -> BrainState:
@@ -118,7 +119,9 @@ def _rejected(state: BrainState, op: Op, why: str, turn: Turn) -> BrainState:
     return refused(state, _call(op), f'{REJECTED}: {why}' if why else REJECTED, turn)
 
 
-async def _edited(state: BrainState, op: Op, arguments: Any, turn: Turn) -> BrainState:
+async def _edited(
+    state: BrainState, op: Op, arguments: Any, turn: Turn, question: Question
+) -> BrainState:
     """The model is told of the edited call as the one that it made, with a note."""
     try:
         edited = checked(op.skill, arguments, turn, op.call_id, op.plan_step)
@@ -133,10 +136,15 @@ async def _edited(state: BrainState, op: Op, arguments: Any, turn: Turn) -> Brai
         for each in state.messages
     ]
     state = state.model_copy(update={'messages': messages})
-    return await _checked_again(state, edited, turn, note=f'The operator changed {op.text}: ')
+    note = f'The operator changed {op.text}: '
+    return await _checked_again(state, edited, turn, question, note)
 
 
-async def _checked_again(state: BrainState, op: Op, turn: Turn, note: str = '') -> BrainState:
+async def _checked_again(
+    state: BrainState, op: Op, turn: Turn, question: Question, note: str = ''
+) -> BrainState:
+    """A yes holds for what was asked, but for a fence that nobody spoke of: then it is asked
+    again."""
     state = with_react(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
     state = await guardrails_check(await build_observation(state, turn), turn)
     left = state.react.proposed_ops
@@ -147,8 +155,15 @@ async def _checked_again(state: BrainState, op: Op, turn: Turn, note: str = '') 
         told = ToolResult.failure(f'{note}{why}')
         messages = with_result(state.messages, op.call_id, told)
         state = state.model_copy(update={'messages': messages})
-    approved = ProposedOps(to_dispatch=left.to_dispatch)  # whatever else would be asked: answered
-    return with_react(state, proposed_ops=approved)
+    reasons = left.approval_payload.get('reasons')
+    if left.to_dispatch and _leaves(reasons) and not _leaves(question.reasons):
+        return await put_question(state, turn)
+    return with_react(state, proposed_ops=ProposedOps(to_dispatch=left.to_dispatch))
+
+
+def _leaves(reasons: Any) -> bool:
+    """Whether one of the reasons to ask is the fence."""
+    return any(str(reason).startswith(FENCE) for reason in reasons or ())
 
 
 def _call(op: Op) -> Json:

@@ -60,7 +60,7 @@ def _observed(state: BrainState, op: Op, done: SkillResult, turn: Turn) -> Brain
         update={
             'steps': react.spent.steps + 1,
             'cost': react.spent.cost + cost,
-            'metres': react.spent.metres + (number(data.get('distance_m')) or 0.0),
+            'metres': react.spent.metres + _metres(op, done, turn),
         }
     )
     changes: dict[str, Any] = {
@@ -69,11 +69,22 @@ def _observed(state: BrainState, op: Op, done: SkillResult, turn: Turn) -> Brain
         'same_in_a_row': _same(state, op, result),
         'refused_in_a_row': 0,
     }
+    if result.ok and turn.registry.get(op.skill).definition.resources_required:
+        changes['refused'] = {}  # the robot has changed: what was refused may be right now
     if op.skill == 'capture_and_score':
         changes['score'] = number(result.data.get('score'))
         changes['is_good'] = result.ok and result.data.get('is_good') is True
     messages = with_result(state.messages, op.call_id, result, op=op.text)
     return with_react(state.model_copy(update={'messages': messages}), **changes)
+
+
+def _metres(op: Op, done: SkillResult, turn: Turn) -> float:
+    """The path that was driven; the longest possible when it was not measured."""
+    measured = number(done.metrics.get('distance_m'))
+    if measured is not None or done.status is SkillStatus.FAILED:
+        return measured or 0.0
+    seconds = number(op.arguments.get('duration_s')) or 0.0
+    return seconds * turn.config.guardrails.geofence.max_speed_mps
 
 
 def _same(state: BrainState, op: Op, result: ToolResult) -> int:

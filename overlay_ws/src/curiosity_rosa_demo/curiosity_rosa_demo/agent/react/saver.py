@@ -9,6 +9,8 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
+
 # A turn goes on from its last checkpoint; the ones before are of no use to anybody. The IDs begin
 # with the time: after a clock was set back, an older checkpoint would pass for the newest.
 _NEWEST_ONLY = """
@@ -26,7 +28,8 @@ class TurnSaver(SqliteSaver):
 
     def __init__(self, file: Path | str) -> None:
         self.file = file
-        super().__init__(sqlite3.connect(str(file), check_same_thread=False, timeout=5.0))
+        connection = sqlite3.connect(str(file), check_same_thread=False, timeout=5.0)
+        super().__init__(connection, serde=BrainSerializer())
         self.setup()
         self.conn.execute('PRAGMA synchronous=FULL')
         self.conn.execute('DROP TRIGGER IF EXISTS newest_only')

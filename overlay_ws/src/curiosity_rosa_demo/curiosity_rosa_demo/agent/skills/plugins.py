@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from pydantic import BaseModel
 
+from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.skills.errors import BadSkill
 from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
-from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain import Json, SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.config_rules import SkillSettings
+from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 
 GROUP = 'curiosity_rosa.skills'
 
@@ -84,4 +87,31 @@ def _loaded(entry: EntryPoint, config: Config) -> Skill:
         raise BadSkill(f'{entry.value} has no model of its arguments; make it with skill_of')
     if skill.definition.args_schema != skill.arguments.model_json_schema():
         raise BadSkill(f'{entry.value} has an args_schema that is not that of its arguments')
-    return skill
+    return replace(skill, run=_guarded(skill.run))
+
+
+def _guarded(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
+    """``run``, each of whose motions the guardrails look at: they know only the skill's own name
+    and arguments."""
+
+    def guarded(call: SkillCall, **arguments: Any) -> ToolResult:
+        return run(replace(call, world=GuardedWorld(call.world)), **arguments)
+
+    return guarded
+
+
+class GuardedWorld:
+    """A SkillWorld that drives nowhere the guardrails would not."""
+
+    def __init__(self, world: SkillWorld) -> None:
+        self._world = world
+        self.config, self.pose, self.facts = world.config, world.pose, world.facts
+        self.say, self.may_drive = world.say, world.may_drive
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        why = ''
+        if name in MOTIONS:
+            why = self.may_drive(name, float(arguments['duration_s']))
+        if why:
+            return ToolResult.failure(why)
+        return self._world.tool(name, cancellation, **arguments)

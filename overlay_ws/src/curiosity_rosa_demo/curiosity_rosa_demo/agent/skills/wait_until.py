@@ -44,7 +44,6 @@ def waited(
         return ToolResult.failure(f'PARAM_INVALID: {error}')
     begin = now()
     while True:
-        call.cancellation.check()
         verdict = holds(condition, call.world.facts())
         passed_s = now() - begin
         if verdict.ok:

@@ -1,0 +1,55 @@
+"""One question to the model: whatever it does, the turn goes on or ends in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, ToolCall
+
+from chat_server import Call, Say
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.model_call import TurnFailed, decide, readable
+from turn_world import KEY, SHIPPED, World
+
+
+class Raising:
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def invoke(self, *_: Any) -> Any:
+        raise self._error
+
+
+@pytest.mark.parametrize('error', [SystemExit(3), KeyboardInterrupt(), GeneratorExit(), OSError()])
+def test_a_model_that_fails_ends_the_turn_in_words(error: BaseException) -> None:
+    with pytest.raises(TurnFailed, match=type(error).__name__):
+        decide(Raising(error), {}, SHIPPED.agent.llm, Cancellation())
+
+
+def test_a_call_without_an_id_is_a_call() -> None:
+    message = AIMessage(content='', tool_calls=[ToolCall(name='mast_open', args={}, id=None)])
+    read = readable(message)
+    assert isinstance(read, AIMessage)
+    assert read.tool_calls[0]['id'] == ''
+
+
+@pytest.mark.parametrize(
+    'call',
+    [
+        Call('wait_until', '{"condition": {"x_above": 18446744073709551616}, "timeout_s": 0.1}'),
+        Call(
+            'decide',
+            '{"type": "REPLAN", "plan_patch": {"action": "propose", "plan": {"goal": "g", '
+            '"steps": [{"action": "speak", "parameters": {"text": "x"}, '
+            '"metadata": {"n": 18446744073709551616}}]}}}',
+        ),
+    ],
+    ids=['argument', 'plan'],
+)
+def test_an_integer_of_more_than_64_bits_can_be_kept(
+    monkeypatch: pytest.MonkeyPatch, call: Call
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    with World(Say('', (call,)), Say('Done.')) as world:
+        assert world.turn().answer == 'Done.'
