@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ -x .venv/bin/colcon ]] || { echo "build_overlay: no environment here yet; run scripts/setup.sh" >&2; exit 1; }
+exec 9>.venv/.building && flock 9  # two demos that start at once build once
 
 inputs() {  # everything that a link cannot follow: the lists of files, and the files that are compiled or generated from
   cat .venv/.complete

@@ -88,9 +88,8 @@ def test_each_motion_is_allowed_by_hand_also_by_a_new_agent(bench: Bench, tmp_pa
 
     acts = [event.message for event in events(tmp_path, 'ACT', 'move_forward')]
     assert [seconds(act) for act in acts] == [3.0, seconds(text)]
-    results = events(tmp_path, 'RESULT', 'move_forward')
-    assert 'The operator changed' in str(results[0].data['note'])
-    assert 'note' not in results[1].data
+    notes = ['note' in (done.data or {}) for done in events(tmp_path, 'RESULT', 'move_forward')]
+    assert notes == [True, False]  # that an operator changed the call
     refused = events(tmp_path, 'ERROR', 'move_forward')
     assert [event.error_reason for event in refused] == ['Rejected by the operator: too far']
     assert witness.violations() == []

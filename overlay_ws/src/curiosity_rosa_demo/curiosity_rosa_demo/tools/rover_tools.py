@@ -149,14 +149,6 @@ class RoverTools:
             path.add(self._client.pose())
         path.add(self._client.pose())
 
-    def stop_rover(self) -> ToolResult:
-        """Stop whatever happens, also in a cancelled turn."""
-        try:
-            self._client.trigger('move_stop')
-        except ServiceFailed as failure:
-            return ToolResult.failure(str(failure), cost=self._cost('move_stop'))
-        return ToolResult.success(cost=self._cost('move_stop'))
-
 
 class Path:
     """Poses along a motion; ``length`` is metres, None while fewer than two are known."""

@@ -148,5 +148,5 @@ def test_without_an_overlay_each_tool_says_what_is_missing(sandbox: Sandbox) -> 
     began = time.monotonic()
     assert tools.run('get_status').error_reason == 'Service unavailable: /adapter/get_status'
     assert tools.run('capture_and_score').error_reason.startswith('Service unavailable: /adapter')
-    assert not tools.stop_rover().ok
+    assert not tools.run('move_stop').ok
     assert time.monotonic() - began < 15.0

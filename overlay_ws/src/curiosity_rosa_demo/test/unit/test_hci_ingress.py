@@ -226,7 +226,7 @@ PIECES = (
 def test_any_text_means_something(text: str) -> None:
     intent = classify(text)
     assert intent.type in UserInterruptType
-    said = canonical(fold(text))
+    said = canonical(fold(text.strip()))
     assert (intent.type is UserInterruptType.NONE) == (not said)
     if intent.type is NEW_GOAL:
         assert isinstance(intent.payload['text'], str)

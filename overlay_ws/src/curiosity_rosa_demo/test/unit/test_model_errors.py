@@ -51,7 +51,7 @@ def fails(world: World) -> str:
     assert not last.ok
     assert world.errors() == [last.answer]
     assert check_story(world.events) == 0
-    assert world.rover.calls == []
+    assert world.calls == []
     requests = list(world.requests)
     world.server.says(DONE)
     world.renew_button()

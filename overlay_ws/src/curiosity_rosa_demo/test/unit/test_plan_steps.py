@@ -66,7 +66,7 @@ def test_the_steps_go_one_after_the_other() -> None:
     second = following(recorded.plan)
     assert (second.op_skill, second.arguments) == ('move_forward', {'duration_s': 2.0})
     end = record(second.plan, 3, True, '', {}, 7.0)
-    assert end.result.message == '执行成功'
+    assert end.result.message == 'done'
     assert end.plan.status is PlanStatus.COMPLETED
     assert end.plan.is_success()
     assert following(end.plan) == Next(end.plan)

@@ -119,7 +119,10 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
 
     assert nodes.acts == ([(skill, asked_for)] if does else [])
     services = [call for call in nodes.rover.calls if call not in ('get_status', 'move_stop')]
-    expected = [] if not does or skill in ('speak', 'query_world') else [skill]
+    asks_the_rover = skill not in ('speak', 'query_world')
+    if skill == 'capture_and_score' and world['mast'] is False:
+        asks_the_rover = False  # the tool knows without it
+    expected = [skill] if does and asks_the_rover else []
     assert services == expected
     result, declined = nodes.told()
     assert not declined.ok
@@ -167,6 +170,22 @@ def test_the_reasons_stand_in_the_question(rules: dict[str, Any], reason: str) -
     assert question.text == 'turn_left(duration_s=9.0)'
     assert any(each.startswith(reason) for each in question.reasons)
     assert nodes.events[-1].message.startswith('Asking: turn_left(duration_s=9.0) (')
+
+
+def test_an_edit_that_may_leave_the_fence_is_asked_for_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rules = with_rules(approval={'skills': ['move_forward']}, geofence={'leaving': 'ask'})
+    nodes = Nodes([action('move_forward', {'duration_s': 1.0})], config=rules)
+    nodes.rover._x = 85.0
+    nodes.think()
+    again = nodes.answer(monkeypatch, 'EDIT', arguments={'duration_s': 20.0}).react.question
+    assert again is not None
+    assert any('GEOFENCE' in reason for reason in again.reasons)
+    assert nodes.acts == []
+    assert nodes.answer(monkeypatch, 'APPROVE').react.question is None
+    nodes.act()
+    assert nodes.acts == [('move_forward', {'duration_s': 20.0})]
 
 
 def test_nothing_routine_asks() -> None:

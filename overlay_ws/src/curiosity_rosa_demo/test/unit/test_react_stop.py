@@ -91,7 +91,7 @@ def test_a_turn_ends_when_it_must_and_only_then(
         failures_in_a_row=failures,
         same_in_a_row=same,
         refused_in_a_row=refused,
-        spent=Spent(steps=min(steps, most)),
+        spent=Spent(steps=steps),
         iter=loops,
     )
     react = nodes.run(stop_or_loop).react
@@ -101,6 +101,7 @@ def test_a_turn_ends_when_it_must_and_only_then(
     elif (
         mapped == 'ABORT'
         or (steps >= most and refused > 0)
+        or steps > most
         or loops > LOOPS_PER_STEP * (most + 1)
         or refused >= PATIENCE.refused_in_a_row
     ):

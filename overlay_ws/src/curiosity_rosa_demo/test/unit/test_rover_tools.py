@@ -209,7 +209,7 @@ def test_an_adapter_that_stays_away_is_a_result_too() -> None:
     rover.faults['move_stop'] = lambda: ServiceFailed(away)
     assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == away
     assert rover.calls == ['move_forward', 'move_stop', 'move_stop']
-    assert tools_of(rover).stop_rover() == ToolResult.failure(away, cost=COSTS['move_stop'])
+    assert tools_of(rover).run('move_stop') == ToolResult.failure(away, cost=COSTS['move_stop'])
 
 
 # --- stop -----------------------------------------------------------------------------------
@@ -237,7 +237,8 @@ def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
     with pytest.raises(TurnCancelled):
         tools.run(name, **arguments)
     assert rover.calls == []
-    assert tools.stop_rover() == ToolResult.success(cost=1.0)
+    tools.cancellation = Cancellation()  # a stop has its own
+    assert tools.run('move_stop') == ToolResult.success(cost=1.0)
     assert rover.calls == ['move_stop']
 
 

@@ -165,18 +165,13 @@ def _kept(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
         if snapshot.created_at is None or snapshot.next == (START,):
             return (), None
         state = snapshot.values.get('brain')
-        # LangGraph makes something of whatever it finds: of another version, or torn.
-        if isinstance(state, BrainState) and state == _read_again(state):
+        if isinstance(state, BrainState):
             return snapshot.next, state
     except sqlite3.Error:
         raise
     except Exception as error:
         raise TurnLost(f'{LOST} ({type(error).__name__})') from error
     raise TurnLost(LOST)
-
-
-def _read_again(state: BrainState) -> BrainState:
-    return BrainState.model_validate(state.model_dump(warnings=False))
 
 
 def _given(plan: Json | None) -> Json | None:

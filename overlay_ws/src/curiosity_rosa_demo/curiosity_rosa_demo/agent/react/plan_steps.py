@@ -221,7 +221,7 @@ def _succeeded(
 ) -> ExecutionResult:
     step.metadata.pop(PROGRESS, None)
     step.status = StepStatus.SUCCESS
-    result = ExecutionResult.success_result(plan.plan_id, step.step_id, message, output)
+    result = ExecutionResult.success_result(plan.plan_id, step.step_id, message or 'done', output)
     result.timestamp = now
     return result
 

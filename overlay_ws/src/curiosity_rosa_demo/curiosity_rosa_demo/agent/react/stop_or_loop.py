@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.human_approval import GO_ON, ask
+from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.record import result_of, with_react
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import BrainState, DecisionType, Json, SkillStatus
@@ -32,7 +33,7 @@ def _judged(state: BrainState, turn: Turn) -> BrainState:
         )
     wants_more = react.spent.steps >= max_steps and react.refused_in_a_row > 0
     too_long = react.iter > LOOPS_PER_STEP * (max_steps + 1)
-    if wants_more or too_long:
+    if wants_more or too_long or react.spent.steps > max_steps:  # by a stop, which no rule refuses
         words = (
             f'Stopped after {max_steps} steps without an answer (turn.max_steps of agent.yaml).'
         )
@@ -88,7 +89,7 @@ def _last_call(state: BrainState) -> str:
 def _last_reason(state: BrainState) -> str:
     for message in reversed(state.messages):
         result = result_of(message)
-        if result is not None and not result.ok:
+        if result is not None and not result.ok and result.error_reason != ONE_AT_A_TIME:
             return result.error_reason
     return ''
 
