@@ -133,7 +133,8 @@ class Session:
         """One skill, asked for by name. Raises TurnCancelled."""
 
         def run() -> Outcome:
-            self.world.begin()
+            if not self._in_turn:
+                self.world.begin()
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
             result = tool_result(asyncio.run(carry_out()))
             trace_result(self.trace, name, result)

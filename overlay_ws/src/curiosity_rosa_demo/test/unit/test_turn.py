@@ -385,7 +385,7 @@ def test_a_stop_does_not_wait_for_a_model_that_hangs(make: Make) -> None:
     seconds, (end,) = stopped(world)
     assert isinstance(end, TurnCancelled)
     assert str(end) == 'Stopped by a test'
-    assert seconds < 1.0
+    assert seconds < 5.0  # the model has six
     assert world.rosa.executor.last is None
     world.server.says(DONE)
     world.renew_button()

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from curiosity_rosa_demo.agent.react.course import PROPOSED
+from curiosity_rosa_demo.agent.react.course import DECIDE, PROPOSED
 from curiosity_rosa_demo.agent.react.op import Op, call_text
 from curiosity_rosa_demo.agent.react.plan_steps import check_plan, revised
 from curiosity_rosa_demo.agent.react.record import with_react, with_result
@@ -22,8 +22,6 @@ from curiosity_rosa_demo.domain.brain import (
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.plan import Plan, PlanError, create_plan_from_llm_response
 from curiosity_rosa_demo.tools.arguments import in_words, shown
-
-ENDS = (DecisionType.FINISH, DecisionType.ABORT, DecisionType.SWITCH_TASK)
 
 
 class BadCall(Exception):
@@ -45,10 +43,10 @@ async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
         if decision.plan_patch is not None:
             return _patched(state, decision, turn)
         if decision.type is DecisionType.ASK_HUMAN:
-            return _asking(state, first, decision.reason or 'The agent asks whether to go on.')
+            return _asking(state, decision.reason or 'The agent asks whether to go on.')
         if 'tool' not in first:  # a question of a plan
-            return _asking(state, first, str(first['ask']))
-        if first['tool'] == 'decide':
+            return _asking(state, str(first['ask']))
+        if first['tool'] == DECIDE:
             return _noted(state, first, decision)
         op = checked(
             str(first['tool']),
@@ -99,7 +97,7 @@ def refused(state: BrainState, call: Json, why: str, turn: Turn) -> BrainState:
     return state.model_copy(update={'messages': messages})
 
 
-def _asking(state: BrainState, call: Json, text: str) -> BrainState:
+def _asking(state: BrainState, text: str) -> BrainState:
     payload: Json = {'reasons': [], 'text': text}
     return with_react(
         state, proposed_ops=ProposedOps(need_approval=True, approval_payload=payload)

@@ -16,7 +16,7 @@ from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction
 from langchain_core.messages import AIMessage
 
-from curiosity_rosa_demo.domain.brain import BrainState, Json, ReactState
+from curiosity_rosa_demo.domain.brain import BrainState, Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 
@@ -93,7 +93,3 @@ def _made(message: Json) -> tuple[AgentAction, str]:
 def with_react(state: BrainState, **changes: Any) -> BrainState:
     """``state`` with other fields in its ``react``. Not validated: that would cost more."""
     return state.model_copy(update={'react': state.react.model_copy(update=changes)})
-
-
-def ended(react: ReactState) -> bool:
-    return bool(react.stop_reason)
