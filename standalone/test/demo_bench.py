@@ -146,6 +146,18 @@ class Bench:
     def moving(self) -> bool:
         return self.speed > 0.02
 
+    def stands(self, timeout_s: float) -> None:
+        """Wait until the rover stands still, and has done so for a second: a driver that repeats
+        its last Twist stops for a moment between."""
+        still_s = 0.0
+
+        def still() -> bool:
+            nonlocal still_s
+            still_s = (still_s or time.monotonic()) if not self.moving else 0.0
+            return bool(still_s) and time.monotonic() - still_s > 1.0
+
+        wait_until(still, 'the rover to stand still for a second', timeout_s)
+
     def processes(self) -> list[psutil.Process]:
         """Every living process that has this domain in its environment."""
         found = []

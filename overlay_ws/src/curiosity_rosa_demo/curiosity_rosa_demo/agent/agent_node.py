@@ -175,9 +175,12 @@ class AgentApp:
             return
         for _ in range(int(STILL_WAIT_S / 0.05)):  # the adapter begins by stopping the rover
             status = self.session.status()
-            if status.ok and not status.data.get('moving'):
+            still = status.ok and not status.data.get('moving')
+            if still and self.client.pose() is not None:  # TF is heard a little later
                 return
             cancellation.sleep(0.05)
+        if still:
+            return
         why = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
         self.console.notice(f'! The rover does not stand still: {why}')
 
