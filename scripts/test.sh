@@ -24,14 +24,14 @@ if (($#)); then exec python -m pytest "$@"; fi
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
 COVERAGE_FILE=$PWD/run/coverage/unit nice -n 15 python -m pytest -n 2 -m 'not ros and not e2e' \
-  --cov --cov-report= >run/coverage/unit.log 2>&1 &
+  --cov --cov-report= >run/unit-tests.log 2>&1 &
 unit=$!
 trap 'kill "$unit" 2>/dev/null || true' EXIT
 status=0
 COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest -m 'ros or e2e' --cov --cov-report= || status=$?
 wait "$unit" || status=$?
 trap - EXIT
-cat run/coverage/unit.log
+cat run/unit-tests.log
 ((status == 0)) || exit "$status"
 coverage combine run/coverage/unit run/coverage/ros
 coverage report
