@@ -147,9 +147,9 @@ class Malice:
             del plan[pick.choice(list(plan))]
         if pick.random() < 0.3:
             try:
-            text = json.dumps(plan)
-        except RecursionError:  # too deep to be sent as text
-            return plan
+                text = json.dumps(plan)
+            except RecursionError:  # too deep to be sent as text
+                return plan
             return pick.choice((f'```json\n{text}\n```', text[: len(text) // 2], f'{text},'))
         return pick.choice((plan, plan, plan, self.value()))
 
