@@ -36,11 +36,11 @@ from _peers import disk_folder
 from _stopwatch import Stopwatch
 from _turns import TOOL, InstantModel, InstantWorld, instant_rosa, turn_of
 from langchain_core.agents import AgentAction
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from rosa import ROSA
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.react import graph, loop, react_decide
+from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
 from curiosity_rosa_demo.agent.react.course import decide_tool
 from curiosity_rosa_demo.agent.react.record import StepCache, entry
 from curiosity_rosa_demo.agent.react.saver import TurnSaver
@@ -142,7 +142,7 @@ def watch_intents(rosa: CuriosityRosa, world: InstantWorld, file: Path, faults: 
                 'ORDER BY checkpoint_id DESC LIMIT 1',
                 (thread,),
             ).fetchone()
-        return JsonPlusSerializer().loads_typed(found)['channel_values']['brain']
+        return BrainSerializer().loads_typed(found)['channel_values']['brain']
 
     def look(name: str) -> None:
         state = brain()

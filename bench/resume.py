@@ -41,9 +41,9 @@ from _bench import ROOT, Sandbox, report, table, wait_until
 sys.path.insert(0, str(ROOT / 'standalone/test'))
 
 from demo_bench import ODOMETRY, Bench, Run
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from nav_msgs.msg import Odometry
 
+from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
 from curiosity_rosa_demo.agent.react.record import INTERRUPTED, result_of
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
@@ -140,7 +140,7 @@ class Demo:
             found = connection.execute(
                 'SELECT type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1'
             ).fetchone()
-        brain = JsonPlusSerializer().loads_typed(found)['channel_values']['brain']
+        brain = BrainSerializer().loads_typed(found)['channel_values']['brain']
         return list(brain.messages)
 
 
