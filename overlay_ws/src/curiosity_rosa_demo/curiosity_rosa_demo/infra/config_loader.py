@@ -33,7 +33,7 @@ FILES: dict[str, type[BaseModel]] = {
 }
 
 
-LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml: ten times as quick
+LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much quicker
 
 
 class ConfigError(Exception):

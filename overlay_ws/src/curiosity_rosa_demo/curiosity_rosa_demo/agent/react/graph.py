@@ -77,6 +77,5 @@ def _stage(nodes: tuple[Node, ...], turn: Callable[[], Turn], loop: Any) -> Any:
         seconds = spent.seconds + time.monotonic() - began
         return with_react(state, spent=spent.model_copy(update={'seconds': seconds}))
 
-    # Asynchronous nodes in a synchronous run: LangGraph's own asynchronous run takes half as
-    # long again.
+    # Asynchronous nodes in a synchronous run: LangGraph's own asynchronous run costs more.
     return lambda channels: {'brain': loop.run_until_complete(run(channels['brain']))}

@@ -1,4 +1,4 @@
-"""Whether the turn ends, asks, or goes on. Pure."""
+"""Whether the turn ends, asks, or goes on."""
 
 from __future__ import annotations
 
