@@ -20,7 +20,7 @@ from harness import ROOT, Sandbox, wait_until
 SCRIPT = str(ROOT / 'scripts/run_demo.sh')
 READY_S, END_S = 60.0, 30.0  # with the machine's cores busy elsewhere
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
-CURSOR_QUESTION = re.escape('\x1b[6n')
+CURSOR_QUESTION, CURSOR = re.escape('\x1b[6n'), '\x1b[30;1R'
 
 
 class Run:
@@ -91,7 +91,22 @@ class Terminal:
             self.text += self.child.before + str(self.child.after)
             if found == 0:
                 return str(before)
-            self.child.send('\x1b[30;1R')
+            self.child.send(CURSOR)
+
+    def until(self, condition: Callable[[], Any], what: str, timeout_s: float = 20.0) -> None:
+        """Wait for the condition and meanwhile read on, and answer, as a terminal does."""
+
+        def met() -> Any:
+            if self.child.expect([CURSOR_QUESTION, pexpect.TIMEOUT], timeout=0.05) == 0:
+                self.text += self.child.before + str(self.child.after)
+                self.child.send(CURSOR)
+            return condition()
+
+        try:
+            wait_until(met, what, timeout_s)
+        except AssertionError as error:
+            seen = plain(self.text + str(self.child.before))
+            raise AssertionError(f'{error}; the last lines:\n{seen[-3000:]}') from None
 
     def prompt(self) -> None:
         self.expect('rover>')

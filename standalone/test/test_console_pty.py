@@ -7,7 +7,7 @@ import signal
 import termios
 
 import pytest
-from demo_bench import Bench, wait_until
+from demo_bench import Bench
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 UP = '\x1b[A'
@@ -50,7 +50,7 @@ def test_a_conversation(bench: Bench) -> None:
 
     terminal.enter(':quit')
     assert terminal.end() == 0
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
@@ -59,10 +59,10 @@ def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
     terminal.enter(':demo')
     terminal.expect(r'\[ACT\] move_forward')
     terminal.expect(r'move_forward\([^)]*\)  \d+ s')  # the status line
-    wait_until(lambda: bench.moving, 'the rover to drive')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
     terminal.child.send('\x03')
     terminal.expect(r'\(Ctrl-C: the rover is stopped; again to leave\)')
-    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    terminal.until(lambda: not bench.moving, 'the rover to stand still')
     terminal.expect('! Stopped by Ctrl-C')
     terminal.enter(':status')
     terminal.expect('standing still')
@@ -70,7 +70,7 @@ def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
     terminal.child.send('half a line\x03\x03')
     assert terminal.end() == 0
     assert 'Traceback' not in terminal.text
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
@@ -79,22 +79,23 @@ def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
     terminal.enter(':mast_close')
     terminal.expect(r'\[RESULT\] mast_close: done')
     terminal.enter(':forward 15')
-    wait_until(lambda: bench.moving, 'the rover to drive')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
     # Between two prompts the terminal is itself for a moment.
-    wait_until(lambda: not cooked(terminal.child.child_fd), 'the next prompt')
+    terminal.until(lambda: not cooked(terminal.child.child_fd), 'the next prompt')
     bench.kill('agent_node')
     terminal.expect(r'\x1b\[\?2004l')  # written by the runner when the terminal is itself again
     assert cooked(terminal.child.child_fd)
     terminal.expect('The agent was restarted after signal 9')
     terminal.expect('the rover was stopped')
-    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    terminal.until(lambda: not bench.moving, 'the rover to stand still')
     terminal.enter(':forward 1')
     terminal.expect(r'\[RESULT\] move_forward: .*distance_m 0\.\d')
     terminal.child.send(UP + '\r')  # the history outlives the agent
     terminal.expect(r'\[RESULT\] move_forward: .*distance_m 0\.\d')
     terminal.child.send('\x04')  # Ctrl-D
     assert terminal.end() == 0
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 @pytest.mark.parametrize('signum', [signal.SIGTERM, signal.SIGHUP])
@@ -104,12 +105,13 @@ def test_told_to_end_it_stops_the_rover_and_leaves(bench: Bench, signum: int) ->
     terminal.enter(':mast_close')
     terminal.expect(r'\[RESULT\] mast_close: done')
     terminal.enter(':forward 20')
-    wait_until(lambda: bench.moving, 'the rover to drive')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
     os.kill(terminal.child.pid, signum)
     assert terminal.end() == 130
     assert r'move_stop: done' in terminal.text
     assert 'Traceback' not in terminal.text
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 def test_a_closed_window_stops_the_rover_and_ends_everything(bench: Bench) -> None:
@@ -118,7 +120,8 @@ def test_a_closed_window_stops_the_rover_and_ends_everything(bench: Bench) -> No
     terminal.enter(':mast_close')
     terminal.expect(r'\[RESULT\] mast_close: done')
     terminal.enter(':forward 20')
-    wait_until(lambda: bench.moving, 'the rover to drive')
+    terminal.expect(r'\[ACT\] move_forward')
+    terminal.until(lambda: bench.moving, 'the rover to drive')
     terminal.child.ptyproc.fileobj.close()
     bench.nothing_left()
     assert not bench.moving

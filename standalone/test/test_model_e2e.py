@@ -73,7 +73,7 @@ class Stage:
         times = self.run.output().count(f'\n{ends}') + 1
         self.run.send(':demo')
         self.run.expect(f'\n{ends}', WAIT_S, times=times)
-        wait_until(lambda: not self.bench.moving, 'the rover to stand still', 5.0)
+        wait_until(lambda: not self.bench.moving, 'the rover to stand still')
 
     def acts(self) -> list[str | None]:
         """The tools that were called, in their order."""
@@ -153,10 +153,10 @@ def test_a_stop_while_the_model_thinks(stage: Stage, number: int) -> None:
     stage.run.until(lambda: len(stage.server.requests) > number, f'question {number}')
     stops = stage.run.output().count(STOPPED)
     stage.run.send(':stop')
-    stage.run.expect(STOPPED, 5.0, times=stops + 1)
-    wait_until(lambda: not stage.bench.moving, 'the rover to stand still', 5.0)
+    stage.run.expect(STOPPED, times=stops + 1)
+    wait_until(lambda: not stage.bench.moving, 'the rover to stand still')
     # The question that was given up is asked once more, before the next script begins.
-    stage.run.until(lambda: len(stage.server.requests) == number + 2, 'its second try', 5.0)
+    stage.run.until(lambda: len(stage.server.requests) == number + 2, 'its second try')
 
 
 def test_a_stop_while_it_drives(stage: Stage) -> None:
@@ -165,8 +165,8 @@ def test_a_stop_while_it_drives(stage: Stage) -> None:
     stage.run.until(lambda: stage.bench.moving, 'the rover to drive', WAIT_S)
     stops = stage.run.output().count(STOPPED)
     stage.run.send('stop!')
-    stage.run.until(lambda: not stage.bench.moving, 'the rover to stand still', 2.0)
-    stage.run.expect(STOPPED, 5.0, times=stops + 1)
+    stage.run.until(lambda: not stage.bench.moving, 'the rover to stand still')
+    stage.run.expect(STOPPED, times=stops + 1)
     stage.demo(*STEPS, ends=ANSWER)  # and it is none the worse for it
 
 
@@ -176,7 +176,7 @@ def test_a_drive_that_the_agents_death_cut_is_told_and_not_repeated(stage: Stage
     stage.run.send(':demo')
     stage.run.until(lambda: stage.bench.moving, 'the rover to drive', WAIT_S)
     old = stage.bench.kill('agent_node')
-    wait_until(lambda: not stage.bench.moving, 'the rover to stand still', 10.0)
+    wait_until(lambda: not stage.bench.moving, 'the rover to stand still')
     place = stage.witness.place
     stage.bench.back('agent_node', old)
     stage.run.expect('Going on after 3 calls')

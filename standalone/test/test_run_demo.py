@@ -43,7 +43,7 @@ def test_the_demo_finds_the_light(bench: Bench, tmp_path: Path, start: tuple[str
         assert picture.format == 'JPEG'
         assert picture.size == (800, 800)
     kinds_in_order(Path(result['trace']))
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 def kinds_in_order(path: Path) -> None:
@@ -89,14 +89,14 @@ def test_lines_from_a_pipe(bench: Bench) -> None:
     run.send(':stop')
     run.expect('! Stopped by the operator')
     run.expect('(1 queued dropped)')
-    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    wait_until(lambda: not bench.moving, 'the rover to stand still')
     run.send('マストを上げて')
     run.expect('[ACT] mast_open')
     assert run.end() == 0  # what runs is finished, then it leaves
     output = run.output()
     assert '[RESULT] mast_open' in output
     assert 'Traceback' not in output
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_bad_input_is_one_clear_line(
     assert ended.stdout == ''
     assert ended.stderr.count('\n') == 1
     assert all(word in ended.stderr for word in words)
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 def test_a_bad_domain_is_named(bench: Bench) -> None:
@@ -147,7 +147,7 @@ def test_without_input_or_output_it_just_ends(bench: Bench) -> None:
     )
     assert closed.returncode == 0
     assert closed.stderr == b''
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 def test_when_nobody_reads_any_longer_the_rover_is_stopped(bench: Bench) -> None:
@@ -163,7 +163,7 @@ def test_when_nobody_reads_any_longer_the_rover_is_stopped(bench: Bench) -> None
     bench.kill('visualizer_node')  # its restart is said, to nobody
     assert demo.wait(timeout=30) == 130
     assert not bench.moving
-    bench.nothing_left(1.0)
+    bench.nothing_left()
 
 
 def test_one_demo_in_a_domain_and_all_gone_after_kill_9_of_the_console(bench: Bench) -> None:
@@ -226,4 +226,4 @@ def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
     run.expect('[RESULT] move_forward: duration_s 1.0')
     assert run.end() == 0
     assert 'Traceback' not in run.output()
-    bench.nothing_left(1.0)
+    bench.nothing_left()

@@ -96,7 +96,7 @@ def test_an_e_stop_holds_everything_until_it_is_cleared(bench: Bench) -> None:
     run = driving_demo(bench)
     turn(bench, e_stop=True)
     run.expect('SAFE: e-stop pressed')
-    wait_until(lambda: not bench.moving, 'the rover to stand still', 5.0)
+    wait_until(lambda: not bench.moving, 'the rover to stand still')
     run.send(':clear')
     run.expect('not cleared: e-stop pressed')
     acts = run.output().count('[ACT]')

@@ -31,7 +31,8 @@ class Printer:
                 print(text, flush=True)
             except (OSError, ValueError):  # nobody reads any longer: a closed pipe or stream
                 nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, 1)
-                os.close(nowhere)
+                if nowhere != 1:  # as it is when 1 itself was closed
+                    os.dup2(nowhere, 1)
+                    os.close(nowhere)
                 os.kill(os.getpid(), signal.SIGTERM)
                 return

@@ -62,7 +62,7 @@ def test_a_stop_is_meant_for_the_motion_that_waits_too(sandbox: Sandbox) -> None
     threading.Event().wait(0.2)
     assert not motion.done()
     again = world.ask_later('move_stop')
-    wait_until(lambda: stop.done() and motion.done() and again.done(), 'three answers', 10.0)
+    wait_until(lambda: stop.done() and motion.done() and again.done(), 'three answers')
     assert not motion.result().success
     world.wait_until_it_stands()
     before = len(world.odometry)

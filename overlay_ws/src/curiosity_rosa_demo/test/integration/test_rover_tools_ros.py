@@ -112,7 +112,7 @@ def test_a_cancelled_drive_leaves_a_still_rover(sandbox: Sandbox) -> None:
     ended = time.monotonic()
     presser.join(timeout=10)
     assert ended - pressed[0] < 3.0
-    wait_until(lambda: not world.client.status()['moving'], 'the adapter to see it still', 5.0)
+    wait_until(lambda: not world.client.status()['moving'], 'the adapter to see it still')
     assert world.stands_still()
     world.tools.cancellation = Cancellation()
     assert world.run('move_forward', duration_s=0.5).data['distance_m'] is not None
@@ -137,7 +137,7 @@ def test_an_adapter_that_dies_in_a_drive_is_told_and_its_successor_stops_the_rov
     assert result.error_reason.startswith(
         ('Service timeout: /adapter/', 'Service unavailable: /adapter/', 'Motion ended early: ')
     )
-    wait_until(world.stands_still, 'the rover to stand still', 10.0)
+    wait_until(world.stands_still, 'the rover to stand still')
 
 
 def test_without_an_overlay_each_tool_says_what_is_missing(sandbox: Sandbox) -> None:
