@@ -20,7 +20,7 @@ from harness import ROOT, Sandbox, wait_until
 SCRIPT = str(ROOT / 'scripts/run_demo.sh')
 READY_S, END_S = 60.0, 30.0  # with the machine's cores busy elsewhere
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
-CURSOR_QUESTION, CURSOR = re.escape('\x1b[6n'), '\x1b[30;1R'
+CURSOR_QUESTION, CURSOR = '\x1b[6n', '\x1b[30;1R'
 
 
 class Run:
@@ -64,49 +64,57 @@ class Run:
 
 
 class Terminal:
-    """One run in a pseudo-terminal that answers as terminals do."""
+    """One run in a pseudo-terminal that reads, and answers as terminals do, all the while."""
 
     def __init__(self, bench: Bench, *arguments: str) -> None:
         self.child = pexpect.spawn(
             SCRIPT, list(arguments), env=bench.env, encoding='utf-8', dimensions=(40, 200)
         )
         self.text = ''  # all that was printed up to the last match
+        self._new = ''  # and after it
+        self._answered = 0
+        self._ended = False
+
+    def _read(self) -> None:
+        """What there is, within a moment; a question for the cursor's place is answered."""
+        try:
+            self._new += self.child.read_nonblocking(65536, timeout=0.05)
+        except pexpect.TIMEOUT:
+            return
+        except pexpect.EOF:
+            self._ended = True
+            return
+        asked = (self.text + self._new).count(CURSOR_QUESTION)
+        self.child.send(CURSOR * (asked - self._answered))
+        self._answered = asked
 
     def expect(self, pattern: str, timeout_s: float = READY_S) -> str:
         """Wait for the pattern; what was printed before it."""
-        before = ''
+        wanted = re.compile(pattern, re.DOTALL)
         deadline = time.monotonic() + timeout_s
-        while True:
-            try:
-                found = self.child.expect(
-                    [pattern, CURSOR_QUESTION], timeout=max(0.1, deadline - time.monotonic())
-                )
-            except (pexpect.TIMEOUT, pexpect.EOF) as error:
-                seen = plain(self.text + before + str(self.child.before))
-                raise AssertionError(
-                    f'waited {timeout_s} s for {pattern!r} ({type(error).__name__}); '
-                    f'the last lines:\n{seen[-3000:]}'
-                ) from None
-            before += self.child.before
-            self.text += self.child.before + str(self.child.after)
-            if found == 0:
-                return str(before)
-            self.child.send(CURSOR)
+        while not (found := wanted.search(self._new)):
+            if self._ended or time.monotonic() > deadline:
+                why = 'it ended' if self._ended else f'waited {timeout_s} s'
+                raise AssertionError(f'{why}, for {pattern!r}; the last lines:\n{self._seen()}')
+            self._read()
+        before, self.text = self._new[: found.start()], self.text + self._new[: found.end()]
+        self._new = self._new[found.end() :]
+        return before
 
     def until(self, condition: Callable[[], Any], what: str, timeout_s: float = 20.0) -> None:
-        """Wait for the condition and meanwhile read on, and answer, as a terminal does."""
+        """Wait for the condition, reading on; what was printed can still be expected."""
 
         def met() -> Any:
-            if self.child.expect([CURSOR_QUESTION, pexpect.TIMEOUT], timeout=0.05) == 0:
-                self.text += self.child.before + str(self.child.after)
-                self.child.send(CURSOR)
+            self._read()
             return condition()
 
         try:
             wait_until(met, what, timeout_s)
         except AssertionError as error:
-            seen = plain(self.text + str(self.child.before))
-            raise AssertionError(f'{error}; the last lines:\n{seen[-3000:]}') from None
+            raise AssertionError(f'{error}; the last lines:\n{self._seen()}') from None
+
+    def _seen(self) -> str:
+        return plain(self.text + self._new)[-3000:]
 
     def prompt(self) -> None:
         self.expect('rover>')
@@ -116,8 +124,8 @@ class Terminal:
 
     def end(self, timeout_s: float = END_S) -> int:
         """Wait for the end; the exit status as a shell has it."""
-        self.child.expect(pexpect.EOF, timeout=timeout_s)
-        self.text += self.child.before
+        self.until(lambda: self._ended, 'the end', timeout_s)
+        self.text, self._new = self.text + self._new, ''
         self.child.close()
         if self.child.signalstatus is not None:
             return 128 + int(self.child.signalstatus)
