@@ -20,6 +20,7 @@ from curiosity_rosa_demo.infra.config_models import (
     Topics,
 )
 from curiosity_rosa_demo.infra.config_rules import Guardrails, Skills
+from curiosity_rosa_demo.infra.config_world import WorldView
 
 FILES: dict[str, type[BaseModel]] = {
     'topics': Topics,
@@ -61,10 +62,29 @@ def load_config(config_dir: str | Path = '') -> Config:
     if not folder.is_dir():
         raise ConfigError(f'config_dir: {folder}: no such folder; the shipped one is {shipped}')
     parts = {name: _load_file(folder, shipped, name, model) for name, model in FILES.items()}
+    agent = parts['agent']
+    assert isinstance(agent, AgentConfig)
+    parts['world'] = load_world(agent.policy.world_view, folder)
     try:
         return Config.model_validate(parts)
     except ValidationError as error:
         raise ConfigError(_told(folder, error, Config)) from error
+
+
+def load_world(name: str, folder: Path) -> WorldView:
+    """The world view ``name``.yaml in ``folder``, on top of the shipped one of that name if there
+    is one. Raises ConfigError."""
+    shipped = shipped_config_dir()
+    own, base = folder / f'{name}.yaml', shipped / f'{name}.yaml'
+    if not own.is_file():
+        own = base
+    values = _read_yaml(own)
+    if own != base and base.is_file():
+        values = _merged(_read_yaml(base), values)
+    try:
+        return WorldView.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(_told(own, error, WorldView)) from error
 
 
 def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -> BaseModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from curiosity_rosa_demo.infra.config_base import (
     Fraction,
@@ -16,6 +16,8 @@ from curiosity_rosa_demo.infra.config_base import (
     breaks,
 )
 from curiosity_rosa_demo.infra.config_rules import Guardrails, Skills
+from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.time_zone import time_zone
 
 # --- topics.yaml -----------------------------------------------------------------------------
 
@@ -319,6 +321,7 @@ class LlmConfig(Section):
     timeout_s: Seconds
     max_retries: int = Field(ge=0, le=10)
     streaming: bool
+    fallback: Literal['routine', 'none']
 
     @model_validator(mode='after')
     def _model_is_named(self) -> LlmConfig:
@@ -358,11 +361,32 @@ class TasksConfig(Section):
     retention_days: float = Field(gt=0.0, le=3650.0)
 
 
+def _time_zone(value: str) -> str:
+    time_zone(value)  # its ValueError is reported with the key
+    return value
+
+
+class PolicyConfig(Section):
+    world_view: str = Field(pattern=r'^[a-z][a-z0-9_]*$')
+    provider: Literal['routine', 'llm']
+    timezone: Annotated[str, AfterValidator(_time_zone)]
+    tick_s: float = Field(ge=1.0, le=3600.0)
+    window_s: float = Field(gt=0.0, le=86400.0)
+    timeout_s: Seconds
+    cache_s: float = Field(ge=0.0, le=86400.0)
+    rejected_s: float = Field(ge=0.0, le=86400.0)
+    retry_s: float = Field(ge=0.0, le=86400.0)
+    breaker_failures: int = Field(ge=1, le=100)
+    breaker_open_s: float = Field(gt=0.0, le=86400.0)
+    decisions_kept: int = Field(ge=1, le=1_000_000)
+
+
 class AgentConfig(Section):
     llm: LlmConfig
     turn: TurnConfig
     kernel: KernelConfig
     tasks: TasksConfig
+    policy: PolicyConfig
     knowledge: KnowledgeConfig
     navigation: NavigationConfig
     recorder: RecorderConfig
@@ -393,6 +417,7 @@ class Config(Section):
     guardrails: Guardrails
     skills: Skills
     nodes: Nodes
+    world: WorldView
 
     @model_validator(mode='after')
     def _motions_fit_the_leash(self) -> Config:

@@ -1,0 +1,69 @@
+"""What a tick can want, what it knows from outside, and what follows. Pure data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pydantic import Field
+
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
+from curiosity_rosa_demo.domain.models import Model
+
+
+class PolicyAction(Model):
+    """One action as a model writes it: the name of an activity, whether it may interrupt what
+    goes on, and why."""
+
+    type: str = Field(min_length=1, max_length=60, description='the name of an activity')
+    preemptive: bool = Field(
+        default=False, description='true: it interrupts the activity that goes on now'
+    )
+    rationale: str = Field(default='', max_length=500, description='why, in one sentence')
+
+
+@dataclass(frozen=True)
+class Proposal:
+    action: PolicyAction
+    by: Source
+
+
+@dataclass(frozen=True)
+class Senses:
+    """What is known from outside the policy. ``place`` and ``energy`` None: not measured.
+    ``holding``: why nothing may begin, such as 'SAFE: e-stop pressed'; '': it may.
+    ``tasks``: name of the LifecycleState of each kernel task that was asked for; those that the
+    kernel does not know are missing."""
+
+    place: str | None = None
+    energy: float | None = None
+    holding: str = ''
+    tasks: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BeginTasks:
+    """Submit the tasks of an activity."""
+
+    ongoing: Ongoing
+
+
+@dataclass(frozen=True)
+class CancelTasks:
+    task_ids: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class PauseTasks:
+    """They are held until ``ResumeTasks``."""
+
+    task_ids: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class ResumeTasks:
+    task_ids: tuple[str, ...]
+
+
+Command = BeginTasks | CancelTasks | PauseTasks | ResumeTasks

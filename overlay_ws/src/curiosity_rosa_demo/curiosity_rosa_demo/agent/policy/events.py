@@ -1,0 +1,77 @@
+"""What happens, as typed facts, and who hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from curiosity_rosa_demo.agent.policy.world_state import Source
+from curiosity_rosa_demo.infra.config_world import MESSAGE
+
+
+@dataclass(frozen=True)
+class StateChanged:
+    """Something of the world other than the activity: ``what`` is place, energy or a device."""
+
+    name: ClassVar[str] = 'state.changed'
+    at: float  # seconds since the epoch, by the policy's clock
+    what: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f'{self.what}: {self.before} -> {self.after}'
+
+
+@dataclass(frozen=True)
+class ActionStarted:
+    name: ClassVar[str] = 'action.started'
+    at: float
+    activity: str
+    by: Source
+    rationale: str = ''
+
+    def __str__(self) -> str:
+        why = f' ({self.rationale})' if self.rationale else ''
+        return f'{self.activity}, by {self.by.value}{why}'
+
+
+@dataclass(frozen=True)
+class ActionEnded:
+    """``how``: 'done', or why it ended before that."""
+
+    name: ClassVar[str] = 'action.ended'
+    at: float
+    activity: str
+    how: str
+
+    def __str__(self) -> str:
+        return f'{self.activity}: {self.how}'
+
+
+@dataclass(frozen=True)
+class ExternalMessage:
+    name: ClassVar[str] = MESSAGE
+    at: float
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Event = StateChanged | ActionStarted | ActionEnded | ExternalMessage
+
+
+class EventBus:
+    """In one thread: whoever publishes calls the listeners, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[Event], None]] = []
+
+    def subscribe(self, listener: Callable[[Event], None]) -> None:
+        self._listeners.append(listener)
+
+    def publish(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
