@@ -30,7 +30,7 @@ def parse(arguments: list[str]) -> Options:
         '-c', metavar='COMMAND', action='append', default=[],
         help='run this console command and leave; the last line printed is one JSON object',
     )  # fmt: skip
-    parser.add_argument('--speed', type=float, default=1.0, help='simulated time, 0.1 to 20')
+    parser.add_argument('--speed', type=float, default=1.0, help='simulated time, 0.1 to 60')
     parser.add_argument('--artifacts', metavar='DIR', default='', help='capture.jpg, trace.jsonl')
     parser.add_argument('--config-dir', metavar='DIR', default='', help='your YAML contracts')
     parser.add_argument(
@@ -41,8 +41,8 @@ def parse(arguments: list[str]) -> Options:
         help=f'a parameter of the stand-in rover: {", ".join(_settable())}',
     )  # fmt: skip
     given = parser.parse_args(arguments)
-    if not 0.1 <= given.speed <= 20.0:
-        parser.error(f'--speed {given.speed:g}: must be from 0.1 to 20')
+    if not 0.1 <= given.speed <= 60.0:
+        parser.error(f'--speed {given.speed:g}: must be from 0.1 to 60')
     for each in given.stand_in:
         problem = _problem(each)
         if problem:

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 KEY = 'sk-this-is-nobodys-key'
 ANSWER = 'Fine sand, evenly lit.'
 WHO = "! The model 'scripted' of openai"
+FOUND = '\nここで地面を調査できます'  # the routine's own answer
 STOPPED = '! Stopped by the operator'
 TIMEOUT_S = 0.5  # of the model
 WAIT_S = 20.0  # for one turn
@@ -67,11 +68,11 @@ class Stage:
     witness: Witness
     trace: Path
 
-    def demo(self, *script: Reply, ends: str) -> None:
-        """One more demo by this script; it ends with this line, and the rover stands."""
+    def demo(self, *script: Reply, ends: str, text: str = ':demo') -> None:
+        """One more turn by this script; it ends with this line, and the rover stands."""
         self.server.says(*script)
         times = self.run.output().count(f'\n{ends}') + 1
-        self.run.send(':demo')
+        self.run.send(text)
         self.run.expect(f'\n{ends}', WAIT_S, times=times)
         wait_until(lambda: not self.bench.moving, 'the rover to stand still')
 
@@ -93,12 +94,15 @@ class Stage:
 
 
 @pytest.fixture(scope='module')
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """One demo for all: to start it takes as long as ten turns."""
+def stage(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stage]:
+    """One demo for all: to start it takes as long as ten turns. Its parameter is llm.fallback."""
     artifacts = tmp_path_factory.mktemp('artifacts')
     with Sandbox() as box, ChatServer(*STEPS) as server:
         llm = {'provider': 'openai', 'model': 'scripted', 'base_url': server.url}
         llm |= {'timeout_s': TIMEOUT_S, 'max_retries': 1}
+        llm['fallback'] = getattr(request, 'param', 'none')
         config = box.config_dir(agent={'llm': llm})
         bench, witness = Bench(box), Witness(box)
         bench.env['OPENAI_API_KEY'] = KEY
@@ -184,3 +188,63 @@ def test_a_drive_that_the_agents_death_cut_is_told_and_not_repeated(stage: Stage
     assert 'Interrupted: what this call did is not known' in stage.results('move_forward')[0]
     assert stage.witness.place == pytest.approx(place, abs=0.05)
     assert stage.acts()[before:] == CALLS
+
+
+# --- the routine decides what the model cannot: another demo ----------------------------------
+
+with_routine = pytest.mark.parametrize('stage', ['routine'], indirect=True)
+
+
+def handed_over(stage: Stage) -> list[str]:
+    """Why the routine decided, each time that it did."""
+    events = read_trace(stage.trace)
+    told = 'The routine decides this step: '
+    return [event.error_reason or '' for event in events if event.message.startswith(told)]
+
+
+def routines_acts(stage: Stage) -> list[str | None]:
+    events = read_trace(stage.trace)
+    return [e.tool_name for e in events if e.kind == 'DECIDE' and e.data == {'by': 'routine'}]
+
+
+@with_routine
+def test_a_model_that_comes_back_goes_on_after_the_routines_step(stage: Stage) -> None:
+    broken = (Fault(500, quote_key=True), Fault(500))  # one failure: the client tries twice
+    stage.demo(STEPS[0], *broken, *STEPS[1:], ends=ANSWER)
+    (why,) = handed_over(stage)
+    assert f'! {why}'.startswith(FATAL['500 for ever'][1])
+    assert len(routines_acts(stage)) == 1
+    assert len(stage.acts()) == len(CALLS) + 1
+
+
+@with_routine
+def test_refused_proposals_leave_the_step_to_the_routine(stage: Stage) -> None:
+    before, decided = len(stage.acts()), len(handed_over(stage))
+    bad = Say(calls=(Call('rm_rf', {'path': '/'}),))
+    stage.demo(STEPS[1], bad, bad, bad, *STEPS[4:], ends=ANSWER)
+    (why,) = handed_over(stage)[decided:]
+    assert why.startswith('The model proposed 3 calls in a row that were refused')
+    assert stage.acts()[before:] == ['mast_close', 'mast_open', 'capture_and_score']
+    assert routines_acts(stage)[-1] == 'mast_open'
+
+
+@with_routine
+def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failure(
+    stage: Stage,
+) -> None:
+    before, decided = len(stage.acts()), len(handed_over(stage))
+    stage.demo(Hang(), ends=FATAL['hang'][1], text='Write a poem about dust.')
+    assert (len(stage.acts()), len(handed_over(stage))) == (before, decided)
+
+
+@with_routine
+def test_the_routine_finishes_what_a_model_began_whose_server_died(stage: Stage) -> None:
+    before = len(stage.acts())
+    found = stage.run.output().count(FOUND)
+    stage.server.says(STEPS[1], Hang())
+    stage.run.send(':demo')
+    stage.run.until(lambda: len(stage.server.requests) > 1, 'the second question')
+    stage.server.close()
+    stage.run.expect(FOUND, WAIT_S, times=found + 1)
+    done = stage.acts()[before:]
+    assert done == ['mast_close', 'mast_open', 'capture_and_score']

@@ -86,7 +86,7 @@ def test_a_config_dir_reaches_every_node() -> None:
 @pytest.mark.parametrize(
     ('arguments', 'words'),
     [
-        (['--speed', '0'], ['--speed 0', '0.1 to 20']),
+        (['--speed', '0'], ['--speed 0', '0.1 to 60']),
         (['--speed', 'nan'], ['--speed nan']),
         (['--speed', 'fast'], ["'fast'"]),
         (['--stand-in', 'initial_x'], ['initial_x', 'NAME=VALUE']),

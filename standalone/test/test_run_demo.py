@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 from demo_bench import SCRIPT, Bench, Run, wait_until
 from PIL import Image
+from rover_witness import Witness
 
 from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from harness import Sandbox
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 KEYS = {'ok', 'answer', 'score', 'image', 'trace'}
@@ -44,6 +47,16 @@ def test_the_demo_finds_the_light(bench: Bench, tmp_path: Path, start: tuple[str
         assert picture.size == (800, 800)
     kinds_in_order(Path(result['trace']))
     bench.nothing_left()
+
+
+def test_at_the_highest_speed_a_ride_ends_where_it_should(bench: Bench, sandbox: Sandbox) -> None:
+    witness = Witness(sandbox)
+    goal = ':submit navigate_to_pose {"x": 3.0, "y": 3.0, "yaw_rad": 1.57}'
+    status, result, output = bench.commands('close the mast', goal, options=('--speed', '60'))
+    assert (status, result['ok']) == (0, True), output
+    x, y = witness.place
+    assert math.hypot(x - 3.0, y - 3.0) <= 1.0
+    assert witness.violations() == []
 
 
 def kinds_in_order(path: Path) -> None:
@@ -102,7 +115,7 @@ def test_lines_from_a_pipe(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ('arguments', 'words'),
     [
-        (('--speed', '100'), ('--speed 100', '0.1 to 20')),
+        (('--speed', '100'), ('--speed 100', '0.1 to 60')),
         (('--sped', '2'), ('--sped',)),
         (('--stand-in', 'initial_mast=up'), ('initial_mast', "'up'", 'closed')),
         (('--config-dir', '/nowhere'), ('/nowhere', 'no such folder')),

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from typing import Any
 
 import pytest
 from demo_bench import Bench, Run, wait_until
-from rcl_interfaces.msg import Parameter
-from rcl_interfaces.srv import SetParameters
-from rclpy.parameter import Parameter as Value
-
-from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from rover_parameters import turn
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
-SERVICE = '/curiosity_stand_in/set_parameters'
 SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')
 CHARGED = 'CHARGE is over'
 ENDED = 'ここで地面を調査できます'  # how the routine ends a demo that succeeded
-
-
-def turn(bench: Bench, **values: Any) -> None:
-    """Set parameters of the stand-in rover."""
-    parameters: list[Parameter] = [
-        Value(name, value=value).to_parameter_msg() for name, value in values.items()
-    ]
-    request = SetParameters.Request(parameters=parameters)
-
-    def answered() -> Any:
-        # The answer to a client that the rover has not discovered yet is lost.
-        with contextlib.suppress(ServiceFailed):
-            return bench.box.call(SetParameters, SERVICE, request, timeout_s=3.0)
-
-    response = wait_until(answered, 'the stand-in to take its parameters')
-    assert all(result.successful for result in response.results), response.results
 
 
 def driving_demo(bench: Bench) -> Run:

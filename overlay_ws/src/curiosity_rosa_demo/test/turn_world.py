@@ -36,6 +36,7 @@ LLM = {
 }
 SHIPPED = load_config()
 OFFERED = [*(skill.definition.name for skill in make_registry(SHIPPED).for_model()), 'decide']
+BY_ROUTINE = 'The routine decides this step: '
 NINE = [
     'capture_and_score',
     'mast_open',
@@ -190,7 +191,8 @@ def check_story(events: list[TraceEvent]) -> int:
     """Assert the causal order of one turn's events; how many tools were carried out.
 
     A call is DECIDE, then ACT and its RESULT or ERROR, or an ERROR alone when it was refused; free
-    text stands before a DECIDE or the end; the last event ends the turn.
+    text stands before a DECIDE or the end; the last event ends the turn. That the routine decides
+    a step stands before that step.
     """
     assert events[-1].kind in (TraceKind.RESULT, TraceKind.ERROR)
     assert events[-1].tool_name is None
@@ -216,7 +218,7 @@ def check_story(events: list[TraceEvent]) -> int:
             assert bool(end.error_reason) is (end.kind is TraceKind.ERROR)
         else:
             assert event.kind is TraceKind.ERROR
-            assert event.error_reason == ONE_AT_A_TIME
+            assert event.error_reason == ONE_AT_A_TIME or event.message.startswith(BY_ROUTINE)
     return carried_out
 
 

@@ -31,7 +31,7 @@ ODOMETRY_TOPIC = '/model/curiosity_mars_rover/odometry'
 SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # rover's time between messages; wall time at the least
 CAMERA_LEAST_S = 0.1
 BATTERY_S, BATTERY_LEAST_S = 1.0, 0.1
-CLOCK_S = 0.05  # wall time
+CLOCK_S, CLOCK_STEP_S = 0.05, 1.0  # wall time, and the rover's time, at the most
 TF_QOS = QoSProfile(depth=100)  # reliable and volatile, as tf2 has it
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -71,7 +71,8 @@ class BodyNode(Node):
             self.create_timer(max(period / scale, least), publish, clock=STEADY)
         if self.settings.publish_clock:
             self._time = self.create_publisher(Clock, '/clock', 10)
-            self.create_timer(CLOCK_S, self._publish_clock, clock=STEADY)
+            period = min(CLOCK_S, CLOCK_STEP_S / scale)
+            self.create_timer(period, self._publish_clock, clock=STEADY)
 
     def _declare_parameters(self) -> Settings:
         values = {}

@@ -15,7 +15,7 @@ from std_srvs.srv import Empty
 
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.mast import MOVES
-from curiosity_stand_in.rover import Rover
+from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from curiosity_stand_in.spin import STEADY
 
 REPEAT_S = 0.1  # of the rover's time
@@ -72,7 +72,7 @@ class RunNode(Node):
             name: self._motion_starter(*units) for name, units in MOTIONS.items()
         }
         self.empty_services = EmptyServices(self, {**effects, 'move_stop': self._stop}, faults)
-        self.create_timer(REPEAT_S / time_scale, self._repeat, clock=STEADY)
+        self.create_timer(REPEAT_S / min(time_scale, FASTEST_DRIVE), self._repeat, clock=STEADY)
 
     def _motion_starter(self, linear_x: float, angular_z: float) -> Callable[[], None]:
         def start() -> None:

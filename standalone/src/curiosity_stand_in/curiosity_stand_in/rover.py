@@ -10,6 +10,10 @@ from curiosity_stand_in.battery import SETTLE_S, Battery, Rates
 from curiosity_stand_in.kinematics import STILL, Pose, Velocity, advance, body_velocity
 from curiosity_stand_in.mast import ZERO, Joints, Trajectory, Waypoint
 
+# Times the wall clock. What the rover covers before its stop has travelled through ROS grows with
+# it: at 20, a tenth of a second is a metre.
+FASTEST_DRIVE = 20.0
+
 
 @dataclass(frozen=True)
 class State:
@@ -26,7 +30,8 @@ class Rover:
     """Thread-safe. Nothing ticks: the state is worked out whenever it is read or a command comes.
 
     ``clock`` is steady wall time in seconds; the rover's own time runs ``time_scale`` times as
-    fast, and velocities are per second of that time.
+    fast, while it drives at most ``FASTEST_DRIVE`` times, and velocities are per second of that
+    time.
     """
 
     def __init__(
@@ -44,7 +49,7 @@ class Rover:
         self._metres_per_unit = metres_per_unit
         self._time_scale = time_scale
         self._lock = threading.Lock()
-        self._started = clock()
+        self._read_at = clock()
         self._now = 0.0  # the time that _pose belongs to
         self._pose = pose or Pose()
         self._velocity = STILL
@@ -89,16 +94,19 @@ class Rover:
             return State(self._now, self._pose, self._velocity, joints, self._battery)
 
     def _catch_up(self) -> None:
-        now = max(self._now, (self._clock() - self._started) * self._time_scale)
+        driving = self._velocity != STILL
+        read_at = max(self._read_at, self._clock())
+        scale = min(self._time_scale, FASTEST_DRIVE) if driving else self._time_scale
+        now = self._now + (read_at - self._read_at) * scale
         self._pose = advance(self._pose, self._velocity, now - self._now)
         self._battery = self._battery.after(
             self._rates,
             start=self._now,
             end=now,
-            driving=self._velocity != STILL,
+            driving=driving,
             charges_from=self._charges_from(),
         )
-        self._now = now
+        self._now, self._read_at = now, read_at
 
     def _charges_from(self) -> float | None:
         """The rover's time from which it charges if nothing changes; None: it will not."""

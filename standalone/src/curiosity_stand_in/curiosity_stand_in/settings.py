@@ -9,6 +9,7 @@ from typing import Any
 from curiosity_stand_in.battery import CHARGE_PER_S, DRAIN_PER_S, Rates
 from curiosity_stand_in.faults import ServiceFault, parse
 from curiosity_stand_in.mast import INITIAL
+from curiosity_stand_in.rover import FASTEST_DRIVE
 
 IMAGE_FAULTS = ('none', 'stopped', 'corrupt')
 
@@ -93,7 +94,10 @@ PARAMETERS: dict[str, Parameter] = {
         0.25, _number(0.001, 10.0), 'm/s of the rover per unit of linear.x', fixed=True
     ),
     'time_scale': Parameter(
-        1.0, _number(0.1, 100.0), 'how many times faster than the wall clock', fixed=True
+        1.0,
+        _number(0.1, 100.0),
+        f'times the wall clock; at most {FASTEST_DRIVE:g} while it drives',
+        fixed=True,
     ),
     'publish_clock': Parameter(
         False, _boolean, "publish /clock and stamp with the rover's time", fixed=True

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, MOVES, OPENED, ZERO
-from curiosity_stand_in.rover import Rover
+from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 
 
 class OwnedClock:
@@ -84,13 +84,31 @@ def test_how_often_one_looks_changes_nothing(
 def test_everything_runs_faster_by_the_time_scale(scale: float) -> None:
     clock = OwnedClock()
     rover = Rover(clock, time_scale=scale)
-    rover.drive(2.0, 0.0)
     rover.move_mast(MOVES['mast_close'])
     clock.now += 0.5 / scale
     state = rover.state()
     assert state.seconds == pytest.approx(0.5)
-    assert state.pose.x == pytest.approx(0.25)
     assert state.joints.fold == pytest.approx(1.57 / 2)
+
+
+@given(
+    st.floats(0.1, 100),
+    st.lists(st.tuples(st.booleans(), st.floats(0.0, 5.0)), min_size=1, max_size=6),
+)
+def test_while_it_drives_time_runs_no_faster_than_a_stop_can_follow(
+    scale: float, parts: list[tuple[bool, float]]
+) -> None:
+    clock = OwnedClock()
+    rover = Rover(clock, time_scale=scale)
+    seconds = metres = 0.0
+    for drives, wall_seconds in parts:
+        rover.drive(2.0 if drives else 0.0, 0.0)
+        clock.now += wall_seconds
+        passed = wall_seconds * (min(scale, FASTEST_DRIVE) if drives else scale)
+        seconds += passed
+        metres += 0.5 * passed if drives else 0.0
+    assert rover.state().seconds == pytest.approx(seconds, abs=1e-6)
+    assert rover.state().pose.x == pytest.approx(metres, abs=1e-6)
 
 
 def test_a_new_mast_command_starts_from_where_the_joints_are(clock: OwnedClock) -> None:

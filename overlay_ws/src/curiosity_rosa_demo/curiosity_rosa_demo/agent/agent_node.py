@@ -9,25 +9,37 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
+from std_msgs.msg import String
 
 from curiosity_rosa_demo.agent.artifacts import Artifacts
 from curiosity_rosa_demo.agent.at_once import RULES_NOTE
+from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
 from curiosity_rosa_demo.agent.logs import LogFile
 from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.peers import Peers, listen
-from curiosity_rosa_demo.agent.places import state_folder, task_database, turn_checkpoints
+from curiosity_rosa_demo.agent.places import (
+    policy_state,
+    state_folder,
+    task_database,
+    turn_checkpoints,
+)
+from curiosity_rosa_demo.agent.policy.activity_tasks import check_world
+from curiosity_rosa_demo.agent.policy_model import make_provider
 from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.readiness import wait_for_the_others
 from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.shared_clock import clock_of
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.speech import Speech
 from curiosity_rosa_demo.agent.tasks import Task
@@ -44,8 +56,6 @@ from curiosity_rosa_demo.infra.ros_io import Heartbeat, SpinThread, TracePublish
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder
 
-READY_WAIT_S = 20.0
-STILL_WAIT_S = 3.0
 CLOSE_WAIT_S = 5.0
 CRASHED, INTERRUPTED = 70, 130  # exit statuses
 
@@ -71,6 +81,7 @@ class AgentApp:
                 self._recorders.append(TraceRecorder(path))
         self._log = LogFile(state_folder() / 'agent.log')
         registry = make_registry(self.config)
+        check_world(self.config, registry)
         desk = Desk(timeout_s=self.config.guardrails.approval.timeout_s)
         desk.attended = not options.command
         database = task_database(self.config.agent.tasks.db_path)
@@ -85,6 +96,7 @@ class AgentApp:
         )
         self.session.world.say = Speech(self.node, self.config, self.printer.say)
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
+        clock = clock_of(self.node)
         self.mission = Mission(
             self.session,
             self.config,
@@ -93,10 +105,24 @@ class AgentApp:
             readings=telemetry.snapshot,
             beat=Heartbeat(self.node, self.config).beat,
             say=self.printer.say,
+            clock=clock.now,
         )
-        self.console = Console(self.session, self.mission, self.config, self.printer.say)
+        self.autonomy = Autonomy(
+            self.mission,
+            self.config,
+            trace=self.session.trace,
+            file=policy_state(database, self.config.agent.policy.world_view),
+            clock=clock,
+            provider=partial(make_provider, self.config, self.session.wait_for_model),
+        )
+        self.console = Console(
+            self.session, self.mission, self.autonomy, self.config, self.printer.say
+        )
         for note in (*registry.notes, *self.mission.start()):
             self.console.notice(f'! {note}')
+        self.node.create_subscription(
+            String, self.config.topics.agent.messages, self._hear_message, 10
+        )
         self._peers = Peers(self.node, self.config, self.console.notice)
         self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
         self._beginning = Cancellation()
@@ -109,6 +135,9 @@ class AgentApp:
 
     def _urgent(self) -> None:
         self.mission.urgent()
+
+    def _hear_message(self, message: String) -> None:
+        self.autonomy.message(message.data)
 
     def _emit(self, event: TraceEvent) -> None:
         for recorder in list(self._recorders):
@@ -134,11 +163,14 @@ class AgentApp:
         """Wait for the other nodes, then let tasks run. After a ``crash`` of the agent: stop what
         it left driving first."""
         try:
-            self._wait_for_the_others(self._beginning)
+            wait_for_the_others(
+                self.client, self.session.status, self._beginning, self.console.notice
+            )
             stopped = self.session.stop() if crash else None
             left = self.mission.begin(go_on=bool(crash), ended=self.console.ended)
             # Not earlier: two threads that import parts of LangChain can wait for each other.
             self.session.warm_up(self._turns_that_may_go_on())
+            self.autonomy.begin(go_on=bool(crash))
             if stopped is not None:
                 self._tell_crash(crash, stopped, left)
             elif left:
@@ -162,28 +194,6 @@ class AgentApp:
         text = f'The agent was restarted after {crash}; {rover}; {tasks}.'
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=crash)
 
-    def _wait_for_the_others(self, cancellation: Cancellation) -> None:
-        for _ in range(int(READY_WAIT_S / 0.02)):
-            if self.client.ready():
-                break
-            cancellation.sleep(0.02)
-        else:
-            self.console.notice(
-                f'! The adapter or the simulator node did not appear within {READY_WAIT_S:g} s; '
-                'commands will say what is missing.'
-            )
-            return
-        for _ in range(int(STILL_WAIT_S / 0.05)):  # the adapter begins by stopping the rover
-            status = self.session.status()
-            still = status.ok and not status.data.get('moving')
-            if still and self.client.pose() is not None:  # TF is heard a little later
-                return
-            cancellation.sleep(0.05)
-        if still:
-            return
-        why = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
-        self.console.notice(f'! The rover does not stand still: {why}')
-
     def close(self) -> None:
         """The rover first. What runs is kept for another run."""
         self._beginning.cancel('The console ended')
@@ -192,6 +202,7 @@ class AgentApp:
         if busy:
             self.session.stop()
         self._begin_thread.join(timeout=CLOSE_WAIT_S)
+        self.autonomy.close()
         self.mission.close()
         self._spin.close()
         for recorder in self._recorders:

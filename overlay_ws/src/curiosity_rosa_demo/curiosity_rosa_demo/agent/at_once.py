@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from datetime import datetime, timezone
 
+from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.commands import Command, help_text
 from curiosity_rosa_demo.agent.memory import line as trace_line
 from curiosity_rosa_demo.agent.mission import Mission
@@ -13,6 +14,7 @@ from curiosity_rosa_demo.agent.react.texts import budget_text, pending_table
 from curiosity_rosa_demo.agent.reporting import status_text, summary
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.task_texts import history_table, task_text, tasks_table
+from curiosity_rosa_demo.agent.tree_file import write_tree
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.infra.config_models import Config
 
@@ -23,8 +25,15 @@ RULES_NOTE = (
 )
 
 
-def at_once(command: Command, session: Session, mission: Mission, config: Config) -> Outcome:
+UNASKED = ('auto', 'why', 'tree', 'message')
+
+
+def at_once(
+    command: Command, session: Session, mission: Mission, autonomy: Autonomy, config: Config
+) -> Outcome:
     """Raises TaskError."""
+    if command.name in UNASKED:
+        return _unasked(command, autonomy)
     if command.name == 'status':
         result = session.status()
         return Outcome(result.ok, status_text(result.data) if result.ok else summary(result))
@@ -38,6 +47,20 @@ def at_once(command: Command, session: Session, mission: Mission, config: Config
         mission.call(mission.runner.reprioritise(task.id, priority))
         return Outcome(True, f'{task.id[:8]} has priority {priority}')
     return Outcome(True, _known(command, session, mission, config))
+
+
+def _unasked(command: Command, autonomy: Autonomy) -> Outcome:
+    name, text = command.name, command.text
+    if name == 'why':
+        return autonomy.why(int(command.number))
+    if name == 'message':
+        return autonomy.message(text)
+    if name == 'tree':
+        tree = autonomy.dot() if text else autonomy.tree()
+        return write_tree(tree.answer, text) if text and tree.ok else tree
+    if text == 'on':
+        return autonomy.on()
+    return autonomy.off('the operator said so') if text == 'off' else autonomy.text()
 
 
 def _known(command: Command, session: Session, mission: Mission, config: Config) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable, Collection
+from concurrent import futures
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +103,10 @@ class Brain:
             )
         else:
             self._rosa.set_result(rosa)
+
+    def wait(self) -> None:
+        """Until it is made, or it is known why it cannot be. Somebody has to ``start`` it."""
+        futures.wait([self._rosa])
 
     def turn(self, request: Request) -> TurnResult:
         """One turn of ROSA, or the rest of one that was cut. Raises BrainUnavailable and

@@ -49,12 +49,16 @@ COMMANDS = {
         CommandSpec('plan', '', 'the plan that the agent follows'),
         CommandSpec('budget', '', 'what the turn has used of its budget'),
         CommandSpec('mode', '', 'what the rules allow now, and why'),
+        CommandSpec('auto', '[on|off]', 'let the rover act unasked, or not; alone: what it does'),
+        CommandSpec('why', '[n]', 'the last n things that it decided unasked, and why'),
+        CommandSpec('tree', '[FILE]', 'how it decides, as a tree; into a .dot, .svg or .png file'),
+        CommandSpec('message', 'TEXT', 'a message to the rover that acts unasked; not an order'),
         CommandSpec('clear', '', 'release the safety latch, when its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and leave'),
     )
 }
 DEFAULT_DRIVE_S = 4.0
-DEFAULT_TRACE_LINES = 10
+COUNTS = {'trace': 10, 'why': 5}  # what takes a count, and what it is without one
 
 
 class BadCommand(ValueError):
@@ -96,8 +100,10 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         if not 0.0 < seconds <= longest_drive_s:
             raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not {limit}')
         return Command(name, number=seconds)
-    if name == 'trace':
-        count = _number(spec, arguments, DEFAULT_TRACE_LINES, 'a count from 1 to 1000')
+    if name == 'auto' and arguments and arguments[0].lower() not in ('on', 'off'):
+        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is neither on nor off')
+    if name in COUNTS:
+        count = _number(spec, arguments, COUNTS[name], 'a count from 1 to 1000')
         if count != int(count) or not 1 <= count <= 1000:
             raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not a count from 1 to 1000')
         return Command(name, number=count)
@@ -118,8 +124,8 @@ def _submit(spec: CommandSpec, typed: str) -> Command:
     return Command(spec.name, text=unicodedata.normalize('NFKC', name), data=data)
 
 
-def _run(spec: CommandSpec, typed: str) -> Command:
-    if not typed:
+def _text(spec: CommandSpec, typed: str) -> Command:
+    if not typed and spec.argument[0] != '[':
         raise BadCommand(f'usage: {usage(spec)}')
     return Command(spec.name, text=typed)
 
@@ -133,12 +139,15 @@ def _edit(spec: CommandSpec, typed: str) -> Command:
     return Command(spec.name, text=start, data=_json_object(spec, brace + rest))
 
 
-def _reject(spec: CommandSpec, typed: str) -> Command:
-    return Command(spec.name, text=typed)  # which questions there are decides what is an ID
-
-
 # What takes its arguments as they were typed: full-width letters may be meant in a text.
-_AS_TYPED = {'submit': _submit, 'run': _run, 'edit': _edit, 'reject': _reject}
+_AS_TYPED = {
+    'submit': _submit,
+    'run': _text,
+    'tree': _text,
+    'message': _text,
+    'edit': _edit,
+    'reject': _text,  # which questions there are decides what is an ID
+}
 
 
 def _json_object(spec: CommandSpec, text: str) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from curiosity_rosa_demo.agent.at_once import at_once
+from curiosity_rosa_demo.agent.at_once import UNASKED, at_once
+from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, parse
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import line as trace_line
@@ -41,7 +42,7 @@ ANSWERS = {
 ANY_TIME = frozenset(
     {
         *('help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'),
-        *('pending', 'plan', 'budget', *ANSWERS),
+        *('pending', 'plan', 'budget', *ANSWERS, *UNASKED),
     }
 )
 LONGEST_LINE = 10_000  # characters: what the rules for what is meant read in 25 ms
@@ -61,9 +62,15 @@ class Console:
     """``say`` prints one text; it is called from several threads and must not raise."""
 
     def __init__(
-        self, session: Session, mission: Mission, config: Config, say: Callable[[str], None]
+        self,
+        session: Session,
+        mission: Mission,
+        autonomy: Autonomy,
+        config: Config,
+        say: Callable[[str], None],
     ) -> None:
         self._session, self._mission, self._config, self._say = session, mission, config, say
+        self._autonomy = autonomy
         self._changed = threading.Condition()
         self._early: deque[_Typed] = deque()  # before the tasks may run
         self._ready = False
@@ -190,7 +197,9 @@ class Console:
             elif (task := self._task(command)) is not None:
                 self._ask(partial(self._mission.submit, task), typed)
             else:
-                self._finish(at_once(command, self._session, self._mission, self._config))
+                self._finish(
+                    at_once(command, self._session, self._mission, self._autonomy, self._config)
+                )
         except (TaskError, NoQuestion) as error:
             self._finish(Outcome(False, str(error)))
 

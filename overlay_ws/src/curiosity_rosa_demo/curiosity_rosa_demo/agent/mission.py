@@ -1,25 +1,27 @@
 """Kernel, tasks and skills together, in one asyncio loop with a thread of its own.
 
 Everybody else calls in from outside. A stop goes to the rover from the thread that asks for it;
-the loop hears of it afterwards.
+the loop hears of it afterwards. Who acts unasked watches: it must hear of every stop.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.known_tasks import KnownTasks
 from curiosity_rosa_demo.agent.latch import Latch
-from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S, LoopThread
+from curiosity_rosa_demo.agent.loop_thread import LoopThread
 from curiosity_rosa_demo.agent.orders import Orders, Reply, Then
 from curiosity_rosa_demo.agent.questions import Questions
 from curiosity_rosa_demo.agent.replies import Replies
@@ -31,7 +33,6 @@ from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.task_texts import mode_text
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
-from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.watchdog import Watchdog
 from curiosity_rosa_demo.domain.brain import (
     BrainState,
@@ -44,15 +45,16 @@ from curiosity_rosa_demo.domain.brain import (
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 
-T = TypeVar('T')
 LEFT = 'left from an earlier run'
 CLOSED = 'The agent ends'
 KERNEL_TASKS = 50  # the kernel looks at no more
 BEGIN_WAIT_S, CLOSE_WAIT_S = 60.0, 8.0
 
 
-class Mission:
-    """``beat`` is called at every tick, ``say`` prints a line; both in the loop."""
+class Mission(KnownTasks):
+    """``beat`` is called at every tick, ``say`` prints a line; both in the loop. ``clock``: the
+    policy's. ``watch`` is called in the loop with the kernel's state after each tick, ``stopped``
+    from any thread with who has stopped all that runs; both must be quick."""
 
     def __init__(
         self,
@@ -64,9 +66,12 @@ class Mission:
         readings: Callable[[], Mapping[str, Reading]],
         beat: Callable[[], None],
         say: Callable[[str], None],
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._session, self._config = session, config
         self._beat = beat
+        self.watch: Callable[[BrainState], None] = lambda state: None
+        self.stopped: Callable[[str], None] = lambda by: None
         settings = config.agent.tasks
         self.runner = SkillRunner(
             str(database),
@@ -98,13 +103,14 @@ class Mission:
             blocking=self._blocking,
             robot=lambda: self.state.robot,
             charged=config.thresholds.battery.charged,
+            clock=clock,
         )
         register_skills(registry, context)
         self._replies = Replies()
         self.stops = 0  # asked for so far
         self._thens: dict[int, Then] = {}
         self._left: list[Task] = []
-        self._lost = ''  # why nothing of ours can be relied on any more
+        self.lost = ''  # why nothing of ours can be relied on any more
         self._loop = LoopThread('mission', self._broke)
         session.robot = lambda: self.state
         session.desk.changed = self.urgent
@@ -186,14 +192,6 @@ class Mission:
 
     # --- from any thread --------------------------------------------------------------------
 
-    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
-        """What ``work`` returns or raises in the loop; not from the loop itself. Raises TaskError
-        when there is no answer in time."""
-        try:
-            return self._loop.call(work, timeout_s)
-        except TimeoutError as error:
-            raise TaskError(f'{error}; try again, :stop works all the same') from None
-
     @property
     def state(self) -> BrainState:
         """The kernel's last state."""
@@ -213,10 +211,11 @@ class Mission:
         """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
         self.stops += 1
         self._blocking.halt(f'Stopped by {by}')
-        self._loop.soon(self._stopped, by)
+        self.stopped(by)  # before the kernel can tell of it, who knows less
+        self._loop.soon(self._stop_tasks, by)
         return self._session.stop()
 
-    def _stopped(self, by: str) -> None:
+    def _stop_tasks(self, by: str) -> None:
         if self._kernel.ticks:
             self._kernel.post({'intent': 'STOP', 'payload': {'stopped_by': by}})
         else:
@@ -261,6 +260,10 @@ class Mission:
         """Whether a stop ended the task before it began."""
         return task_id in self._orders.dropped
 
+    def set_aside(self, task_ids: Collection[str]) -> None:
+        """From now on these are only resumed one by one, by name."""
+        self._orders.set_aside = frozenset(task_ids)
+
     def urgent(self) -> None:
         """Something was heard that cannot wait for the next tick."""
         self._loop.soon(self._kernel.poke)
@@ -270,28 +273,6 @@ class Mission:
     def task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
         return make_task(self._registry, name, arguments)
-
-    def known_tasks(self) -> list[Task]:
-        """In order of submission; of those that have ended the newest."""
-
-        async def tasks() -> list[Task]:
-            return self.runner.list_tasks()
-
-        return self.call(tasks())
-
-    def find(self, start: str) -> Task:
-        """The task whose ID begins with ``start``. Raises TaskError."""
-        found = [task for task in self.known_tasks() if task.id.startswith(start)]
-        if len(found) == 1:
-            return found[0]
-        what = f'{len(found)} tasks' if found else 'no task'
-        raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
-
-    def history(self, task_id: str) -> list[HistoryRow]:
-        async def rows() -> list[HistoryRow]:
-            return self.runner.history(task_id)
-
-        return self.call(rows())
 
     def mode_text(self) -> str:
         return mode_text(self.state)
@@ -316,6 +297,7 @@ class Mission:
         self._orders.take(actions, then, str(stopped_by))
         self._watchdog.beat()
         self._beat()
+        self.watch(after)
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
             self._loop.start(asyncio.to_thread(self._keep))
@@ -328,14 +310,15 @@ class Mission:
 
     def _broke(self, error: BaseException) -> None:
         """One of our jobs has ended: nothing may begin again in this process."""
-        if self._lost:
+        if self.lost:
             return
-        self._lost = f'an internal error: {error!r}; leave, and start the agent again'
-        self._blocking.halt(f'Stopped by {self._lost}')
-        self._fail(self._lost)
+        self.lost = f'an internal error: {error!r}; leave, and start the agent again'
+        self._blocking.halt(f'Stopped by {self.lost}')
+        self.stopped(self.lost)
+        self._fail(self.lost)
         # Not by the orders: it may be them that ended.
-        self._loop.start(self.runner.cancel_all(f'Stopped by {self._lost}'))
-        self._replies.lose(f'Stopped by {self._lost}')
+        self._loop.start(self.runner.cancel_all(f'Stopped by {self.lost}'))
+        self._replies.lose(f'Stopped by {self.lost}')
 
     def _store_failed(self, error: StoreError) -> None:
         # The runner pauses what runs by itself, and goes on when the file can be written again.

@@ -77,6 +77,7 @@ class Orders:
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._overtaken = 0  # messages that a stop overtook, until they are told
         self.dropped: set[str] = set()  # tasks that a stop ended before they began
+        self.set_aside: frozenset[str] = frozenset()  # tasks that are only resumed by name
 
     def take(self, actions: list[Action], then: Then | None = None, stopped_by: str = '') -> None:
         """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
@@ -187,6 +188,7 @@ class Orders:
 
     async def _resume(self, task_id: str | None, reply: Reply) -> None:
         held = [task.id for task in self._runner.live() if task.held]
+        held = [each for each in held if each not in self.set_aside]
         for each in held if task_id is None else [task_id]:
             await self._runner.resume(each)
             reply.words.append(f'resumed {each[:8]}')

@@ -27,3 +27,8 @@ def task_database(configured: str) -> Path:
 def turn_checkpoints(database: Path) -> Path:
     """The file of the turns' checkpoints, beside that of the tasks."""
     return Path(f'{database}.react')
+
+
+def policy_state(database: Path, world_view: str) -> Path:
+    """The file of what the policy keeps of this world, beside that of the tasks."""
+    return Path(f'{database}.{world_view}.policy')

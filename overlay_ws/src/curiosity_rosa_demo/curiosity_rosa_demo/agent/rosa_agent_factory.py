@@ -22,10 +22,12 @@ from rosa import ROSA, RobotSystemPrompts
 from curiosity_rosa_demo.agent.brain import Surroundings
 from curiosity_rosa_demo.agent.model_call import readable
 from curiosity_rosa_demo.agent.react.course import decide_tool
+from curiosity_rosa_demo.agent.react.fallback import Fallback
 from curiosity_rosa_demo.agent.react.loop import ReactExecutor
 from curiosity_rosa_demo.agent.react.saver import TurnSaver
 from curiosity_rosa_demo.agent.react.situation import Limits
 from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_models import LlmConfig, Prompts
@@ -81,6 +83,8 @@ class CuriosityRosa(ROSA):
 
     def __init__(self, model: BaseChatModel, around: Surroundings, saver: TurnSaver) -> None:
         config = around.world.config
+        llm = config.agent.llm
+        self._falls_back = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(around.registry, _not_here), decide_tool()]
         self._make_executor = lambda agent: ReactExecutor(
             Turn(
@@ -90,6 +94,7 @@ class CuriosityRosa(ROSA):
                 executor=SkillExecutor(around.registry, around.world),
                 world=around.world,
                 agent=agent,
+                fallback=self._fallback,
                 trace=around.trace,
                 memory=around.memory,
             ),
@@ -101,7 +106,7 @@ class CuriosityRosa(ROSA):
             ros_version=2,
             llm=model,
             prompts=robot_prompts(config.prompts),
-            streaming=config.agent.llm.streaming,
+            streaming=llm.streaming,
         )
 
     def _get_tools(self, *_: Any, **__: Any) -> Any:
@@ -119,6 +124,10 @@ class CuriosityRosa(ROSA):
     def _get_agent(self) -> Any:
         _, prompt, model, parser = super()._get_agent().steps
         self._agent: Any = Decider(prompt, model, parser)
+        self._fallback: Fallback | None = None
+        if self._falls_back:
+            routine = RoutineChatModel().bind_tools(self._our_tools)
+            self._fallback = Fallback(Decider(prompt, routine, parser))
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:
@@ -152,8 +161,6 @@ def robot_prompts(prompts: Prompts) -> RobotSystemPrompts:
 def make_chat_model(llm: LlmConfig) -> BaseChatModel:
     """The configured chat model. Raises ModelSetupError; never quotes a key."""
     if llm.provider == 'routine':
-        from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
-
         return RoutineChatModel()
     key_name = KEY_NAMES.get(llm.provider, f'{llm.provider.upper()}_API_KEY')
     key = os.environ.get(key_name, '')

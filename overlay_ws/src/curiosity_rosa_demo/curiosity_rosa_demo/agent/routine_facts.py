@@ -108,6 +108,10 @@ class Facts:
             self._take_capture(step)
         elif step.tool == 'get_status':
             self._take_status(step)
+        elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has none
+            data = step.result.data
+            self._leave(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+            self.new_view = True
         elif step.tool == 'move_stop' and step.result.ok:
             self.must_stop = False
             if self.adrift:  # what was seen and known belongs to another spot

@@ -41,6 +41,11 @@ def decide(view: View) -> Decision:
     return decision
 
 
+def understands(text: str) -> bool:
+    """Whether it would act on ``text``, not only answer."""
+    return understand(text).kind in RULES
+
+
 # --- safety and trouble, for every intent that acts -------------------------------------------
 
 

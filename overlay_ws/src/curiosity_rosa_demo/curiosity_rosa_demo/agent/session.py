@@ -151,6 +151,10 @@ class Session:
         """Get ready for a turn, in the background. ``keep``: the tasks whose turns may go on."""
         self._brain.start(keep)
 
+    def wait_for_model(self) -> None:
+        """Until what ``warm_up`` has begun is done. Blocks."""
+        self._brain.wait()
+
     def status(self) -> ToolResult:
         """The rover's status, also while something runs."""
         try:

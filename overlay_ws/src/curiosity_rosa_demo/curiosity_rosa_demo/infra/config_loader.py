@@ -33,7 +33,7 @@ FILES: dict[str, type[BaseModel]] = {
     'nodes': Nodes,
 }
 
-
+WORLDS = ('world_view', 'companion')  # that are shipped; any other file of this kind will do
 LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much quicker
 
 
@@ -78,6 +78,11 @@ def load_world(name: str, folder: Path) -> WorldView:
     own, base = folder / f'{name}.yaml', shipped / f'{name}.yaml'
     if not own.is_file():
         own = base
+    if not own.is_file():
+        raise ConfigError(
+            f'{folder / "agent.yaml"}: policy.world_view = {name!r}: there is no '
+            f'{folder / f"{name}.yaml"}; write it, or take {" or ".join(WORLDS)}'
+        )
     values = _read_yaml(own)
     if own != base and base.is_file():
         values = _merged(_read_yaml(base), values)
@@ -138,8 +143,10 @@ def _short(value: object) -> str:
 def _told(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
     """File, key path, value and what is allowed, of the first error."""
     first = error.errors(include_url=False)[0]
-    keys = [str(part) for part in first['loc']]
-    value = first['input']
+    loc, value = first['loc'], first['input']
+    if loc and loc[-1] == '[key]':  # what is wrong is the name of a section, not its value
+        loc = loc[:-2]
+    keys = [str(part) for part in loc]
     if first['type'] == RULE:
         rule = first['ctx']
         path, value = path / rule['file'], rule['value']
@@ -151,6 +158,8 @@ def _told(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
 def _allowed(error: Any, model: type[BaseModel]) -> str:
     """What may stand at the place of a validation error, in words."""
     kind, loc = error['type'], error['loc']
+    if kind == 'string_type' and isinstance(error['input'], (bool, int, float)):
+        return 'must be text: write it in quotes'  # YAML reads on, no and 22:00 as values
     if kind not in ('extra_forbidden', 'model_type'):
         return str(error['msg']).removeprefix('Value error, ')
     known = _keys_at(model, loc[:-1] if kind == 'extra_forbidden' else loc)

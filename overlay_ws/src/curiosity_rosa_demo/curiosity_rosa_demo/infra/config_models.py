@@ -97,6 +97,7 @@ class StatusTopics(Section):
 
 class AgentTopics(Section):
     speech: Name
+    messages: Name
 
 
 class VizTopics(Section):
@@ -128,7 +129,7 @@ class Topics(Section):
         data['images']['output_capture_compressed'] = moved(self.images.output_capture_compressed)
         data['trace']['events'] = moved(self.trace.events)
         data['viz']['marker_array'] = moved(self.viz.marker_array)
-        data['agent']['speech'] = moved(self.agent.speech)
+        data['agent'] = {key: moved(name) for key, name in data['agent'].items()}
         data['status'] = {key: moved(name) for key, name in data['status'].items()}
         for service in (*data['services'].values(), *data['adapter'].values()):
             service['name'] = moved(service['name'])

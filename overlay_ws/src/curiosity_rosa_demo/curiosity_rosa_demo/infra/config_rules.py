@@ -91,7 +91,8 @@ class Guardrails(Section):
 
 
 class SkillSettings(Section):
-    """Everything of a SkillDef but its name and its arguments, and how risky it is."""
+    """Everything of a SkillDef but its name and its arguments, and how risky it is.
+    ``repeatable``: it leads to a state, so that what was interrupted can simply be done again."""
 
     interface_type: Literal['ros2_action', 'ros2_service', 'internal']
     resources_required: list[Literal['base', 'mast', 'camera']]
@@ -99,6 +100,7 @@ class SkillSettings(Section):
     cancel_supported: bool
     timeout_s: float = Field(gt=0.0, le=1e6)
     risk: Risk
+    repeatable: bool = False
     error_map: ErrorMap
 
 

@@ -48,6 +48,7 @@ def _window(value: str) -> str:
 Key = Annotated[str, AfterValidator(_key)]
 Window = Annotated[str, AfterValidator(_window)]
 Day = Literal['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+Zone = Literal['', 'base', 'bright']  # '': none; the others as the kernel measures them
 Minutes = Annotated[float, Field(ge=0.0, le=DAY_MIN)]
 
 
@@ -56,7 +57,7 @@ class PlaceConfig(Section):
     here when it is measured in this zone; the place without one is everywhere else."""
 
     leads_to: list[Key] = Field(default_factory=list)
-    zone: str = ''
+    zone: Zone = ''
 
 
 class DeviceConfig(Section):
@@ -73,9 +74,11 @@ class StepConfig(Section):
 
 class ActivityConfig(Section):
     """``at``: where it can begin; empty: anywhere. ``to``: where it ends, empty: where it began.
-    ``window`` and ``days``: when it may begin. It takes ``minutes`` after its work (``does`` or
-    ``asks``) is done; 0: as long as the work. ``needs``: abilities, ``device.ability``.
-    ``ends``: it can only begin during one of these, and ends it."""
+    ``window`` and ``days``: when it may begin; what is left of a window after midnight belongs to
+    the day before. It takes ``minutes`` after its work (``does`` or ``asks``) is done; 0: as long
+    as the work. ``needs``: abilities, ``device.ability``. ``again_after_h``: after it was last
+    done, or begun without having failed. ``ends``: it can only begin during one of these, and
+    ends it."""
 
     says: str = Field(min_length=1)
     at: list[Key] = Field(default_factory=list)
@@ -145,10 +148,10 @@ class WorldView(Section):
         self._check_places()
         for name, activity in self.activities.items():
             self._check_activity(f'activities.{name}', activity)
-        for entry in self.routine:
-            self._named('routine', 'activity', entry.activity, self.activities)
-        for emergency in self.emergencies:
-            self._named('emergencies', 'activity', emergency.activity, self.activities)
+        for number, entry in enumerate(self.routine):
+            self._named(f'routine.{number}', 'activity', entry.activity, self.activities)
+        for number, emergency in enumerate(self.emergencies):
+            self._named(f'emergencies.{number}', 'activity', emergency.activity, self.activities)
         return self
 
     def _check_places(self) -> None:
@@ -156,9 +159,11 @@ class WorldView(Section):
         for name, place in self.places.items():
             for other in place.leads_to:
                 self._named(f'places.{name}', 'leads_to', other, self.places)
-        if self.measured and sum(not place.zone for place in self.places.values()) != 1:
-            rule = 'of a measured world exactly one has no zone: it is everywhere else'
-            raise breaks('places', list(self.places), rule)
+        zones = [place.zone for place in self.places.values()]
+        for zone in zones:
+            if self.measured and (zones.count(zone) > 1 or '' not in zones):
+                rule = 'of a measured world each has a zone of its own, and one has none'
+                raise breaks('places', dict(zip(self.places, zones, strict=True)), rule)
 
     def _check_activity(self, key: str, activity: ActivityConfig) -> None:
         for place in activity.at:
@@ -169,9 +174,12 @@ class WorldView(Section):
             device, _, ability = need.partition('.')
             if device not in self.devices or ability not in self.devices[device].abilities:
                 known = [f'{d}.{a}' for d, each in self.devices.items() for a in each.abilities]
-                raise breaks(f'{key}.needs', need, f'no such ability; there are {known}')
+                rule = f'no such ability; there are {", ".join(known) or "none"}'
+                raise breaks(f'{key}.needs', need, rule)
         if activity.to:
             self._named(key, 'to', activity.to, self.places)
+            if activity.at == [activity.to]:
+                raise breaks(f'{key}.to', activity.to, 'it begins there: leave it out')
             for place in activity.at or self.places:
                 if place != activity.to and activity.to not in self.places[place].leads_to:
                     rule = f'no way leads there from {place}: name it in its leads_to'

@@ -10,11 +10,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.mission import Mission
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.react.desk import Answer, Desk
 from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.shared_clock import SharedClock
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain import (
@@ -121,8 +124,17 @@ class Bench:
     """A console before a mission. Use it in a ``with``."""
 
     def __init__(
-        self, folder: Path, *, ready: bool = True, go_on: bool = False, config: Config = CONFIG
+        self,
+        folder: Path,
+        *,
+        ready: bool = True,
+        go_on: bool = False,
+        config: Config = CONFIG,
+        now: Callable[[], float] = time.time,
+        provider: LLMPolicyProvider | None = None,
     ) -> None:
+        """``now``: the source of the policy's clock."""
+        clock = SharedClock(now)
         self.session = ScriptedSession(config.guardrails.approval.timeout_s)
         self.said: list[str] = []
         self.beats = 0
@@ -135,8 +147,23 @@ class Bench:
             readings=lambda: dict(self.readings),
             beat=self._beat,
             say=self.said.append,
+            clock=clock.now,
         )
-        self.console = Console(self.session, self.mission, config, self.said.append)  # type: ignore[arg-type]
+        self.autonomy = Autonomy(
+            self.mission,
+            config,
+            trace=self.session.trace,
+            file=folder / 'tasks.db.policy',
+            clock=clock,
+            provider=lambda on_answer: provider,
+        )
+        self.console = Console(
+            self.session,  # type: ignore[arg-type]
+            self.mission,
+            self.autonomy,
+            config,
+            self.said.append,
+        )
         self.mission.start()
         self.left: list[Task] = []
         if ready:
@@ -147,6 +174,7 @@ class Bench:
 
     def begin(self, *, go_on: bool = False) -> None:
         self.left = self.mission.begin(go_on=go_on, ended=self.console.ended)
+        self.autonomy.begin(go_on=go_on)
         self.console.ready()
 
     def __enter__(self) -> Bench:
@@ -159,6 +187,7 @@ class Bench:
         trace: TracebackType | None,
     ) -> None:
         self.mission.halt()
+        self.autonomy.close()
         self.mission.close()
 
     def asked(self, question: Question) -> None:

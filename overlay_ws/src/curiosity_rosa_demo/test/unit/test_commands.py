@@ -32,7 +32,7 @@ def refusal(line: str) -> str:
 def test_every_command_is_understood_and_helped(name: str) -> None:
     arguments = {
         **{'task': 'ab', 'history': 'ab', 'cancel': 'ab', 'priority': 'ab 3', 'submit': 'x'},
-        **{'run': 'a', 'edit': '{}'},
+        **{'run': 'a', 'edit': '{}', 'message': 'hi'},
     }
     command = read(f':{name} {arguments.get(name, "")}')
     assert command is not None
@@ -92,9 +92,10 @@ def test_an_edit_holds_the_new_arguments(start: str) -> None:
         (':edit {"a": 1', 'not JSON'),
         (':edit {} {}', 'not JSON'),
         (':run', 'usage: :run FILE'),
+        (':message', 'usage: :message TEXT'),
     ],
 )
-def test_an_edit_or_a_run_without_its_argument(line: str, why: str) -> None:
+def test_what_cannot_do_without_its_argument(line: str, why: str) -> None:
     assert why in refusal(line)
 
 
@@ -103,6 +104,21 @@ def test_a_reason_and_a_file_stay_as_they_were_typed() -> None:
     assert read(':reject') == Command('reject')
     assert read('：ＲＵＮ　 ~/My  plan Ａ.json ') == Command('run', text='~/My  plan Ａ.json')
     assert read(': submit mast_open') == Command('submit', text='mast_open')
+
+
+def test_what_it_does_unasked_is_switched_on_and_off_and_asked_about() -> None:
+    assert read(':auto') == Command('auto')
+    assert read('：ＡＵＴＯ　Ｏｎ') == Command('auto', text='on')
+    assert read(':auto OFF') == Command('auto', text='off')
+    assert read(':why') == Command('why', number=5)
+    assert read('：why　１２') == Command('why', number=12)
+    assert read(':tree') == Command('tree')
+    assert read(':tree My tree.svg') == Command('tree', text='My tree.svg')
+    assert read(':message  Ａ  letter') == Command('message', text='Ａ  letter')
+    assert refusal(':auto maybe') == ":auto [on|off]: 'maybe' is neither on nor off"
+    assert refusal(':auto on off') == 'usage: :auto [on|off]'
+    assert refusal(':why 0') == ":why [n]: '0' is not a count from 1 to 1000"
+    assert 'did you mean :auto?' in refusal(':aut')
 
 
 @pytest.mark.parametrize('line', ['', '   ', '\t\n', '　'])

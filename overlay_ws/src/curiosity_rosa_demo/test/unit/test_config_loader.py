@@ -311,6 +311,7 @@ def test_a_namespace_moves_our_names_and_only_ours(namespace: str) -> None:
         'status.adapter',
         'status.kernel',
         'agent.speech',
+        'agent.messages',
         'services.capture_and_score.name',
         *(f'adapter.{name}.name' for name in type(before.adapter).model_fields),
     }

@@ -71,7 +71,12 @@ class Anything(BaseModel):
 
 def skill_with(definition: SkillDef) -> Skill:
     return Skill(
-        definition, lambda call: ToolResult.success(), Anything, 'For a test.', RiskLevel.LOW
+        definition,
+        lambda call: ToolResult.success(),
+        Anything,
+        'For a test.',
+        risk=RiskLevel.LOW,
+        repeatable=False,
     )
 
 
@@ -205,7 +210,7 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
         'query_knowledge',
         'navigate_to_pose',
     ]
-    assert [skill.name for skill in registry.tasks()] == [*names, 'react', 'charge']
+    assert [skill.name for skill in registry.tasks()] == [*names, 'react', 'charge', 'activity']
     assert set(CONFIG.skills.skills) == {skill.name for skill in registry}
     assert registry.notes == []
 
@@ -221,9 +226,12 @@ def test_the_settings_are_those_of_skills_yaml() -> None:
 
 
 def test_the_tasks_do_nothing_when_they_are_called_as_skills() -> None:
-    for name in ('react', 'charge'):
+    for name, arguments in (
+        ('react', {'text': 'Go on.'}),
+        ('charge', {}),
+        ('activity', {'activity': 'nap', 'minutes': 5}),
+    ):
         skill = make_registry(CONFIG).get(name)
-        arguments = {'text': 'Go on.'} if name == 'react' else {}
         result = skill.run(call_of(StillWorld()), **checked(skill, arguments))
         assert result.error_reason.startswith(f'SKILL_NOT_FOUND: {name} is a task')
 
@@ -281,6 +289,7 @@ def test_a_motion_outlives_its_longest_drive_and_its_stop() -> None:
         ('get_status', {}, {}),
         ('move_forward', {'duration_s': 2}, {'arguments': {'duration_s': 2.0}}),
         ('charge', {}, {}),
+        ('activity', {'activity': 'nap', 'minutes': 5}, {'activity': 'nap', 'minutes': 5.0}),
         ('react', {'text': 'Go'}, {'text': 'Go', 'expects': 'answer'}),
         (
             'react',
@@ -303,6 +312,8 @@ def test_any_skill_can_be_a_task(
         ('speak', {}, 'speak: text: '),
         ('speak', {'text': 'hi', 'loud': True}, 'speak: loud: '),
         ('charge', {'much': 1}, 'charge: much: '),
+        ('activity', {'activity': 'nap', 'minutes': 0}, 'activity: minutes: '),
+        ('activity', {'activity': 'nap', 'minutes': 1441}, 'activity: minutes: '),
         ('react', {'txt': 'x'}, 'react takes {"text": "...", "expects": '),
         ('react', {'text': ' '}, 'react takes'),
         ('react', {'text': 'x', 'expects': 'wonders'}, 'react takes'),

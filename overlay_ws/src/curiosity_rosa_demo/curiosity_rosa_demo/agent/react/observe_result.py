@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.op import Op
-from curiosity_rosa_demo.agent.react.plan_steps import record, reject
+from curiosity_rosa_demo.agent.react.plan_steps import Recorded, again, record, reject
 from curiosity_rosa_demo.agent.react.plan_trace import trace_steps
 from curiosity_rosa_demo.agent.react.record import INTERRUPTED, result_of, with_react, with_result
 from curiosity_rosa_demo.agent.react.turn import Turn
@@ -16,6 +16,7 @@ from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.tools.arguments import shown
 
+CUT = 'INTERRUPTED'  # error code of a result that nobody saw
 ONE_AT_A_TIME = 'One tool call at a time: this one was not carried out'
 
 
@@ -33,9 +34,7 @@ def interrupted(state: BrainState) -> BrainState:
     proposed = state.react.proposed_ops
     if proposed is None or not proposed.to_dispatch:
         return state
-    unknown = SkillResult(
-        status=SkillStatus.UNKNOWN, error_code='INTERRUPTED', error_msg=INTERRUPTED
-    )
+    unknown = SkillResult(status=SkillStatus.UNKNOWN, error_code=CUT, error_msg=INTERRUPTED)
     return state.model_copy(
         update={'skills': state.skills.model_copy(update={'last_result': unknown})}
     )
@@ -54,7 +53,7 @@ def _observed(state: BrainState, op: Op, done: SkillResult, turn: Turn) -> Brain
     if edited:
         data['note'] = f'The operator changed {edited} to {op.text}: that is what was done.'
     result = result.model_copy(update={'data': data})
-    if done.error_code != 'INTERRUPTED':
+    if done.error_code != CUT:
         trace_result(turn.trace, op.skill, result)
     spent = react.spent.model_copy(
         update={
@@ -142,10 +141,20 @@ def _plan_recorded(state: BrainState, turn: Turn) -> BrainState:
     if call.get('answered') is False:
         recorded = reject(plan, step, str(call.get('why') or 'no'), now)
     elif 'call_id' in call:
-        entry = next(each for each in state.messages if each['call_id'] == call['call_id'])
-        result = result_of(entry) or ToolResult.failure(INTERRUPTED)
-        recorded = record(plan, step, result.ok, summary(result), dict(result.data), now)
+        recorded = _attempt_recorded(state, turn, plan, call, now)
     else:
         recorded = record(plan, step, True, '', {}, now)
     trace_steps(turn.trace, [recorded.result, *recorded.skipped])
     return with_react(state, plan=recorded.plan.to_dict())
+
+
+def _attempt_recorded(
+    state: BrainState, turn: Turn, plan: Plan, call: Json, now: float
+) -> Recorded:
+    step, done = int(str(call['plan_step'])), state.skills.last_result
+    entry = next(each for each in state.messages if each['call_id'] == call['call_id'])
+    result = result_of(entry) or ToolResult.failure(INTERRUPTED)
+    was_cut = done is not None and done.error_code == CUT and 'op' in entry
+    if was_cut and turn.registry.get(str(entry['tool'])).repeatable:
+        return again(plan, step, INTERRUPTED, now)
+    return record(plan, step, result.ok, summary(result), dict(result.data), now)

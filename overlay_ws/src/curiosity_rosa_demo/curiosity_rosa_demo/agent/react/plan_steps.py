@@ -56,7 +56,7 @@ class Next:
 
 @dataclass(frozen=True)
 class Recorded:
-    """``result`` is PENDING when the step failed and its fallback is next. ``skipped``: of the
+    """``result`` is PENDING when the step is done again, or its fallback next. ``skipped``: of the
     steps that are not done any more."""
 
     plan: Plan
@@ -126,6 +126,17 @@ def record(plan: Plan, step_id: int, ok: bool, message: str, output: Json, now: 
         output = {**output, 'fallback': step.fallback}
     result = _succeeded(plan, step, message, output, now)
     return Recorded(plan, result, _end(plan, now) if _is_over(plan) else [])
+
+
+def again(plan: Plan, step_id: int, why: str, now: float) -> Recorded:
+    """The operation was interrupted, and can be done again. Raises PlanError."""
+    plan, step = _open(plan, step_id)
+    plan.status, step.status = PlanStatus.EXECUTING, StepStatus.PENDING
+    message = f'{why}; it is done again'
+    return Recorded(
+        plan,
+        ExecutionResult(plan.plan_id, step_id, False, step.status, message, timestamp=now),
+    )
 
 
 def revised(old: Plan, new: Plan) -> Plan:

@@ -17,6 +17,14 @@ from curiosity_rosa_demo.agent.react.op import call_text
 from curiosity_rosa_demo.agent.react.plan_steps import OVER, next_step
 from curiosity_rosa_demo.agent.react.plan_trace import trace_steps
 from curiosity_rosa_demo.agent.react.record import entry, with_react
+from curiosity_rosa_demo.agent.react.routine_step import (
+    BY,
+    ROUTINE,
+    for_routine,
+    may_decide,
+    refused_too_often,
+)
+from curiosity_rosa_demo.agent.react.stop_or_loop import refusals
 from curiosity_rosa_demo.agent.react.streaming import Sentences, text_of
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import BrainState, Decision, DecisionType, Json
@@ -37,33 +45,71 @@ async def react_decide(state: BrainState, turn: Turn) -> BrainState:
             return _by_plan(state, turn)
         if not plan.metadata.get(PROPOSED):
             return _plan_ended(state, plan)
+    return _by_model(state, turn)
+
+
+def _by_model(state: BrainState, turn: Turn) -> BrainState:
+    """Or by the routine, when the model fails or is refused again and again."""
+    fallback, routine_may = turn.fallback, may_decide(state, turn)
+    why = ''
+    if fallback is not None and routine_may:
+        why = refusals(state) if refused_too_often(state, turn) else fallback.left_alone()
+    if not why:
+        try:
+            outcome = _ask(state, turn, turn.agent, state.messages)
+        except TurnFailed as failure:
+            why = str(failure)
+            if fallback is not None:
+                fallback.failed(why)
+        else:
+            if fallback is not None:
+                fallback.answered()
+            return _taken(state, outcome, turn)
+    if fallback is None or not routine_may:
+        return _decided(state, DecisionType.ABORT, why)
+    return _by_routine(state, fallback.agent, why, turn)
+
+
+def _by_routine(state: BrainState, routine: Any, why: str, turn: Turn) -> BrainState:
+    """``why`` not the model: for the trace, and the turn's end should the routine fail too."""
+    said = f'The routine decides this step: {why}'
+    turn.trace(TraceKind.ERROR, said, ok=False, error_reason=why)
     try:
-        outcome = _ask(state, turn)
-    except TurnFailed as failure:
-        return _decided(state, DecisionType.ABORT, str(failure))
+        outcome = _ask(state, turn, routine, for_routine(state.messages))
+    except TurnFailed:
+        return _decided(state, DecisionType.ABORT, why)
+    return _taken(state, outcome, turn, by=ROUTINE)
+
+
+def _taken(
+    state: BrainState, outcome: AgentFinish | list[AgentAction], turn: Turn, by: str = ''
+) -> BrainState:
     if isinstance(outcome, list):
-        return _calls(state, outcome, turn)
-    answer = text_of(outcome.return_values.get('output', '')).strip()
-    if answer:
-        return _decided(state, DecisionType.FINISH, answer)
-    return _decided(state, DecisionType.ABORT, NO_ANSWER)
+        return _calls(state, outcome, turn, by)
+    return _decided(state, DecisionType.FINISH, _answer(outcome))
 
 
-def _ask(state: BrainState, turn: Turn) -> AgentFinish | list[AgentAction]:
-    """Raises TurnFailed and TurnCancelled."""
+def _answer(outcome: AgentFinish) -> str:
+    return text_of(outcome.return_values.get('output', '')).strip()
+
+
+def _ask(
+    state: BrainState, turn: Turn, agent: Any, calls: list[Json]
+) -> AgentFinish | list[AgentAction]:
+    """What ``agent`` decides after these calls. Raises TurnFailed and TurnCancelled."""
     kind = TraceKind.OBSERVE if state.messages else TraceKind.HYPOTHESIZE
     sentences = Sentences(lambda text: turn.trace(kind, text))
     question = {
         'input': turn.text,
         'chat_history': [*_told(state), *turn.history],
-        'intermediate_steps': turn.steps.steps(state.messages),
+        'intermediate_steps': turn.steps.steps(calls),
     }
     try:
-        outcome = decide(turn.agent, question, turn.config.agent.llm, turn.cancellation, sentences)
+        outcome = decide(agent, question, turn.config.agent.llm, turn.cancellation, sentences)
+        if not (_answer(outcome) if isinstance(outcome, AgentFinish) else outcome):
+            raise TurnFailed(NO_ANSWER)
         if isinstance(outcome, AgentFinish):
             return outcome
-        if not outcome:
-            raise TurnFailed(NO_ANSWER)
         sentences.end(_thought(outcome))
         return outcome
     finally:
@@ -85,17 +131,21 @@ def _thought(actions: list[AgentAction]) -> str:
     return '\n'.join(text for text in texts if text)
 
 
-def _calls(state: BrainState, actions: list[AgentAction], turn: Turn) -> BrainState:
+def _calls(state: BrainState, actions: list[AgentAction], turn: Turn, by: str) -> BrainState:
     """The first is what was decided; the others are declined once it has its result."""
+    mark: Json = {BY: by} if by else {}
     messages = list(state.messages)
     for place, action in enumerate(actions):
         used = {str(each['call_id']) for each in messages}
-        messages.append(entry(action, _thought(actions) if place == 0 else '', used))
+        made = entry(action, _thought(actions) if place == 0 else '', used)
+        messages.append({**made, **mark})
     first = messages[len(state.messages)]
     state = state.model_copy(update={'messages': messages})
     arguments = json.loads(str(first['input']))
-    turn.trace(TraceKind.DECIDE, call_text(str(first['tool']), arguments), tool_name=_name(first))
-    op: Json = {'tool': first['tool'], 'input': first['input'], 'call_id': first['call_id']}
+    said = call_text(str(first['tool']), arguments) + (f', by the {by}' if by else '')
+    turn.trace(TraceKind.DECIDE, said, tool_name=_name(first), data=mark or None)
+    call: Json = {'tool': first['tool'], 'input': first['input'], 'call_id': first['call_id']}
+    op = {**call, **mark}
     if first['tool'] != DECIDE:
         return _decided(state, DecisionType.CONTINUE, str(first['thought']), ops=[op])
     try:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.react.human_approval import GO_ON, ask
 from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.record import result_of, with_react
+from curiosity_rosa_demo.agent.react.routine_step import (
+    decided_last,
+    may_decide,
+    refused_too_often,
+)
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import BrainState, DecisionType, Json, SkillStatus
 
@@ -38,13 +43,9 @@ def _judged(state: BrainState, turn: Turn) -> BrainState:
             f'Stopped after {max_steps} steps without an answer (turn.max_steps of agent.yaml).'
         )
         return _end(state, DecisionType.ABORT, words)
-    if react.refused_in_a_row >= patience.refused_in_a_row:
-        return _end(
-            state,
-            DecisionType.ABORT,
-            f'The model proposed {react.refused_in_a_row} calls in a row that were refused; '
-            f'the last: {_last_reason(state)}',
-        )
+    if refused_too_often(state, turn) and (decided_last(state) or not may_decide(state, turn)):
+        who = 'The model and the routine' if decided_last(state) else 'The model'
+        return _end(state, DecisionType.ABORT, refusals(state, who))
     if react.failures_in_a_row >= patience.failures_in_a_row:
         words = f'{react.failures_in_a_row} failures in a row; the last: {_last_reason(state)}'
         return _exhausted(state, turn, words, mapped=_mapped(state, turn))
@@ -52,6 +53,12 @@ def _judged(state: BrainState, turn: Turn) -> BrainState:
         words = f'{_last_call(state)} had the same result {react.same_in_a_row + 1} times in a row'
         return _exhausted(state, turn, words)
     return state
+
+
+def refusals(state: BrainState, who: str = 'The model') -> str:
+    count = state.react.refused_in_a_row
+    words = f'{who} proposed {count} calls in a row that were refused'
+    return f'{words}; the last: {_last_reason(state)}'
 
 
 def _exhausted(

@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.react.fallback import Fallback
 from curiosity_rosa_demo.agent.react.record import StepCache
 from curiosity_rosa_demo.agent.react.situation import Limits
 from curiosity_rosa_demo.agent.reporting import Trace
@@ -20,7 +21,8 @@ from curiosity_rosa_demo.infra.config_models import Config
 
 @dataclass
 class Turn:
-    """``agent`` is ROSA's: one decision at a time."""
+    """``agent`` is ROSA's: one decision at a time. ``fallback`` decides what it cannot; None: then
+    the turn ends."""
 
     config: Config
     limits: Limits
@@ -29,6 +31,7 @@ class Turn:
     world: SkillWorld
     agent: Any
     trace: Trace
+    fallback: Fallback | None = None
     cancellation: Cancellation = field(default_factory=Cancellation)
     text: str = ''
     history: Sequence[BaseMessage] = ()

@@ -22,6 +22,7 @@ class SkillContext:
     blocking: Blocking
     robot: Callable[[], RobotState]  # as the kernel knows it
     charged: float  # part of the full charge at which charging ends
+    clock: Callable[[], float]  # the policy's: seconds since the epoch that never go back
 
 
 async def look_again(task: Task, context: SkillContext) -> None:

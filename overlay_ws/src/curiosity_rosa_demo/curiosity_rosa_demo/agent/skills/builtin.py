@@ -23,14 +23,14 @@ from curiosity_rosa_demo.agent.skills.rover_skills import (
 )
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.skills.speak import speak
-from curiosity_rosa_demo.agent.skills.task_skills import charge, react
+from curiosity_rosa_demo.agent.skills.task_skills import activity, charge, react
 from curiosity_rosa_demo.agent.skills.wait_until import wait_until
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 
-TASKS_ONLY = ('react', 'charge')  # not offered to the model
+TASKS_ONLY = ('react', 'charge', 'activity')  # not offered to the model
 
 
 def skills(config: Config) -> Iterator[Skill]:
@@ -65,4 +65,5 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
         nav2_of(config.agent.navigation.action) if nav2 else navigate_to_pose,
         react,
         charge,
+        activity,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
+from curiosity_rosa_demo.agent.skills.activity import activity
 from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.charge import charge
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
@@ -16,7 +17,8 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.brain import QueuedTask
 
 Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
-OWN: dict[str, Skill] = {'react': react, 'charge': charge}
+OWN: dict[str, Skill] = {'react': react, 'charge': charge, 'activity': activity}
+FLAT = ('react', 'activity')  # their arguments are the metadata itself
 REACT_TAKES = (
     'react takes {"text": "...", "expects": "answer" or "good_capture", "plan": a plan or nothing}'
 )
@@ -61,6 +63,6 @@ def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> 
         if name != 'react':
             raise
         raise BadTask(REACT_TAKES) from None
-    if name == 'react':
+    if name in FLAT:
         return Task(name, metadata={key: each for key, each in given.items() if each is not None})
     return Task(name, metadata={'arguments': given} if given else {})

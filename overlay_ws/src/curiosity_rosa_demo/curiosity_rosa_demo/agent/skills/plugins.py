@@ -38,7 +38,14 @@ def skill_of(
     """
     arguments = arguments_model(function, at_most=at_most)
     definition = _definition(function.__name__, arguments.model_json_schema(), settings)
-    return Skill(definition, function, arguments, description_of(function), settings.risk)
+    return Skill(
+        definition,
+        function,
+        arguments,
+        description_of(function),
+        settings.risk,
+        settings.repeatable,
+    )
 
 
 def with_settings(skill: Skill, config: Config) -> Skill:
@@ -48,7 +55,9 @@ def with_settings(skill: Skill, config: Config) -> Skill:
     if settings is None:
         return skill
     definition = _definition(name, skill.definition.args_schema, settings)
-    return replace(skill, definition=definition, risk=settings.risk)
+    return replace(
+        skill, definition=definition, risk=settings.risk, repeatable=settings.repeatable
+    )
 
 
 def _definition(name: str, args_schema: Json, settings: SkillSettings) -> SkillDef:

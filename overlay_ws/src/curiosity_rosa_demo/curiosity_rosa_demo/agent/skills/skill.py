@@ -57,3 +57,4 @@ class Skill:
     arguments: type[BaseModel]
     description: str  # for the model
     risk: RiskLevel
+    repeatable: bool  # interrupted, a plan does it again

@@ -1,0 +1,135 @@
+"""CPU time of a simulated year of minute ticks for both worlds, and where it goes.
+
+A kernel's twin carries out what the policy begins, and the rules of the world are checked at every
+tick (test/policy_world.py). A model suggests something possible nine times of ten, else nonsense;
+a message comes about once a day; once a week nothing may begin for two hours.
+- year: 525,600 ticks of the policy with all that around it
+- tick: microseconds of Policy.tick alone
+- floor: microseconds of a bare py_trees tree of as many nodes, ticked as often in the same run
+
+Aim: both years together under 60 s of CPU. Must never happen: a broken rule.
+
+Run: python bench/policy_year.py [days, default 365]
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from _bench import report, table
+from py_trees.behaviours import Failure
+from py_trees.composites import Selector
+
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.policy import Tick
+from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider, Situation
+from curiosity_rosa_demo.infra.config_world import WorldView
+from policy_world import COMPANION, ROVER, SETTINGS, Life, instant, world_of
+
+AIM_S = 60.0
+BLOCK = 1440  # ticks of ours, then as many of the floor
+HOLDING = ('SAFE: e-stop pressed', 'CHARGE: battery is low')
+
+
+@dataclass
+class Year:
+    """``begun``: activities by who decided."""
+
+    cpu_s: float = 0.0
+    tick_s: float = 0.0
+    floor_s: float = 0.0
+    asked: int = 0
+    begun: dict[str, int] = field(default_factory=dict)
+
+
+def asked(chance: random.Random, year: Year) -> Ask:
+    """A model that answers at once."""
+
+    def ask(situation: Situation, refusals: str) -> PolicyAction:
+        year.asked += 1
+        sensible = situation.options and chance.random() < 0.9
+        name = chance.choice(situation.options) if sensible else 'fly_to_the_moon'
+        return PolicyAction(type=name, preemptive=chance.random() < 0.3, rationale='why not')
+
+    return ask
+
+
+def lived(view: WorldView, days: int) -> Year:
+    chance, year = random.Random(5), Year()
+    world = world_of(view)
+    now = begins = instant('2026-01-01 00:00', world)
+    provider = LLMPolicyProvider(
+        asked(chance, year), SETTINGS, start=lambda job: job(), steady=lambda: now
+    )
+    life = Life(world, begins, provider=provider, keep=0)
+    nodes = life.policy.ascii().count('\n')
+    floor = Selector('floor', memory=False, children=[Failure(str(i)) for i in range(nodes)])
+    policy_tick = life.policy.tick
+
+    def timed(*arguments: Any, **named: Any) -> Tick:
+        began = time.process_time()
+        tick = policy_tick(*arguments, **named)
+        year.tick_s += time.process_time() - began
+        return tick
+
+    life.policy.tick = timed
+    for _ in range(days):
+        began = time.process_time()
+        for _ in range(BLOCK):
+            now = life.at = life.at + 60.0
+            week_min = int(life.at - begins) // 60 % (7 * 1440)
+            life.holding = HOLDING[int(life.at) % 2] if week_min < 120 else ''
+            life.tick(*(['is anybody there?'] if chance.random() < 1 / 1440 else []))
+        year.cpu_s += time.process_time() - began
+        life.events.clear()
+        began = time.process_time()
+        for _ in range(BLOCK):
+            floor.tick_once()
+        year.floor_s += time.process_time() - began
+    for _, _, by in life.rules.begun:
+        year.begun[by.value] = year.begun.get(by.value, 0) + 1
+    return year
+
+
+def main() -> int:
+    days = int(sys.argv[1]) if len(sys.argv) > 1 else 365
+    years: dict[str, Year] = {}
+    faults = []
+    for name, view in (('rover', ROVER), ('companion', COMPANION)):
+        try:
+            years[name] = lived(view, days)
+        except AssertionError as error:
+            faults.append(f'{name}: a rule was broken: {error}')
+    ticks = days * BLOCK
+    table(
+        ['world', 'CPU s', 'tick, us', 'floor, us', 'asked', 'activities begun by'],
+        [
+            [
+                name,
+                year.cpu_s,
+                year.tick_s / ticks * 1e6,
+                year.floor_s / ticks * 1e6,
+                year.asked,
+                ', '.join(f'{by} {count}' for by, count in sorted(year.begun.items())),
+            ]
+            for name, year in years.items()
+        ],
+    )
+    total, aim = sum(year.cpu_s for year in years.values()), AIM_S * days / 365
+    return report(
+        'policy_year',
+        faults,
+        days=days,
+        cpu_s=round(total, 1),
+        aim_s=round(aim, 1),
+        met=total <= aim,
+        worlds={name: asdict(year) for name, year in years.items()},
+    )
+
+
+if __name__ == '__main__':
+    sys.exit(main())

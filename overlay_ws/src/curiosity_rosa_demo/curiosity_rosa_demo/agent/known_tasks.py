@@ -1,0 +1,50 @@
+"""What can be asked about a mission's tasks, from any thread but that of its loop."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S, LoopThread
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+
+T = TypeVar('T')
+
+
+class KnownTasks:
+    """Mission adds the rest."""
+
+    runner: SkillRunner
+    _loop: LoopThread
+
+    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
+        """What ``work`` returns or raises in the loop; not from the loop itself. Raises TaskError
+        when there is no answer in time."""
+        try:
+            return self._loop.call(work, timeout_s)
+        except TimeoutError as error:
+            raise TaskError(f'{error}; try again, :stop works all the same') from None
+
+    def known_tasks(self) -> list[Task]:
+        """In order of submission; of those that have ended the newest."""
+
+        async def tasks() -> list[Task]:
+            return self.runner.list_tasks()
+
+        return self.call(tasks())
+
+    def find(self, start: str) -> Task:
+        """The task whose ID begins with ``start``. Raises TaskError."""
+        found = [task for task in self.known_tasks() if task.id.startswith(start)]
+        if len(found) == 1:
+            return found[0]
+        what = f'{len(found)} tasks' if found else 'no task'
+        raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
+
+    def history(self, task_id: str) -> list[HistoryRow]:
+        async def rows() -> list[HistoryRow]:
+            return self.runner.history(task_id)
+
+        return self.call(rows())

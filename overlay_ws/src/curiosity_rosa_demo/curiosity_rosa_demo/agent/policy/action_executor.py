@@ -1,0 +1,260 @@
+"""What goes on, from its beginning to its end. No I/O: what is to be done with the kernel's tasks
+is collected as commands, what happened is told on the bus.
+
+A restart may fall between the moment the state is kept and the moment its commands are carried
+out. So a new executor gives the commands again that follow from its state, and cancels tasks that
+were asked for and belong to nothing; a command must do no harm when it comes twice, or names tasks
+that have ended or that the kernel does not know. An activity whose tasks are not there is not
+begun again: nobody can tell whether its time is still right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+from uuid import uuid4
+
+from curiosity_rosa_demo.agent.policy.action import (
+    BeginTasks,
+    CancelTasks,
+    Command,
+    PauseTasks,
+    Proposal,
+    ResumeTasks,
+    Senses,
+)
+from curiosity_rosa_demo.agent.policy.events import (
+    ActionEnded,
+    ActionStarted,
+    EventBus,
+    StateChanged,
+)
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
+from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+
+TERMINAL = ('COMPLETED', 'FAILED', 'CANCELLED')  # names of LifecycleState
+
+# How an activity ends; by off() it ends in another way.
+DONE = 'done'
+FAILED = 'failed'
+CANCELLED = 'cancelled'  # by somebody else
+GIVEN_UP = 'given up'  # it was interrupted, and its time or place is past
+LOST = 'lost'  # the kernel does not know all of its tasks
+NEVER_BEGAN = 'never began'
+
+
+class ActionExecutor:
+    """One activity at a time, and those that it interrupted."""
+
+    def __init__(
+        self,
+        world: World,
+        bus: EventBus,
+        state: WorldState,
+        new_id: Callable[[], str] = lambda: str(uuid4()),
+    ) -> None:
+        self.state = state
+        self._world = world
+        self._bus = bus
+        self._new_id = new_id
+        self._commands: list[Command] = []
+        self._tasks: dict[str, str] = {}
+        self._absent: set[str] = set()  # first tasks that were missing at the last look
+        self._restarted = True
+
+    def take_commands(self) -> tuple[Command, ...]:
+        """To be carried out in this order, once the state is kept."""
+        commands = tuple(self._commands)
+        self._commands.clear()
+        return commands
+
+    def observe(self, senses: Senses, at: float) -> None:
+        """Take in what is measured and how the tasks are; resume what was interrupted."""
+        self._tasks = senses.tasks
+        state = self.state
+        if senses.place is not None and senses.place != state.place:
+            self._arrive(senses.place, at, at)
+        if senses.energy is not None and senses.energy != state.energy:
+            self._change(energy=_clipped(senses.energy))
+        if self._restarted:
+            self._restarted = False
+            self._say_again(bool(senses.holding))
+        absent = self._absent
+        self._absent = set()
+        # The suspended ones first: where they ended lies before where the one that goes on does.
+        for each in (*state.suspended, state.activity) if state.suspended else (state.activity,):
+            if each is not None and (how := self._outcome(each, absent)):
+                self._end(each, how, at)
+        ongoing = self.state.activity
+        if senses.holding:
+            if ongoing is not None and not ongoing.held:
+                self._hold(ongoing, senses.holding, at)
+            return
+        if ongoing is not None and ongoing.held:
+            self._release(ongoing, at)
+        if self.state.suspended:
+            self._go_on(at)
+
+    def begin(self, proposal: Proposal, at: float) -> None:
+        """What goes on ends or is suspended, and the proposed activity begins. It is for the
+        SafetyFilter to say whether it may."""
+        name, why = proposal.action.type, proposal.action.rationale
+        activity = self._world.view.activities[name]
+        current = self.state.activity
+        if current is not None and current.activity in activity.ends:
+            self._end(current, DONE, at)
+        elif current is not None:
+            self._suspend(current, f'{name} goes first', at)
+        for each in self.state.suspended:
+            if each.activity == name:  # or two that interrupt each other would pile up
+                self._end(each, GIVEN_UP, at)
+        work = bool(activity.does or activity.asks)
+        ongoing = Ongoing(
+            activity=name,
+            by=proposal.by,
+            began_at=at,
+            until=None if work else at + activity.minutes * 60.0,
+            task_ids=[self._new_id() for _ in range(work + (activity.minutes > 0))],
+            rationale=why,
+            energy_at=at,
+        )
+        self._change(activity=ongoing)
+        self._remember('began', name, at)
+        self._commands.append(BeginTasks(ongoing))
+        self._bus.publish(ActionStarted(at, name, proposal.by, why))
+
+    def off(self, why: str, at: float) -> None:
+        """End everything."""
+        state = self.state
+        for each in (state.activity, *reversed(state.suspended)):
+            if each is not None:
+                self._end(each, f'off: {why}', at)
+
+    def _outcome(self, ongoing: Ongoing, absent: set[str]) -> str:
+        """How it has ended; '' while it goes on. ``absent``: first tasks that were missing before:
+        right after its beginning the kernel may not know them yet."""
+        states = [self._tasks.get(task_id) for task_id in ongoing.task_ids]
+        if 'FAILED' in states:
+            return FAILED
+        if 'CANCELLED' in states:
+            return CANCELLED
+        if None in states:
+            first = ongoing.task_ids[0]
+            if first not in absent:
+                self._absent.add(first)
+                return ''
+            return NEVER_BEGAN if states[0] is None else LOST
+        return '' if any(state != 'COMPLETED' for state in states) else DONE
+
+    def _end(self, ongoing: Ongoing, how: str, at: float) -> None:
+        name = ongoing.activity
+        # Its last task may have ended long before anybody looked.
+        end = at if ongoing.until is None else min(at, ongoing.until)
+        if ongoing is self.state.activity:
+            energy = self.state.energy if how == NEVER_BEGAN else self._energy(at)
+            self._change(activity=None, energy=energy)
+        else:
+            self._change(suspended=[each for each in self.state.suspended if each is not ongoing])
+        if how == DONE:
+            self._remember('ended', name, end)
+            to = self._world.view.activities[name].to
+            if to and not self._world.view.measured:
+                self._arrive(to, end, at)
+        elif how == FAILED:
+            self._remember('failed', name, at)
+        elif how == NEVER_BEGAN:
+            self._forget_begin(name)
+        self._command(CancelTasks, ongoing, f'{name}: {how}')
+        self._bus.publish(ActionEnded(at, name, how))
+
+    def _hold(self, ongoing: Ongoing, why: str, at: float) -> None:
+        held = ongoing.model_copy(update={'held': True})
+        self._change(activity=held, energy=self._energy(at))
+        self._command(PauseTasks, ongoing, why)
+
+    def _release(self, ongoing: Ongoing, at: float) -> None:
+        fits = self._fits(ongoing)
+        if fits:
+            self._resume(ongoing, at)
+        elif fits is False:
+            self._end(ongoing, GIVEN_UP, at)
+
+    def _suspend(self, ongoing: Ongoing, why: str, at: float) -> None:
+        suspended = [*self.state.suspended, ongoing]
+        self._change(activity=None, suspended=suspended, energy=self._energy(at))
+        self._command(PauseTasks, ongoing, why)
+
+    def _go_on(self, at: float) -> None:
+        while self.state.activity is None and self.state.suspended:
+            last = self.state.suspended[-1]
+            over = last.until is not None and at >= last.until
+            fits = self._fits(last)
+            if over or fits is False:
+                self._end(last, GIVEN_UP, at)
+            elif fits:
+                self._change(suspended=self.state.suspended[:-1])
+                self._resume(last, at)
+            else:
+                return
+
+    def _resume(self, ongoing: Ongoing, at: float) -> None:
+        self._change(activity=ongoing.model_copy(update={'held': False, 'energy_at': at}))
+        self._command(ResumeTasks, ongoing)
+
+    def _fits(self, ongoing: Ongoing) -> bool | None:
+        """Whether it can go on where it is now; None while nobody knows where that is."""
+        activity, place = self._world.view.activities[ongoing.activity], self.state.place
+        if not activity.at:
+            return True
+        return place in activity.at or place == activity.to if place else None
+
+    def _say_again(self, holding: bool) -> None:
+        state = self.state
+        ongoing = [state.activity] if state.activity else []
+        paused = [*state.suspended, *(each for each in ongoing if each.held)]
+        running = [each for each in ongoing if not (each.held or holding)]
+        own = {task_id for each in (*state.suspended, *ongoing) for task_id in each.task_ids}
+        orphans = [task_id for task_id in self._tasks if task_id not in own]
+        self._tell(CancelTasks, orphans, 'its activity has ended')
+        self._tell(PauseTasks, self._known(paused), 'it was interrupted before the restart')
+        self._tell(ResumeTasks, self._known(running))
+
+    def _known(self, activities: Iterable[Ongoing]) -> list[str]:
+        ids = (task_id for each in activities for task_id in each.task_ids)
+        return [task_id for task_id in ids if task_id in self._tasks]
+
+    def _command(self, kind: Callable[..., Command], ongoing: Ongoing, *why: str) -> None:
+        self._tell(kind, ongoing.task_ids, *why)
+
+    def _tell(self, kind: Callable[..., Command], task_ids: Iterable[str], *why: str) -> None:
+        """A command for those tasks that have not ended."""
+        live = tuple(each for each in task_ids if self._tasks.get(each) not in TERMINAL)
+        if live:
+            self._commands.append(kind(live, *why))
+
+    def _energy(self, at: float) -> float:
+        return energy_now(self.state, self._world, at)
+
+    def _arrive(self, place: str, arrived: float, at: float) -> None:
+        before = self.state.place
+        self._change(place=place)
+        if place:
+            self._remember('arrived', place, arrived)
+        if place != before:
+            self._bus.publish(StateChanged(at, 'place', before, place))
+
+    def _remember(self, what: str, name: str, at: float) -> None:
+        memory = self.state.memory
+        self._change(memory=memory.model_copy(update={what: {**getattr(memory, what), name: at}}))
+
+    def _forget_begin(self, activity: str) -> None:
+        memory = self.state.memory
+        began = {name: at for name, at in memory.began.items() if name != activity}
+        self._change(memory=memory.model_copy(update={'began': began}))
+
+    def _change(self, **values: Any) -> None:
+        self.state = self.state.model_copy(update=values)
+
+
+def _clipped(energy: float) -> float:
+    return min(1.0, max(0.0, energy))

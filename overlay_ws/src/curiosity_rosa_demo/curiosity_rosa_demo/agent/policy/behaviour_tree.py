@@ -1,0 +1,39 @@
+"""The tree that decides: an emergency first, then the model, filtered, then the routine."""
+
+from __future__ import annotations
+
+from py_trees.composites import Selector
+
+from curiosity_rosa_demo.agent.policy.blackboard import Board
+from curiosity_rosa_demo.agent.policy.guards import MayAsk, MessageWaits
+from curiosity_rosa_demo.agent.policy.leaves import Answered, AskModel, Continue, Held
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.routine import routine_fallback
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.world_state import Source
+from curiosity_rosa_demo.agent.policy.world_view import World
+
+
+def behaviour_tree(
+    board: Board, world: World, safety: SafetyFilter, provider: LLMPolicyProvider | None
+) -> Selector:
+    """Every node has a name of its own, without the colon that a graph's node cannot have."""
+    model = AskModel('model', board, world=world, safety=safety, provider=provider)
+    asking = MayAsk('LLMDriven', model, board, world=world, asked=provider is not None)
+    branches = [_emergency(board, world, safety), asking, routine_fallback(board, world, safety)]
+    return Selector('Root', memory=False, children=branches)
+
+
+def _emergency(board: Board, world: World, safety: SafetyFilter) -> Selector:
+    guarded = [
+        MessageWaits(
+            f'message {number}',
+            Answered(
+                f'{entry.activity} answers {number}', board, activity=entry.activity, safety=safety
+            ),
+            board,
+        )
+        for number, entry in enumerate(world.view.emergencies, 1)
+    ]
+    last = Continue('emergency continues', board, by=Source.EMERGENCY)
+    return Selector('Emergency', memory=False, children=[Held('held', board), *guarded, last])

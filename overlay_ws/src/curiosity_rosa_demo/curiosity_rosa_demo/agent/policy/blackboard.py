@@ -1,0 +1,109 @@
+"""What the nodes of a policy's tree tell one another: one table of keys, who reads, who writes.
+
+py_trees keeps the blackboards of a whole process in one place; each Board has a namespace of its
+own there, so that two policies never meet. Access that the table does not name raises
+AttributeError.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import partial
+from typing import Any, NamedTuple
+
+from py_trees.behaviour import Behaviour
+from py_trees.blackboard import Blackboard, Client
+from py_trees.common import Access
+
+from curiosity_rosa_demo.agent.policy.action import Proposal, Senses
+from curiosity_rosa_demo.agent.policy.decision_log import Rejection
+from curiosity_rosa_demo.agent.policy.events import ExternalMessage
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+
+
+class Moment(NamedTuple):
+    """What holds during one tick. ``waiting``: messages that nobody handled, the oldest first."""
+
+    at: float
+    state: WorldState
+    senses: Senses
+    waiting: tuple[ExternalMessage, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the leaves decided in one tick. ``message``: the one that ``chosen`` answers."""
+
+    chosen: Proposal | None = None
+    message: ExternalMessage | None = None
+    rejected: tuple[Rejection, ...] = ()
+    words: str = ''  # the model's
+
+
+NOTHING = Outcome()
+
+
+class Part(Enum):
+    """What a client of the blackboard is."""
+
+    ENGINE = 'engine'
+    GUARD = 'guard'
+    WATCH = 'watch'  # a leaf that only looks
+    CHOICE = 'choice'  # a leaf that chooses
+
+
+class Key(NamedTuple):
+    reads: frozenset[Part]
+    writes: frozenset[Part]
+
+
+KEYS = {
+    'moment': Key(
+        reads=frozenset({Part.GUARD, Part.WATCH, Part.CHOICE}), writes=frozenset({Part.ENGINE})
+    ),
+    'outcome': Key(
+        reads=frozenset({Part.ENGINE, Part.CHOICE}), writes=frozenset({Part.ENGINE, Part.CHOICE})
+    ),
+}
+
+
+def reader(client: Client, key: str) -> Callable[[], Any]:
+    """Reads ``key``. Whether ``client`` may is checked here, once, and not at each of the many
+    times that a tick reads it."""
+    if not client.is_registered(key, Access.READ):
+        raise AttributeError(f'{client.name} may not read {key}')
+    return partial(Blackboard.storage.__getitem__, client.absolute_name(key))
+
+
+class Board:
+    """The blackboard of one policy."""
+
+    def __init__(self) -> None:
+        self.namespace = f'policy_{uuid.uuid4().hex}'
+        self._clients: list[Client] = []
+
+    def client(self, part: Part, node: Behaviour | None = None) -> Client:
+        """Access to the keys that ``part`` may read and write, shown with ``node``."""
+        name = part.value if node is None else node.name
+        client = Client(name=name, namespace=self.namespace)
+        for key, (reads, writes) in KEYS.items():
+            if part in reads:
+                client.register_key(key, Access.READ)
+            if part in writes:
+                only = len(writes) == 1
+                client.register_key(key, Access.EXCLUSIVE_WRITE if only else Access.WRITE)
+        if node is not None:
+            node.blackboards.append(client)
+        self._clients.append(client)
+        return client
+
+    def close(self) -> None:
+        """Take everything of this policy out of py_trees' storage."""
+        while self._clients:
+            client = self._clients.pop()
+            for key in client.read | client.write | client.exclusive:
+                client.unregister_key(key)  # unregister() fails at one that is read and written
+            client.unregister()

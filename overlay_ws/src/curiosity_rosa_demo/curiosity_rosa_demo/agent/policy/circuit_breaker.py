@@ -1,0 +1,44 @@
+"""A model that keeps failing is left alone for a while. Pure; times are the policy's ("at")."""
+
+from __future__ import annotations
+
+
+class CircuitBreaker:
+    """After ``failures`` in a row it is open for ``open_s`` seconds, then half open: one trial,
+    which closes it or opens it anew."""
+
+    def __init__(self, failures: int, open_s: float) -> None:
+        if failures < 1 or not open_s > 0.0:
+            raise ValueError(f'failures {failures} must be at least 1, open_s {open_s} above 0')
+        self._limit = failures
+        self._open_s = open_s
+        self._failures = 0
+        self._open_until = 0.0
+        self._trying = False
+
+    @property
+    def state(self) -> str:
+        """closed; open, also when its time is over and nobody has tried yet; or half open: it is
+        being tried."""
+        if self._failures < self._limit:
+            return 'closed'
+        return 'half open' if self._trying else 'open'
+
+    def allows(self, at: float) -> bool:
+        """Whether a call may begin. It changes nothing: who begins one says so by ``begun``."""
+        if self._failures < self._limit:
+            return True
+        return not self._trying and at >= self._open_until
+
+    def begun(self) -> None:
+        self._trying = True
+
+    def succeeded(self) -> None:
+        self._trying = False
+        self._failures = 0
+
+    def failed(self, at: float) -> None:
+        self._trying = False
+        self._failures += 1
+        if self._failures >= self._limit:
+            self._open_until = at + self._open_s

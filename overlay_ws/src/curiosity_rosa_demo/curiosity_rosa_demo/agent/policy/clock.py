@@ -1,0 +1,47 @@
+"""The policy's own clock: seconds since the epoch that never go back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+WALL_FROM = 1e9  # s: who says less than September 2001 counts from its own start
+STANDS_STILL_S = 60.0  # a wall clock that was set back by up to this is waited for
+
+
+class PolicyClock:
+    """Follows ``source``: the wall's time, or simulated time that begins at 0 and may restart.
+
+    Simulated time counts on from ``epoch`` at its first reading. Where the source jumps back, or
+    becomes one of the other kind, the clock goes on from where it was. For one thread.
+    """
+
+    def __init__(
+        self, source: Callable[[], float], epoch: Callable[[], float] = time.time
+    ) -> None:
+        self._source, self._epoch = source, epoch
+        self._now = 0.0
+        self._ahead = 0.0  # of the source
+        self._kind = -1
+
+    def resume(self, at: float) -> None:
+        """It never says less than ``at`` from now on."""
+        self._now = max(self._now, at)
+
+    def now(self) -> float:
+        source = self._source()
+        self._look_at_kind(source)
+        patience = STANDS_STILL_S if source >= WALL_FROM else 0.0
+        if source + self._ahead < self._now - patience:
+            self._ahead = self._now - source
+        self._now = max(self._now, source + self._ahead)
+        return self._now
+
+    def _look_at_kind(self, source: float) -> None:
+        kind = (source > 0.0) + (source >= WALL_FROM)  # 0: simulated time that nobody told yet
+        if kind == self._kind:
+            return
+        if self._kind < 0:
+            self._now = max(self._now, self._epoch())
+        self._kind = kind
+        self._ahead = 0.0 if source >= WALL_FROM else self._now - source

@@ -1,0 +1,98 @@
+"""Decorators that tick their child only when nothing speaks against it, and say what does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+from py_trees.decorators import Decorator
+
+from curiosity_rosa_demo.agent.policy.action import Proposal
+from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+from curiosity_rosa_demo.infra.config_world import RoutineConfig
+
+NO_MODEL = 'no model is asked (policy.provider: routine)'
+NO_MESSAGE = 'no message waits'
+
+
+class Guard(Decorator):
+    """``feedback_message`` is why it said no in its last tick; '': it let its child go."""
+
+    def __init__(self, name: str, child: Behaviour, board: Board) -> None:
+        super().__init__(name=name, child=child)
+        self._moment: Callable[[], Moment] = reader(board.client(Part.GUARD, self), 'moment')
+
+    def refuses(self, moment: Moment) -> str:
+        """Why the child may not be ticked now; '': it may."""
+        raise NotImplementedError
+
+    def tick(self) -> Iterator[Behaviour]:
+        self.feedback_message = self.refuses(self._moment())
+        if not self.feedback_message:
+            yield from super().tick()
+            return
+        if self.status is not Status.FAILURE:
+            self.stop(Status.FAILURE)
+        yield self
+
+    def update(self) -> Status:
+        return self.decorated.status
+
+
+class MessageWaits(Guard):
+    def refuses(self, moment: Moment) -> str:
+        return '' if moment.waiting else NO_MESSAGE
+
+
+class MayAsk(Guard):
+    """There is a model, and nothing goes on or what goes on may be interrupted."""
+
+    def __init__(
+        self, name: str, child: Behaviour, board: Board, *, world: World, asked: bool
+    ) -> None:
+        super().__init__(name, child, board)
+        self._world, self._asked = world, asked
+
+    def refuses(self, moment: Moment) -> str:
+        if not self._asked:
+            return NO_MODEL
+        ongoing = moment.state.activity
+        if ongoing and not self._world.view.activities[ongoing.activity].interruptible:
+            return f'{ongoing.activity} may not be interrupted'
+        return moment.senses.holding
+
+
+class Due(Guard):
+    """An entry of the routine is due by its own terms, and the safety filter passes it. Without a
+    window or days of its own it is due in those of its activity."""
+
+    def __init__(
+        self,
+        name: str,
+        child: Behaviour,
+        board: Board,
+        *,
+        entry: RoutineConfig,
+        proposal: Proposal,
+        world: World,
+        safety: SafetyFilter,
+    ) -> None:
+        super().__init__(name, child, board)
+        activity = world.view.activities[entry.activity]
+        self._window, self._days = entry.window or activity.window, entry.days or activity.days
+        self._below = entry.energy_below
+        self._proposal, self._world, self._safety = proposal, world, safety
+        on = f' on {", ".join(self._days)}' if self._days else ''
+        self._early = f'due {self._window or "at any time"}{on}'
+        self._charged = f'due below {self._below:.0%} of the charge'
+
+    def refuses(self, moment: Moment) -> str:
+        at, state, senses, _ = moment
+        if not self._world.within(self._window, self._days, at):
+            return self._early
+        if self._below <= 1.0 and energy_now(state, self._world, at) >= self._below:
+            return self._charged
+        return self._safety.check(self._proposal, state, senses, at)

@@ -1,0 +1,169 @@
+"""The leaves of the tree but for those of the routine: what goes on is left alone, a message is
+answered, a model is asked. A leaf chooses and never acts: the engine begins what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+
+from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
+from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
+from curiosity_rosa_demo.agent.policy.decision_log import Rejection
+from curiosity_rosa_demo.agent.policy.events import ExternalMessage
+from curiosity_rosa_demo.agent.policy.provider import Asking, LLMPolicyProvider, NoAnswer
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.situation import situation_of, situation_text
+from curiosity_rosa_demo.agent.policy.world_state import Source
+from curiosity_rosa_demo.agent.policy.world_view import World
+
+
+class Leaf(Behaviour):
+    """``feedback_message`` is the reason of its last outcome."""
+
+    part = Part.WATCH
+
+    def __init__(self, name: str, board: Board) -> None:
+        super().__init__(name)
+        self.board = board.client(self.part, self)
+        self.moment: Callable[[], Moment] = reader(self.board, 'moment')
+
+
+class Watch(Leaf):
+    """Only looks, so that there is nothing to set up or to end."""
+
+    def tick(self) -> Iterator[Behaviour]:
+        """As Behaviour.tick, without its log lines: they cost ten times what the look costs."""
+        self.status = self.update()
+        yield self
+
+
+class Choice(Leaf):
+    part = Part.CHOICE
+
+    def choose(self, proposal: Proposal, message: ExternalMessage | None = None) -> Status:
+        board = self.board
+        board.outcome = replace(board.outcome, chosen=proposal, message=message)
+        self.feedback_message = proposal.action.rationale
+        return Status.SUCCESS
+
+    def reject(self, proposal: Proposal, reason: str) -> None:
+        board, before = self.board, self.board.outcome
+        rejection = Rejection(type=proposal.action.type, by=proposal.by, reason=reason)
+        board.outcome = replace(before, rejected=(*before.rejected, rejection))
+
+
+class Held(Watch):
+    """Runs while nothing may begin."""
+
+    def update(self) -> Status:
+        self.feedback_message = self.moment().senses.holding
+        return Status.RUNNING if self.feedback_message else Status.FAILURE
+
+
+class Continue(Watch):
+    """Runs while an activity goes on that ``by`` decided, or anybody."""
+
+    def __init__(self, name: str, board: Board, by: Source | None = None) -> None:
+        super().__init__(name, board)
+        self._by = by
+
+    def update(self) -> Status:
+        ongoing = self.moment().state.activity
+        if ongoing is None or self._by not in (None, ongoing.by):
+            self.feedback_message = ''
+            return Status.FAILURE
+        self.feedback_message = ongoing.activity
+        return Status.RUNNING
+
+
+class Answered(Choice):
+    """Begins the activity that the world view names for a message, with the oldest one. A refusal
+    is told once for each message and reason; the message waits."""
+
+    def __init__(self, name: str, board: Board, *, activity: str, safety: SafetyFilter) -> None:
+        super().__init__(name, board)
+        self._activity, self._safety = activity, safety
+        self._told: tuple[ExternalMessage, str] | None = None
+
+    def update(self) -> Status:
+        at, state, senses, waiting = self.moment()
+        message = waiting[0]
+        action = PolicyAction(type=self._activity, preemptive=True, rationale=message.text)
+        proposal = Proposal(action, Source.EMERGENCY)
+        reason = self._safety.check(proposal, state, senses, at)
+        if not reason:
+            self._told = None
+            return self.choose(proposal, message)
+        self.feedback_message = reason
+        if self._told != (message, reason):
+            self._told = message, reason
+            self.reject(proposal, f'{reason}; the message waits: {message.text}')
+        return Status.FAILURE
+
+
+class AskModel(Choice):
+    """Runs while a model is asked for one action; chooses it when it passes the safety filter. An
+    answer out of the cache interrupts nothing: what goes on after an interruption makes the same
+    situation again, and would be interrupted again and again."""
+
+    def __init__(
+        self,
+        name: str,
+        board: Board,
+        *,
+        world: World,
+        safety: SafetyFilter,
+        provider: LLMPolicyProvider | None,
+    ) -> None:
+        super().__init__(name, board)
+        self._world, self._safety, self._provider = world, safety, provider
+
+    def update(self) -> Status:
+        if self._provider is None:
+            return Status.FAILURE
+        at, state, senses, _ = self.moment()
+        options = self._safety.options(state, senses, at)
+        situation = situation_of(self._world, state, at, options)
+        if not self._provider.closed(situation, at):
+            situation = replace(situation, text=situation_text(self._world, state, at))
+        answer = self._provider.poll(situation, at)
+        if isinstance(answer, Asking):
+            self.feedback_message = 'it is asked'
+            return Status.RUNNING
+        if not isinstance(answer, NoAnswer) and answer.cached and situation.activity:
+            self.feedback_message = 'an interruption needs a fresh answer'
+            return Status.FAILURE
+        if answer.words:
+            self.board.outcome = replace(self.board.outcome, words=answer.words)
+        if isinstance(answer, NoAnswer):
+            self.feedback_message = answer.reason
+            return Status.FAILURE
+        proposal = Proposal(answer.action, Source.MODEL)
+        reason = self._safety.check(proposal, state, senses, at)
+        if not reason:
+            return self.choose(proposal)
+        self.feedback_message = reason
+        self._provider.refused(situation, answer.action, reason, at)
+        self.reject(proposal, reason)
+        return Status.FAILURE
+
+
+class Begin(Choice):
+    """Chooses what its guard found due."""
+
+    def __init__(self, name: str, board: Board, *, proposal: Proposal) -> None:
+        super().__init__(name, board)
+        self._proposal = proposal
+
+    def update(self) -> Status:
+        return self.choose(self._proposal)
+
+
+class Rest(Watch):
+    """Nothing is to be done."""
+
+    def update(self) -> Status:
+        return Status.SUCCESS

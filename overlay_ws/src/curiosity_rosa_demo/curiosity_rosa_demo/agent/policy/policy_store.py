@@ -1,0 +1,231 @@
+"""What the policy keeps across restarts: its state, whether it acts unasked, its last decisions.
+
+One SQLite file in WAL mode with fsync: what save() returned from is found again, whatever happens
+to the process. Used by one process, and by one thread at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from curiosity_rosa_demo.agent.policy.decision_log import Decision
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.infra.config_world import WorldView
+
+APPLICATION_ID = 0x43524F50  # 'CROP', in the header of the file
+VERSION = 1
+
+_LAYOUT = f"""
+    BEGIN IMMEDIATE;
+    CREATE TABLE kept (
+        one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL, auto INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE decision (seq INTEGER PRIMARY KEY, decision TEXT NOT NULL) STRICT;
+    PRAGMA application_id = {APPLICATION_ID};
+    PRAGMA user_version = {VERSION};
+    COMMIT
+"""
+_ENDS = ('-wal', '-shm', '')
+_DAMAGE = ('malformed', 'not a database', 'no such table', 'no such column', 'decode to UTF-8')
+
+
+class PolicyStoreError(Exception):
+    """The file cannot be used or written; what was kept before is safe."""
+
+
+class Damaged(Exception):
+    """The file is no database, not a sound one, or one of something else."""
+
+
+class PolicyStore:
+    """``kept``: so many decisions. ``notes``: what was done to the file or left out, in words.
+    Every method raises PolicyStoreError."""
+
+    def __init__(self, path: str | Path, kept: int) -> None:
+        if kept < 1:
+            raise ValueError(f'kept is {kept}; it must be at least 1')
+        self.path = os.path.realpath(path)
+        self.notes: list[str] = []
+        self.auto = False
+        self._kept = kept
+        self._connection: sqlite3.Connection | None = None
+
+    def open(self, view: WorldView) -> WorldState | None:
+        """The state that was kept; None when there is none, or none that fits ``view``."""
+        if self._connection is not None:
+            raise PolicyStoreError(f'The policy store {self.path} is already open')
+        self.notes, self.auto = [], False
+        try:
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._connection, row = _open(self.path)
+            except Damaged as damage:
+                aside = _set_aside(self.path)
+                self.notes.append(
+                    f'{self.path} could not be read ({damage}); it was set aside as {aside}'
+                )
+                self._connection, row = _open(self.path)
+        except (OSError, sqlite3.Error, Damaged) as error:
+            raise _error(error, self.path) from None
+        if row is None:
+            return None
+        text, self.auto = row[0], bool(row[1])
+        return self._fitting(text, view)
+
+    def save(self, state: WorldState, decision: Decision, auto: bool) -> None:
+        """All of it or nothing. The kept state says that the decision's tick was its last."""
+        connection = self._opened()
+        ticked = state.model_copy(update={'ticked_at': max(state.ticked_at, decision.at)})
+        statements = (
+            ('BEGIN IMMEDIATE', ()),
+            ('INSERT OR REPLACE INTO kept VALUES (1, ?, ?)', (ticked.model_dump_json(), auto)),
+            ('INSERT INTO decision (decision) VALUES (?)', (decision.model_dump_json(),)),
+            (
+                'DELETE FROM decision WHERE seq <= (SELECT max(seq) FROM decision) - ?',
+                (self._kept,),
+            ),
+            ('COMMIT', ()),
+        )
+        try:
+            for statement, values in statements:
+                connection.execute(statement, values)
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):  # there may be nothing left to roll back
+                connection.execute('ROLLBACK')
+            raise _error(error, self.path) from None
+        self.auto = auto
+
+    def save_auto(self, auto: bool) -> None:
+        """Whether it acts unasked, where there is no decision to keep with it. Nothing is kept
+        before the first save()."""
+        connection = self._opened()
+        try:
+            connection.execute('UPDATE kept SET auto = ?', (auto,))
+        except sqlite3.Error as error:
+            raise _error(error, self.path) from None
+        self.auto = auto
+
+    def last(self, count: int) -> list[Decision]:
+        """The newest last. A decision that an older version wrote in another shape is left out."""
+        try:
+            rows = self._opened().execute(
+                'SELECT decision FROM decision ORDER BY seq DESC LIMIT ?', (count,)
+            )
+            texts = [text for (text,) in rows]
+        except sqlite3.Error as error:
+            raise _error(error, self.path) from None
+        return [decision for text in reversed(texts) if (decision := _decision(text))]
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            raise PolicyStoreError(f'The policy store {self.path} is not open; call open() first')
+        return self._connection
+
+    def _fitting(self, text: str, view: WorldView) -> WorldState | None:
+        try:
+            state = WorldState.model_validate_json(text)
+        except ValidationError as error:
+            fault = f'{error.errors()[0]["loc"]}: {error.errors()[0]["msg"]}'
+            self.notes.append(f'the state in {self.path} cannot be read ({fault}); it was dropped')
+            return None
+        strange = _strange(state, view)
+        if strange:
+            self.notes.append(f'the state in {self.path} was dropped: {strange}')
+            return None
+        devices = {name: each.available for name, each in view.devices.items()}
+        known = {name: usable for name, usable in state.devices.items() if name in devices}
+        return state.model_copy(update={'devices': devices | known})
+
+
+def _strange(state: WorldState, view: WorldView) -> str:
+    """What of the state the world view does not have, in words; '' when it has everything."""
+    if state.place and state.place not in view.places:
+        return f'the world view has no place {state.place!r}; it has {", ".join(view.places)}'
+    going_on = [*state.suspended, *([state.activity] if state.activity else [])]
+    for name in (each.activity for each in going_on):
+        if name not in view.activities:
+            known = ', '.join(view.activities)
+            return f'the world view has no activity {name!r}; it has {known}'
+    return ''
+
+
+def _decision(text: str) -> Decision | None:
+    try:
+        return Decision.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def _open(path: str) -> tuple[sqlite3.Connection, tuple[str, int] | None]:
+    """With what is kept: the state and auto. Raises Damaged, PolicyStoreError, sqlite3.Error."""
+    connection = sqlite3.connect(path, timeout=0.5, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute('PRAGMA locking_mode = EXCLUSIVE')
+        _check_owner(connection, path)  # before anything is changed
+        connection.execute('PRAGMA journal_mode = WAL')
+        connection.execute('PRAGMA synchronous = FULL')
+        (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
+        if verdict != 'ok':
+            raise Damaged(verdict)
+        if connection.execute('PRAGMA user_version').fetchone() == (0,):
+            connection.executescript(_LAYOUT)
+        connection.execute('UPDATE kept SET auto = auto')  # it shows who cannot write
+        return connection, connection.execute('SELECT state, auto FROM kept').fetchone()
+    except BaseException as error:
+        connection.close()
+        if any(sign in str(error) for sign in _DAMAGE):
+            raise Damaged(str(error)) from error
+        raise
+
+
+def _check_owner(connection: sqlite3.Connection, path: str) -> None:
+    (version,) = connection.execute('PRAGMA user_version').fetchone()
+    (application,) = connection.execute('PRAGMA application_id').fetchone()
+    (tables,) = connection.execute('SELECT count(*) FROM sqlite_master').fetchone()
+    if application != APPLICATION_ID and (application or version or tables):
+        raise Damaged('it is a database of something else')
+    if version > VERSION:
+        raise PolicyStoreError(
+            f'{path} has version {version}, this program knows versions up to {VERSION}; run the '
+            'newer program, or move the file away'
+        )
+
+
+def _set_aside(path: str) -> str:
+    """Rename the file and what belongs to it; the new name. Nothing is ever overwritten."""
+    stem = f'{path}.corrupt-{time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())}'
+    names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
+    aside = next(name for name in names if not any(os.path.lexists(name + end) for end in _ENDS))
+    # The database comes last: its old log beside a new database would be replayed into it.
+    for end in _ENDS:
+        if os.path.lexists(path + end):
+            os.rename(path + end, aside + end)
+    return aside
+
+
+def _error(error: Exception, path: str) -> PolicyStoreError:
+    """What is wrong with the file, and what to do about it."""
+    text = str(error)
+    if 'locked' in text:
+        return PolicyStoreError(f'{path} is in use by another program; end that program')
+    if 'is full' in text or 'disk I/O' in text or 'No space' in text:
+        way_out = 'free some space or check the disk'
+    elif 'readonly' in text or 'unable to open' in text or isinstance(error, OSError):
+        way_out = 'make the file and its folder writable'
+    elif any(sign in text for sign in _DAMAGE):
+        way_out = 'restart, then it is set aside'
+    else:
+        way_out = 'move the file away and restart'
+    return PolicyStoreError(f'The policy store {path} cannot be used: {text}; {way_out}')

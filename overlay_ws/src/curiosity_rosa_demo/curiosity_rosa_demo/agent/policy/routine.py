@@ -1,0 +1,40 @@
+"""The routine as a branch of the tree: what is due by the world view's rules, deterministic, for
+when no model has anything better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from py_trees.behaviour import Behaviour
+from py_trees.composites import Selector
+
+from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
+from curiosity_rosa_demo.agent.policy.blackboard import Board
+from curiosity_rosa_demo.agent.policy.guards import Due
+from curiosity_rosa_demo.agent.policy.leaves import Begin, Continue, Rest
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.world_state import Source
+from curiosity_rosa_demo.agent.policy.world_view import World
+
+
+def routine_fallback(board: Board, world: World, safety: SafetyFilter) -> Selector:
+    """The entries in their order, then what goes on, then nothing."""
+    entries = list(_entries(board, world, safety))
+    last = [Continue('continue', board), Rest('rest', board)]
+    return Selector('RoutineFallback', memory=False, children=[*entries, *last])
+
+
+def _entries(board: Board, world: World, safety: SafetyFilter) -> Iterator[Behaviour]:
+    for number, entry in enumerate(world.view.routine, 1):
+        action = PolicyAction(type=entry.activity, preemptive=entry.preemptive)
+        proposal = Proposal(action, Source.ROUTINE)
+        name = f'{number} {entry.activity}'  # there may be several entries of one activity
+        yield Due(
+            f'{name} due',
+            Begin(f'{name} begins', board, proposal=proposal),
+            board,
+            entry=entry,
+            proposal=proposal,
+            world=world,
+            safety=safety,
+        )

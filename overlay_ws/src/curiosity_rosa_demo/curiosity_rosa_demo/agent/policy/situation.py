@@ -1,0 +1,54 @@
+"""What a model is told of the moment in which it is asked."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.policy.provider import Situation
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+
+RECENT = 6  # activities and arrivals that are told, the latest first
+
+
+def situation_of(
+    world: World, state: WorldState, at: float, options: tuple[str, ...]
+) -> Situation:
+    """The situation without its text, which costs more and matters only when a model is asked."""
+    activity = state.activity.activity if state.activity else ''
+    return Situation(
+        place=state.place,
+        activity=activity,
+        energy=energy_now(state, world, at),
+        options=options,
+        text='',
+    )
+
+
+def situation_text(world: World, state: WorldState, at: float) -> str:
+    """Times are local."""
+    place = state.place or 'an unknown place'
+    energy = energy_now(state, world, at)
+    lines = [f'It is {world.describe(at)}.', f'Place: {place}. Energy: {energy:.0%}.']
+    if state.activity:
+        since = _time(world, state.activity.began_at)
+        lines.append(f'Goes on: {state.activity.activity}, since {since}.')
+    if state.suspended:
+        names = ', '.join(ongoing.activity for ongoing in reversed(state.suspended))
+        lines.append(f'Put aside, goes on afterwards: {names}.')
+    missing = [name for name, usable in state.devices.items() if not usable]
+    if missing:
+        lines.append(f'Cannot be used: {", ".join(missing)}.')
+    lines += _recently(world, state)
+    return '\n'.join(lines)
+
+
+def _recently(world: World, state: WorldState) -> list[str]:
+    memory = state.memory
+    facts = [(at, f'{name} ended') for name, at in memory.ended.items()]
+    facts += [(at, f'{name} failed') for name, at in memory.failed.items()]
+    facts += [(at, f'came to {place}') for place, at in memory.arrived.items()]
+    latest = sorted(facts, reverse=True)[:RECENT]
+    return [f'{_time(world, at)}: {what}.' for at, what in latest]
+
+
+def _time(world: World, at: float) -> str:
+    return world.local(at).strftime('%a %H:%M')

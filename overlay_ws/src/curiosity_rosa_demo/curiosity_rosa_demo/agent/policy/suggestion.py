@@ -1,0 +1,79 @@
+"""What a model is asked and what comes back, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.react.texts import printable
+
+LONGEST_WORDS = 300  # characters of what a model said that are kept
+
+Key = tuple[str, str, int, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the model is asked about. ``activity`` '': nothing goes on. ``options``: names of the
+    activities that it may suggest. ``text``: for the prompt; only needed when it is asked."""
+
+    place: str
+    activity: str
+    energy: float  # a fraction of the full charge
+    options: tuple[str, ...]
+    text: str
+
+    @cached_property
+    def key(self) -> Key:
+        """Equal for situations that deserve the same answer."""
+        return self.place, self.activity, int(self.energy * 10), self.options
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``words``: what the model said, in one line. ``cached``: it said so earlier."""
+
+    action: PolicyAction
+    words: str
+    cached: bool
+
+
+@dataclass(frozen=True)
+class NoAnswer:
+    reason: str
+    words: str = ''
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The model has not answered yet."""
+
+
+class PolicyFailed(Exception):
+    """The model gave no action that can be read. ``reason`` is for the user, ``words`` what the
+    model said."""
+
+    def __init__(self, reason: str, words: str = '') -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.words = spoken(words)
+
+
+def spoken(text: str) -> str:
+    """What a model said, in one line of valid Unicode that a console can show."""
+    return printable(text[: 4 * LONGEST_WORDS])[:LONGEST_WORDS]
+
+
+def checked(action: object) -> PolicyAction:
+    """``action`` with texts that a console can show. Raises PolicyFailed."""
+    if not isinstance(action, PolicyAction):
+        raise PolicyFailed('The model named no activity.', str(action))
+    if action.type != printable(action.type):
+        raise PolicyFailed('The model named an activity that nobody can read.', action.type)
+    return action.model_copy(update={'rationale': spoken(action.rationale)})
+
+
+def in_words(action: PolicyAction, why: str) -> str:
+    name = f'{action.type} (preemptive)' if action.preemptive else action.type
+    return f'{name}: {why}' if why else name

@@ -1,0 +1,128 @@
+"""When the policy decides: at aligned instants of the local wall clock.
+
+An instant is aligned when the time of day there is a whole number of ``tick_s``; each day begins
+anew at 00:00. An hour that a change of the clocks repeats has its instants twice, one that it
+skips has none. Inside, times are whole milliseconds since the epoch, so that nothing is rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timezone, tzinfo
+
+DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True)
+class Due:
+    """``at``: the instant in seconds since the epoch. ``missed``: how many before it were slept
+    through."""
+
+    at: float
+    missed: int
+
+
+class TickScheduler:
+    def __init__(self, tick_s: float, zone: tzinfo) -> None:
+        self._tick = round(tick_s * 1000.0)
+        if not 0 < self._tick <= DAY_MS:
+            raise ValueError(f'tick_s = {tick_s}: must be from 0.001 to 86400 seconds')
+        self._zone = zone
+        self._fixed = isinstance(zone, timezone)
+        self._steady = range(0), 0  # a day on which the clocks do not change, and its offset
+        self._ticked: int | None = None
+        self._next: int | None = None
+
+    def resume(self, at: float) -> None:
+        """The instants up to ``at`` were ticked, in an earlier run."""
+        self._ticked = self._last(_floor_ms(at))
+        self._next = self._following(self._ticked)
+
+    def due(self, now: float) -> Due | None:
+        """The latest instant up to ``now``, once, however many were slept through before it."""
+        now_ms = _floor_ms(now)
+        if self._next is not None and now_ms < self._next:
+            return None
+        at = self._last(now_ms)
+        missed = (
+            0 if self._ticked is None or at == self._next else self._count(self._ticked, at) - 1
+        )
+        self._ticked, self._next = at, self._following(at)
+        return Due(at / 1000.0, missed)
+
+    def next_at(self, now: float) -> float:
+        """The first instant after ``now``."""
+        return self._following(_floor_ms(now)) / 1000.0
+
+    def _offset(self, at: int) -> int:
+        day, offset = self._steady
+        if at in day:
+            return offset
+        begin = at - at % DAY_MS
+        offset = self._looked_up(at)
+        if self._looked_up(begin) == offset == self._looked_up(begin + DAY_MS):
+            self._steady = range(begin, begin + DAY_MS), offset
+        return offset
+
+    def _looked_up(self, at: int) -> int:
+        offset = datetime.fromtimestamp(at // 1000, self._zone).utcoffset()
+        assert offset is not None
+        return round(offset.total_seconds()) * 1000
+
+    def _last(self, at: int) -> int:
+        """The latest instant up to ``at``."""
+        offset = self._offset(at)
+        time_of_day = (at + offset) % DAY_MS
+        found = at - time_of_day % self._tick
+        change = self._change(found, at)
+        return found if change is None else self._last(change - 1)
+
+    def _following(self, at: int) -> int:
+        """The first instant after ``at``."""
+        offset = self._offset(at)
+        time_of_day = (at + offset) % DAY_MS
+        step = self._tick - time_of_day % self._tick
+        found = at + min(step, DAY_MS - time_of_day)
+        change = self._change(at, found)
+        if change is None:
+            return found
+        return change if self._last(change) == change else self._following(change)
+
+    def _change(self, begin: int, end: int) -> int | None:
+        """When in (``begin``, ``end``] the clocks change."""
+        if self._fixed:
+            return None
+        before = self._offset(begin)
+        if self._offset(end) == before:
+            return None
+        while end - begin > 1:
+            middle = (begin + end) // 2
+            if self._offset(middle) == before:
+                begin = middle
+            else:
+                end = middle
+        return end
+
+    def _count(self, begin: int, end: int) -> int:
+        """How many instants there are in (``begin``, ``end``]."""
+        count = 0
+        while begin < end:
+            stop = end if self._fixed else min(end, begin + DAY_MS)
+            change = self._change(begin, stop)
+            if change is not None:
+                stop = change - 1
+                count += self._last(change) == change
+            offset = self._offset(begin)
+            count += self._up_to(stop + offset) - self._up_to(begin + offset)
+            begin = stop if change is None else change
+        return count
+
+    def _up_to(self, local: int) -> int:
+        days, time_of_day = divmod(local, DAY_MS)
+        return days * -(-DAY_MS // self._tick) + time_of_day // self._tick + 1
+
+
+def _floor_ms(at: float) -> int:
+    """The latest whole millisecond up to ``at``; exact for what was made from milliseconds."""
+    ms = round(at * 1000.0)
+    return ms if ms / 1000.0 <= at else ms - 1

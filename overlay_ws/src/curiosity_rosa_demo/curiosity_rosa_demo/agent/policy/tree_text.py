@@ -1,0 +1,54 @@
+"""A tree as text for a terminal and as a graph for graphviz, each with the last tick's outcome."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+from py_trees.display import ascii_tree, dot_tree
+
+COLOUR = re.compile('\x1b\\[[0-9;]*m')
+OUTCOME = {
+    Status.SUCCESS: 'yes',
+    Status.FAILURE: 'no',
+    Status.RUNNING: 'goes on',
+    Status.INVALID: 'not asked',
+}
+YES = f': {OUTCOME[Status.SUCCESS]}'  # the end of a node in words that just said so
+NO = re.compile(rf': {OUTCOME[Status.FAILURE]}(?: \(|$)')
+FILL = {
+    Status.SUCCESS: 'palegreen',
+    Status.FAILURE: 'mistyrose',
+    Status.RUNNING: 'lightblue',
+    Status.INVALID: 'white',
+}
+
+
+def in_words(node: Behaviour) -> str:
+    """One line: the node, how it went and why."""
+    why = f' ({node.feedback_message})' if node.feedback_message else ''
+    return f'{node.name}: {OUTCOME[node.status]}{why}'
+
+
+def as_text(root: Behaviour, visited: Collection[Behaviour]) -> str:
+    """Behind each node that the last tick visited: o yes, x no, * goes on, and why."""
+    drawn = ascii_tree(root, visited={node.id: node.status for node in visited})
+    return COLOUR.sub('', drawn).rstrip('\n')
+
+
+def as_graph(root: Behaviour, visited: Collection[Behaviour]) -> str:
+    """In graphviz's language: green yes, red no, blue goes on, white not asked."""
+    graph = dot_tree(root)
+    graph.set_name('policy')
+    by_name = {node.name: node for node in root.iterate()}
+    for drawn in graph.get_nodes():
+        node = by_name.get(drawn.get_name().strip('"'))
+        if node is None:  # the defaults of the graph
+            continue
+        seen = node in visited
+        drawn.set('fillcolor', FILL[node.status if seen else Status.INVALID])
+        if seen and node.feedback_message:
+            drawn.set('tooltip', node.feedback_message.replace('\\', '\\\\'))
+    return graph.to_string()

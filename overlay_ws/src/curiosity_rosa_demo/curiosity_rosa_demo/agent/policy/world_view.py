@@ -1,0 +1,86 @@
+"""The world of a policy at a time: local time, windows, places, energy.
+
+Times are seconds since the epoch by the policy's clock; local time is that of the world's zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, tzinfo
+from functools import lru_cache
+
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.infra.config_world import DAY_MIN, DAYS, WorldView, minutes_of_day
+
+
+class World:
+    def __init__(self, view: WorldView, zone: tzinfo) -> None:
+        self.view, self.zone = view, zone
+        self._moment = _moment(0.0, zone)
+
+    def local(self, at: float) -> datetime:
+        return self._of(at)[1]
+
+    def within(self, window: str, days: Sequence[str], at: float) -> bool:
+        """Whether ``at`` is in ``window`` ('' is the whole day) of one of ``days`` (none: any)."""
+        _, _, minute, _ = self._of(at)
+        begin, end = _minutes(window)
+        inside = begin <= minute < end if begin < end else minute >= begin or minute < end
+        return inside and (not days or self.day(window, at) in days)
+
+    def day(self, window: str, at: float) -> str:
+        """The day to which ``at`` counts. What is left of a window after midnight belongs to the
+        day on which it begins."""
+        _, _, minute, weekday = self._of(at)
+        begin, end = _minutes(window)
+        return DAYS[weekday - (minute < end < begin)]  # DAYS[-1] is Sunday
+
+    def place_of(self, zones: Collection[str]) -> str:
+        """Where a measured rover is that was found in ``zones``: the place of the first of them
+        in the world's order, else the place without a zone."""
+        elsewhere = ''
+        for name, place in self.view.places.items():
+            if place.zone in zones:
+                return name
+            if not place.zone:
+                elsewhere = name
+        return elsewhere
+
+    def describe(self, at: float) -> str:
+        """The local time in words, such as 'Monday, 2026-01-05 07:20'."""
+        return f'{self.local(at):%A, %Y-%m-%d %H:%M}'
+
+    def _of(self, at: float) -> tuple[float, datetime, int, int]:
+        if at != self._moment[0]:
+            self._moment = _moment(at, self.zone)
+        return self._moment
+
+
+def _moment(at: float, zone: tzinfo) -> tuple[float, datetime, int, int]:
+    """``at``, its local time, the minute of the day and the number of the weekday."""
+    local = datetime.fromtimestamp(at, zone)
+    return at, local, local.hour * 60 + local.minute, local.weekday()
+
+
+def energy_now(state: WorldState, world: World, at: float) -> float:
+    """The energy at ``at``: as measured, or with what the ongoing activity did to it since
+    ``energy_at``. An activity that is held neither takes nor gives."""
+    ongoing, view = state.activity, world.view
+    if ongoing is None or ongoing.held or view.measured:
+        return state.energy
+    activity = view.activities.get(ongoing.activity)
+    if activity is None:  # the world was changed meanwhile
+        return state.energy
+    until = at if ongoing.until is None else min(at, ongoing.until)
+    hours = max(0.0, until - ongoing.energy_at) / 3600.0
+    return min(1.0, max(0.0, state.energy + activity.energy_per_h * hours))
+
+
+@lru_cache(maxsize=256)
+def _minutes(window: str) -> tuple[int, int]:
+    """Begin and end of ``window`` in minutes since midnight; a window over midnight ends before
+    it begins."""
+    if not window:
+        return 0, DAY_MIN
+    begin, _, end = window.partition('-')
+    return minutes_of_day(begin), minutes_of_day(end)

@@ -1,0 +1,66 @@
+"""The model that suggests what to do unasked: made when it is first asked, in the thread that asks
+it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.provider import (
+    Ask,
+    LLMPolicyProvider,
+    PolicyFailed,
+    Situation,
+)
+from curiosity_rosa_demo.infra.config_models import Config
+
+MakeProvider = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # takes its on_answer
+
+
+def make_provider(
+    config: Config, imported: Callable[[], None], on_answer: Callable[[], None]
+) -> LLMPolicyProvider | None:
+    """None where the rules alone decide. ``imported`` returns when the agent has imported its own
+    model: two threads that import parts of LangChain can wait for each other."""
+    settings, llm = config.agent.policy, config.agent.llm
+    if 'routine' in (settings.provider, llm.provider):
+        return None
+    return LLMPolicyProvider(_asked_later(config, imported), settings, on_answer=on_answer)
+
+
+def no_model_note(config: Config) -> str:
+    """What to say to somebody who set policy.provider and gets no model all the same."""
+    if config.agent.policy.provider == 'routine' or config.agent.llm.provider != 'routine':
+        return ''
+    return (
+        'policy.provider is llm, but llm.provider is routine: no model is asked. '
+        'Set llm.provider and llm.model in agent.yaml.'
+    )
+
+
+def _asked_later(config: Config, imported: Callable[[], None]) -> Ask:
+    making = threading.Lock()
+    made: list[Ask] = []
+
+    def ask(situation: Situation, refusals: str) -> PolicyAction:
+        imported()
+        with making:  # a call that hung may have been given up, and still be here
+            if not made:
+                made.append(_ask(config))
+        return made[0](situation, refusals)
+
+    return ask
+
+
+def _ask(config: Config) -> Ask:
+    """Raises PolicyFailed."""
+    from curiosity_rosa_demo.agent.policy.chat_policy import ask_chat_model, for_policy
+    from curiosity_rosa_demo.agent.rosa_agent_factory import ModelSetupError, make_chat_model
+
+    llm = for_policy(config.agent.llm, config.agent.policy)
+    try:
+        model = make_chat_model(llm)
+    except ModelSetupError as error:
+        raise PolicyFailed(str(error)) from None
+    return ask_chat_model(model, config.world, llm)

@@ -1,0 +1,99 @@
+"""A thread that does one thing after the other, and looks around in between."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent import futures
+from typing import TypeVar
+
+T = TypeVar('T')
+Job = Callable[[], object]
+CLOSE_WAIT_S = 5.0
+
+_log = logging.getLogger('curiosity_rosa.worker')
+
+
+class Worker:
+    """``look`` is called after every job and every ``wake``, and whenever ``every_s()`` seconds
+    have passed; None: not by itself. ``on_error`` hears, in the thread, of what a job or a look
+    has raised; the thread goes on."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        look: Job,
+        every_s: Callable[[], float | None],
+        on_error: Callable[[Exception], None],
+    ) -> None:
+        self._look, self._every_s, self._on_error = look, every_s, on_error
+        self._changed = threading.Condition()
+        self._jobs: deque[Job] = deque()
+        self._woken = self._closed = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def post(self, job: Job) -> None:
+        """From any thread: do it soon, in the order of the calls."""
+        with self._changed:
+            self._jobs.append(job)
+            self._changed.notify()
+
+    def wake(self) -> None:
+        with self._changed:
+            self._woken = True
+            self._changed.notify()
+
+    def ask(self, work: Callable[[], T], timeout_s: float) -> T:
+        """From another thread: what ``work`` returns or raises. Raises TimeoutError; then it is
+        done nevertheless, unless the thread has ended."""
+        answer: futures.Future[T] = futures.Future()
+
+        def job() -> None:
+            try:
+                answer.set_result(work())
+            except Exception as error:
+                answer.set_exception(error)
+                raise
+
+        self.post(job)
+        try:
+            return answer.result(timeout_s)
+        except futures.TimeoutError:  # not the builtin one before Python 3.11
+            if answer.done():
+                raise
+            raise TimeoutError(f'No answer within {timeout_s:g} s') from None
+
+    def close(self) -> None:
+        """End the thread after what it does now."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join(CLOSE_WAIT_S)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(
+                    lambda: self._jobs or self._woken or self._closed, self._every_s()
+                )
+                if self._closed:
+                    return
+                self._woken = False
+                job = self._jobs.popleft() if self._jobs else self._look
+            self._do(job)
+            if job is not self._look:
+                self._do(self._look)
+
+    def _do(self, job: Job) -> None:
+        try:
+            job()
+        except Exception as error:
+            _log.exception('event=job_failed')
+            try:
+                self._on_error(error)
+            except Exception:
+                _log.exception('event=on_error_failed')

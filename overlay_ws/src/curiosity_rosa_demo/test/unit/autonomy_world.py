@@ -1,0 +1,109 @@
+"""A day in the life of an agent whose clock the test owns, before a real mission."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from curiosity_rosa_demo.agent.policy.decision_log import Decision
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config_world import WorldView
+from mission_world import CONFIG, Bench
+
+SINGAPORE = timezone(timedelta(hours=8))
+TEN = datetime(2026, 11, 24, 10, 0, tzinfo=SINGAPORE).timestamp()  # on a Tuesday
+MIN, HOUR = 60.0, 3600.0
+
+WORLD: dict[str, Any] = {
+    'says': 'a rover in a test',
+    'measured': False,
+    'begins': {'place': 'base', 'energy': 0.8},
+    'places': {'base': {'leads_to': ['field']}, 'field': {'leads_to': ['base']}},
+    'devices': {'battery': {'abilities': ['charge']}},
+    'activities': {
+        'survey': {
+            'says': 'surveys the ground',
+            'window': '06:00-20:00',
+            'minutes': 20,
+            'again_after_h': 2.0,
+            'does': [{'skill': 'mast_open'}, {'skill': 'capture_and_score'}],
+        },
+        'sleep': {'says': 'sleeps', 'window': '21:00-05:00', 'minutes': 480},
+        'charge': {'says': 'charges', 'does': [{'skill': 'charge'}], 'again_after_h': 1.0},
+        'read': {'says': 'reads a message', 'minutes': 2, 'interruptible': False},
+        'rest': {'says': 'stands still', 'minutes': 30},
+        'wonder': {'says': 'wonders', 'asks': 'Find something of interest.'},
+    },
+    'emergencies': [{'event': 'external.message', 'activity': 'read'}],
+    'routine': [{'activity': 'sleep'}, {'activity': 'survey', 'preemptive': False}],
+}
+
+
+def config_of(world: dict[str, Any] | None = None, **policy: Any) -> Config:
+    """The shipped contracts but for the world; ``policy`` replaces settings of its section."""
+    settings = CONFIG.agent.policy.model_copy(update=policy)
+    agent = CONFIG.agent.model_copy(update={'policy': settings})
+    view = WorldView.model_validate({**WORLD, **(world or {})})
+    return CONFIG.model_copy(update={'world': view, 'agent': agent})
+
+
+class Life(Bench):
+    """It begins at ten in the morning of a Tuesday."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        ready: bool = True,
+        go_on: bool = False,
+        config: Config | None = None,
+        at: float = TEN,
+        provider: LLMPolicyProvider | None = None,
+    ) -> None:
+        self.at = at
+        config = config or config_of()
+        super().__init__(
+            folder,
+            ready=ready,
+            go_on=go_on,
+            config=config,
+            now=lambda: self.at,
+            provider=provider,
+        )
+
+    def on(self) -> str:
+        outcome = self.autonomy.on()
+        assert outcome.ok, outcome.answer
+        return outcome.answer
+
+    @property
+    def state(self) -> WorldState:
+        """Between two ticks."""
+        return self.autonomy._worker.ask(lambda: self.autonomy._kept.policy.state, 10.0)
+
+    @property
+    def activity(self) -> str:
+        ongoing = self.state.activity
+        return ongoing.activity if ongoing else ''
+
+    def decisions(self) -> list[Decision]:
+        return self.autonomy._worker.ask(lambda: self.autonomy._kept.last(1000), 10.0)
+
+    def goes_on(self, activity: str) -> None:
+        self.until(lambda: self.activity == activity, f'{activity or "nothing"} to go on')
+
+    def pass_time(self, seconds: float) -> None:
+        """And wait until that was noticed; for while it is on."""
+        seen = self.decisions()[-1].at
+        self.at += seconds
+        self.until(lambda: self.decisions()[-1].at > seen, 'a tick')
+
+    def states(self, name: str) -> list[str]:
+        """Of the tasks for the skill ``name``, in order of submission."""
+        return [task.state.name for task in self.mission.known_tasks() if task.name == name]
+
+    def become(self, name: str, *states: str) -> None:
+        self.until(lambda: self.states(name) == [*states], f'{name} to be {states}')

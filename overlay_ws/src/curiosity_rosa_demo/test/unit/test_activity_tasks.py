@@ -1,0 +1,155 @@
+"""What the kernel does for an activity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autonomy_world import config_of
+from curiosity_rosa_demo.agent.policy.activity_tasks import (
+    AUTO_PRIORITY,
+    UNASKED,
+    check_world,
+    tasks_of,
+)
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
+from curiosity_rosa_demo.agent.react.plan_steps import check_plan
+from curiosity_rosa_demo.agent.skills.react import MAX_SWITCHES
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.lifecycle import check_task
+from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from curiosity_rosa_demo.infra.config_world import ActivityConfig, WorldView
+from mission_world import CONFIG, REGISTRY
+
+RESOURCES = frozenset({'base', 'mast', 'camera'})
+
+
+def tasks(view: WorldView, name: str, count: int, by: Source = Source.ROUTINE) -> list[Task]:
+    ids = [f'id{number}' for number in range(count)]
+    return tasks_of(Ongoing(activity=name, by=by, began_at=5.0, energy_at=5.0, task_ids=ids), view)
+
+
+def view_of(activity: dict[str, Any]) -> WorldView:
+    return config_of({'activities': {'x': {'says': 'does x', **activity}}} | NONE_ELSE).world
+
+
+NONE_ELSE: dict[str, Any] = {'routine': [], 'emergencies': []}
+
+
+steps = st.lists(
+    st.sampled_from(
+        [
+            {'skill': 'mast_open'},
+            {'skill': 'navigate_to_pose', 'arguments': {'x': 6.5, 'y': 0.0}},
+            {'skill': 'speak', 'arguments': {'text': 'Good morning'}},
+        ]
+    ),
+    min_size=1,
+    max_size=5,
+)
+works: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.just({}),
+    st.builds(lambda does: {'does': does}, steps),
+    st.just({'does': [{'skill': 'charge'}]}),
+    st.just({'asks': 'Look around.', 'expects': 'good_capture'}),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(works, st.sampled_from([0, 0.5, 20, 1440]), st.sampled_from(Source))
+def test_every_activity_becomes_tasks_that_the_kernel_takes(
+    work: dict[str, Any], minutes: float, by: Source
+) -> None:
+    if not work and not minutes:
+        return
+    view = view_of({**work, 'minutes': minutes})
+    made = tasks(view, 'x', bool(work) + bool(minutes), by)
+    for index, task in enumerate(made):
+        check_task(task, RESOURCES)
+        assert (task.id, task.idempotency_key) == (f'id{index}',) * 2
+        assert task.priority == AUTO_PRIORITY < Task('react').priority
+        assert task.blocked_by == tuple(each.id for each in made[:index])
+        assert task.metadata[UNASKED] == 'x'
+        assert task.max_retries == 0
+    if minutes:
+        last = made[-1]
+        assert (last.name, last.resources) == ('activity', frozenset())
+        assert last.metadata['activity'] == 'x'
+        assert last.metadata['minutes'] == minutes
+    if 'asks' in work:
+        first = made[0]
+        assert (first.name, first.resources) == ('react', None)
+        assert first.metadata['text'] == 'Look around.'
+        assert first.metadata['expects'] == 'good_capture'
+        assert first.metadata['switches'] == MAX_SWITCHES  # it begins nothing else
+    if work.get('does') == [{'skill': 'charge'}]:
+        assert made[0].name == 'charge'
+    elif 'does' in work:
+        assert made[0].metadata['switches'] == MAX_SWITCHES
+        plan = Plan.from_dict(made[0].metadata['plan'])
+        assert check_plan(plan, [skill.name for skill in REGISTRY]) == []
+        assert [(step.action, step.parameters) for step in plan.steps] == [
+            (each['skill'], each.get('arguments', {})) for each in work['does']
+        ]
+        assert plan.source == by.value
+        assert not plan.requires_confirmation
+
+
+def test_an_activity_with_another_number_of_tasks_is_refused() -> None:
+    with pytest.raises(ValueError, match='zip'):
+        tasks(view_of({'minutes': 5}), 'x', 2)
+
+
+@pytest.mark.parametrize('name', ['world_view', 'companion'])
+def test_the_worlds_that_ship_can_be_lived_in(name: str) -> None:
+    config = load_config()
+    if name != 'world_view':
+        from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
+
+        config = config.model_copy(update={'world': load_world(name, shipped_config_dir())})
+    check_world(config, REGISTRY)
+    for activity, each in config.world.activities.items():
+        made = tasks(config.world, activity, bool(each.does or each.asks) + bool(each.minutes))
+        for task in made:
+            check_task(task, RESOURCES)
+
+
+@pytest.mark.parametrize(
+    ('does', 'told'),
+    [
+        (
+            [{'skill': 'mast_open'}, {'skill': 'fly'}],
+            "my_world.yaml: activities.x.does[1].skill = 'fly': There is no skill 'fly'; there",
+        ),
+        (
+            [{'skill': 'navigate_to_pose', 'arguments': {'x': 'far'}}],
+            "activities.x.does[0].arguments = {'x': 'far'}: navigate_to_pose: ",
+        ),
+        (
+            [{'skill': 'charge'}, {'skill': 'mast_open'}],
+            "does[0].skill = 'charge': it must be the only step",
+        ),
+        (
+            [{'skill': 'react', 'arguments': {'text': 'Go'}}],
+            "does[0].skill = 'react': it is no step of a plan; use asks in its place",
+        ),
+        (
+            [{'skill': 'activity', 'arguments': {'activity': 'nap', 'minutes': 5}}],
+            'use minutes in its place',
+        ),
+    ],
+)
+def test_a_step_that_cannot_be_taken_is_found_at_the_start(does: list[Any], told: str) -> None:
+    world = {'activities': {'x': {'says': 'x', 'does': does}}} | NONE_ELSE
+    with pytest.raises(ConfigError) as caught:
+        check_world(config_of(world, world_view='my_world'), REGISTRY)
+    assert told in str(caught.value)
+
+
+def test_the_test_world_itself_is_sound() -> None:
+    check_world(config_of(), REGISTRY)
+    assert isinstance(CONFIG.world.activities['sleep'], ActivityConfig)

@@ -1,0 +1,573 @@
+"""The policy alive, before a real mission whose rover the test holds the strings of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autonomy_world import HOUR, MIN, TEN, Life, config_of
+from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
+from curiosity_rosa_demo.agent.policy_news import MESSAGE, MESSAGES, News
+from curiosity_rosa_demo.agent.skills.activity import LOOK_S
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.domain.plan import Plan
+
+
+@pytest.fixture
+def life(tmp_path: Path) -> Iterator[Life]:
+    with Life(tmp_path) as life:
+        yield life
+
+
+def surveys(life: Life) -> None:
+    """It was switched on, and its survey is at work."""
+    life.on()
+    life.goes_on('survey')
+    life.become('react', 'ACTIVE')
+    assert life.session.started.wait(20.0)
+
+
+def nothing_begins(life: Life, hours: int = 3) -> None:
+    """Whatever the hour: what waits for the clock would have been woken by it long ago."""
+    ran, tasks = list(life.session.ran), len(life.mission.known_tasks())
+    for _ in range(hours):
+        life.at += HOUR
+        life.autonomy._worker.wake()
+        life.autonomy.text()  # its thread has looked around since
+    assert life.session.ran == ran
+    assert len(life.mission.known_tasks()) == tasks
+
+
+async def settle() -> None:
+    """The loop has had many turns; what is to happen by itself has happened."""
+    for _ in range(50):
+        await asyncio.sleep(0.002)
+
+
+# --- a day ----------------------------------------------------------------------------------
+
+
+def test_it_is_off_until_somebody_says_on(life: Life) -> None:
+    assert life.autonomy.text().answer == 'auto is off; :auto on switches it on'
+    nothing_begins(life)
+    assert life.on().startswith('auto is on: the rules of world_view.yaml decide')
+    life.goes_on('survey')
+    assert life.on() == 'auto is on already'
+
+
+def test_what_is_due_begins_as_tasks_of_the_kernel_and_ends_properly(life: Life) -> None:
+    surveys(life)
+    task_id, plan = life.session.turns[0]
+    assert plan is not None
+    assert [step.action for step in Plan.from_dict(plan).steps] == [
+        'mast_open',
+        'capture_and_score',
+    ]
+    assert task_id == life.state.activity.task_ids[0]
+    life.become('activity', 'WAITING')
+    life.session.release.set()
+    life.become('activity', 'ACTIVE')
+    life.pass_time(19 * MIN)
+    assert life.activity == 'survey'
+    life.at += 2 * MIN
+    life.become('activity', 'COMPLETED')
+    life.goes_on('')
+    assert life.state.memory.ended['survey'] >= TEN + 20 * MIN
+    assert life.session.ran == ['answer: surveys the ground']
+    life.pass_time(HOUR)
+    assert life.session.ran == ['answer: surveys the ground']  # again after two hours
+    life.pass_time(HOUR)
+    life.goes_on('survey')
+    told = life.autonomy.why(50).answer
+    assert told.count('began survey, by the routine') == 2
+    assert 'Tue 24 Nov 10:00' in told
+
+
+def test_events_are_on_the_trace_and_kept_before(life: Life) -> None:
+    surveys(life)
+    life.told('action.started: survey, by routine')
+    life.session.release.set()
+    life.become('activity', 'ACTIVE')
+    life.at += 21 * MIN
+    life.told('action.ended: survey: done')
+
+
+def test_what_it_says_of_itself(life: Life) -> None:
+    surveys(life)
+    assert life.autonomy.text().answer == (
+        'auto is on; at base, energy 80%; survey since 10:00, by the routine'
+    )
+    tree, dot = life.autonomy.tree(), life.autonomy.dot()
+    assert 'survey' in tree.answer
+    assert dot.answer.lstrip().startswith('digraph')
+
+
+def test_a_stalled_clock_costs_nothing_and_a_leap_is_one_tick(life: Life) -> None:
+    surveys(life)
+    life.pass_time(30 * MIN)
+    assert [each.missed for each in life.decisions() if each.missed] == [29]
+
+
+# --- stops ----------------------------------------------------------------------------------
+
+
+def test_a_stop_switches_it_off_and_nothing_begins_any_more(life: Life) -> None:
+    surveys(life)
+    life.console.enter(':stop')
+    life.told('auto is off: stopped by the operator; :auto on switches it on')
+    life.become('react', 'CANCELLED')
+    life.become('activity', 'CANCELLED')
+    nothing_begins(life)
+    assert life.state.activity is None
+    assert not life.autonomy._kept.auto
+    life.on()
+    life.until(lambda: life.activity == 'sleep' or life.states('react')[1:], 'it to begin')
+
+
+@pytest.mark.parametrize('where', ['look', 'tick', 'keep', 'submit', 'taken'])
+def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
+    life: Life, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner: Any = {
+        'look': life.autonomy._link,
+        'keep': life.autonomy._kept,
+        'submit': life.mission,
+        'tick': None,
+        'taken': life.mission.runner,
+    }[where]
+    if where == 'tick':
+        life.autonomy._worker.ask(lambda: life.autonomy._load(), 10.0)
+        owner = life.autonomy._kept
+    name = {'tick': 'anew', 'taken': 'submit'}.get(where, where)
+    real, stopped = getattr(owner, name), []
+
+    def stop_first(*arguments: Any, **named: Any) -> Any:
+        if not stopped:
+            stopped.append(where)
+            life.mission.stop('the test')
+        return real(*arguments, **named)
+
+    monkeypatch.setattr(owner, name, stop_first)
+    life.autonomy.on()
+    life.until(lambda: stopped, 'the stop')
+    life.until(lambda: not life.autonomy._on, 'it to be off')
+    life.mission.call(settle())
+    nothing_begins(life)
+    live = [task for task in life.mission.known_tasks() if not task.terminal]
+    assert live == []
+    assert life.session.ran == []
+    assert life.state.activity is None
+
+
+def test_a_tick_between_the_beginning_of_a_stop_and_its_telling_begins_nothing(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surveys(life)
+    life.session.release.set()
+    life.become('activity', 'ACTIVE')
+    life.at += 21 * MIN
+    life.goes_on('')
+    halt = life.mission._blocking.halt
+
+    def slowly(reason: str) -> None:
+        life.at += 2 * HOUR
+        life.goes_on('survey')
+        life.autonomy.text()  # what it wants was carried out
+        halt(reason)
+
+    monkeypatch.setattr(life.mission._blocking, 'halt', slowly)
+    life.mission.stop('the operator')
+    life.told('auto is off: stopped by the operator')
+    life.mission.call(settle())
+    assert life.states('react') == ['COMPLETED']
+    assert len(life.session.ran) == 1
+
+
+def test_whoever_says_stop_is_heard(life: Life) -> None:
+    surveys(life)
+    life.mission.stop('the watchdog')
+    life.told('auto is off: stopped by the watchdog')
+
+
+def test_an_internal_failure_of_the_mission_switches_it_off_for_good(life: Life) -> None:
+    surveys(life)
+    life.mission._loop.soon(life.mission._broke, RuntimeError('torn'))
+    life.told('auto is off: stopped by an internal error')
+    outcome = life.autonomy.on()
+    assert not outcome.ok
+    assert 'an internal error: RuntimeError' in outcome.answer
+
+
+def test_off_cancels_what_it_began_and_nothing_else(life: Life) -> None:
+    surveys(life)
+    life.console.enter(':pause')
+    life.become('react', 'PAUSED')
+    life.console.enter(':submit get_status')
+    life.until(lambda: life.states('get_status'), 'the question to be stored')
+    assert life.autonomy.off('the operator said so').answer == 'auto is off'
+    assert life.states('react') == life.states('activity') == ['CANCELLED']
+    assert 'CANCELLED' not in life.states('get_status')
+    nothing_begins(life, 1)
+
+
+# --- a person goes first --------------------------------------------------------------------
+
+
+def test_a_persons_task_goes_first_and_the_activity_goes_on_afterwards(life: Life) -> None:
+    surveys(life)
+    first = life.session.turns[0]
+    life.session.quick = {'mast_close'}
+    life.console.enter(':mast_close')
+    life.become('mast_close', 'COMPLETED')
+    life.become('react', 'ACTIVE')
+    life.until(lambda: len(life.session.turns) == 2, 'the survey to go on')
+    assert life.session.turns[1] == first
+    assert life.activity == 'survey'
+    held = [d for d in life.decisions() if any("a person's task goes first" in p for p in d.path)]
+    assert held
+    assert any('mast_close' in part for part in held[0].path)
+
+
+def test_a_pause_holds_it_until_somebody_says_resume(life: Life) -> None:
+    surveys(life)
+    life.console.enter(':pause')
+    life.until(lambda: life.state.activity.held, 'it to be held')
+    assert 'held: the user said pause' in life.autonomy.text().answer
+    life.become('react', 'PAUSED')
+    life.pass_time(5 * MIN)
+    assert life.states('react') == ['PAUSED']
+    life.console.enter(':resume')
+    life.become('react', 'ACTIVE')
+    life.until(lambda: not life.state.activity.held, 'it to go on')
+
+
+def test_a_pause_while_nothing_goes_on_holds_it_too(life: Life) -> None:
+    surveys(life)
+    life.session.release.set()
+    life.become('activity', 'ACTIVE')
+    life.at += 21 * MIN
+    life.goes_on('')
+    life.console.enter(':pause')
+    life.until(lambda: 'the user said pause' in life.autonomy.text().answer, 'the pause')
+    life.pass_time(3 * HOUR)
+    assert life.activity == ''
+    life.console.enter(':resume')
+    life.goes_on('survey')
+
+
+def test_a_pause_and_a_resume_in_a_row_put_nothing_aside_for_good(life: Life) -> None:
+    for _ in range(3):
+        if life.activity != 'survey':
+            surveys(life)
+        life.console.enter(':pause')
+        life.console.enter(':resume')
+        life.become('react', 'ACTIVE')
+
+
+def test_after_a_crash_in_a_pause_it_does_not_go_on_by_itself(tmp_path: Path) -> None:
+    with Life(tmp_path) as life:
+        surveys(life)
+        life.console.enter(':pause')
+        life.until(lambda: life.state.activity.held, 'it to be held')
+    with Life(tmp_path, go_on=True) as life:
+        nothing_begins(life)
+        assert life.autonomy.text().answer.startswith('auto is off')
+
+
+# --- the kernel's modes ---------------------------------------------------------------------
+
+
+def test_an_e_stop_holds_it_until_it_is_cleared(life: Life) -> None:
+    surveys(life)
+    life.hear('estop', pressed=True)
+    life.become('react', 'PAUSED')
+    life.until(lambda: life.state.activity.held, 'it to be held')
+    assert 'held: SAFE: e-stop pressed' in life.autonomy.text().answer
+    life.pass_time(10 * MIN)
+    assert life.states('react') == ['PAUSED']
+    life.hear('estop', pressed=False)
+    life.until(lambda: not life.mission.state.robot.estop, 'the e-stop to be released')
+    life.console.enter(':clear')
+    life.become('react', 'ACTIVE')
+
+
+def test_a_low_battery_holds_it_until_it_is_charged(life: Life) -> None:
+    life.session.quick = {'mast_close'}
+    life.hear('battery', fraction=0.9)
+    surveys(life)
+    life.hear('battery', fraction=0.1)
+    life.become('charge', 'ACTIVE')
+    life.until(lambda: life.state.activity.held, 'it to be held')
+    assert 'held: CHARGE: battery is low' in life.autonomy.text().answer
+    life.hear('battery', fraction=0.95)
+    life.become('charge', 'COMPLETED')
+    life.become('react', 'ACTIVE')
+    life.until(lambda: not life.state.activity.held, 'it to go on')
+
+
+CHARGES = {'routine': [{'activity': 'charge'}]}
+
+
+@pytest.mark.parametrize('low_at_first', [True, False])
+def test_its_own_charging_goes_on_in_the_mode_that_charges(
+    tmp_path: Path, low_at_first: bool
+) -> None:
+    with Life(tmp_path, config=config_of(CHARGES)) as life:
+        life.session.quick = {'mast_close'}
+        life.hear('battery', fraction=0.5)
+        life.on()
+        life.become('charge', 'ACTIVE')
+        life.hear('battery', fraction=0.1)
+        life.mode('CHARGE')
+        life.until(lambda: life.state.activity.held, 'it to be held')
+        if low_at_first:
+            assert life.autonomy.off('the operator said so').ok  # that ends no charging either
+        assert life.states('charge') == ['ACTIVE']
+        life.hear('battery', fraction=0.95)
+        life.become('charge', 'COMPLETED')
+        life.goes_on('')
+
+
+def test_charging_that_was_put_aside_goes_on_when_the_battery_is_low(tmp_path: Path) -> None:
+    with Life(tmp_path, config=config_of(CHARGES)) as life:
+        life.session.quick = {'mast_close'}
+        life.hear('battery', fraction=0.5)
+        life.on()
+        life.become('charge', 'ACTIVE')
+        life.autonomy.message('look up')
+        life.goes_on('read')
+        life.become('charge', 'PAUSED')
+        life.hear('battery', fraction=0.1)
+        life.mode('CHARGE')
+        life.become('charge', 'ACTIVE')
+
+
+# --- messages -------------------------------------------------------------------------------
+
+
+def test_a_message_interrupts_and_what_it_interrupted_goes_on(life: Life) -> None:
+    assert 'ignored: auto is off' in life.autonomy.message('too early').answer
+    surveys(life)
+    assert life.autonomy.message('  rain is coming ').ok
+    life.goes_on('read')
+    life.told('external.message: rain is coming')
+    life.become('react', 'PAUSED')
+    life.console.enter(':resume')  # what it put aside itself is not a person's to let go
+    life.until(lambda: any('nothing is paused' in each for each in life.said), 'the answer')
+    assert life.states('react') == ['PAUSED']
+    life.at += 3 * MIN
+    life.goes_on('survey')
+    life.become('react', 'ACTIVE')
+    assert 'too early' not in '\n'.join(life.traced())
+
+
+def test_a_flood_of_messages_is_bounded() -> None:
+    woken: list[int] = []
+    news = News(lambda: woken.append(1))
+    problems = [news.message(f'{i} ' * 5000) for i in range(100)]
+    assert problems.count('') == MESSAGES == len(woken)
+    assert problems[-1] == f'{MESSAGES} others wait already'
+    assert news.message(' \n ') == 'it is empty'
+    why, messages = news.take()
+    assert why == 'a message'
+    assert [len(each) <= MESSAGE for each in messages] == [True] * MESSAGES
+    assert news.take() == ('', ())
+
+
+# --- restarts -------------------------------------------------------------------------------
+
+
+def at_night(folder: Path) -> Life:
+    life = Life(folder, at=TEN + 12 * HOUR)
+    life.on()
+    life.goes_on('sleep')
+    life.become('activity', 'ACTIVE')
+    life.until(lambda: 'until' in life.task('activity').metadata, 'its end to be known')
+    return life
+
+
+@pytest.mark.parametrize('slept_h', [0, 3, 9])
+def test_after_a_crash_sleep_goes_on_and_is_not_begun_twice(tmp_path: Path, slept_h: int) -> None:
+    with at_night(tmp_path) as life:
+        until = life.task('activity').metadata['until']
+        began = life.state.memory.began
+    at = TEN + (12 + slept_h) * HOUR
+    with Life(tmp_path, go_on=True, at=at) as life:
+        life.until(lambda: life.autonomy._on, 'it to be on again')
+        life.pass_time(MIN)
+        assert life.task('activity').metadata['until'] == until == TEN + 20 * HOUR
+        assert life.state.memory.began['sleep'] == began['sleep']
+        if slept_h < 8:
+            assert life.activity == 'sleep'
+            missed = [each.missed for each in life.decisions() if each.missed]
+            assert missed == ([slept_h * 60 - 1] if slept_h else [])
+            life.at = until + 1.0
+        life.until(lambda: life.states('activity')[0] == 'COMPLETED', 'sleep to be over')
+        life.until(lambda: life.activity != 'sleep', 'it to wake')
+        assert life.state.memory.ended['sleep'] == until
+
+
+def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    with Life(tmp_path, at=TEN + 13 * HOUR) as life:
+        life.told('auto was on when the agent ended during sleep; :auto on goes on with it')
+        nothing_begins(life, 1)
+        assert life.states('activity') == ['PAUSED']
+        life.console.enter(':resume')  # that is for what people asked for
+        life.until(lambda: any('nothing is paused' in each for each in life.said), 'the answer')
+        assert life.states('activity') == ['PAUSED']
+        life.on()
+        life.become('activity', 'ACTIVE')
+        assert life.activity == 'sleep'
+    with Life(tmp_path, at=TEN + 13 * HOUR) as life:
+        life.told('auto was on when the agent ended')
+    with Life(tmp_path, at=TEN + 13 * HOUR, go_on=True) as life:
+        nothing_begins(life, 1)  # it was off in the run that crashed
+
+
+def test_what_an_earlier_run_left_can_be_ended(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    with Life(tmp_path, at=TEN + 13 * HOUR) as life:
+        life.told('auto was on when the agent ended')
+        assert life.autonomy.off('the operator said so').ok
+        assert life.states('activity') == ['CANCELLED']
+
+
+def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Life(tmp_path) as life:
+        monkeypatch.setattr(life.autonomy._link, 'carry_out', lambda *_: None)
+        life.on()
+        life.goes_on('survey')
+    with Life(tmp_path, go_on=True) as life:
+        life.until(lambda: len(life.session.turns) == 1, 'the survey')
+        life.become('react', 'ACTIVE')
+        assert any('never began' in each.done for each in life.decisions())
+
+
+def test_switched_on_too_early_it_begins_when_it_can(tmp_path: Path) -> None:
+    with Life(tmp_path, ready=False) as life:
+        assert life.on() == 'auto goes on as soon as the other nodes are up'
+        nothing_begins(life, 1)
+        life.begin()
+        life.goes_on('survey')
+
+
+@pytest.mark.parametrize('crashed', [True, False])
+def test_a_stop_before_it_began_is_not_forgotten(tmp_path: Path, crashed: bool) -> None:
+    if crashed:
+        with Life(tmp_path) as life:
+            surveys(life)
+    with Life(tmp_path, ready=False) as life:
+        if not crashed:
+            life.on()
+        life.mission.stop('the operator')
+        life.begin(go_on=crashed)
+        nothing_begins(life)
+        assert life.autonomy.text().answer.startswith('auto is off')
+
+
+# --- from the console -----------------------------------------------------------------------
+
+
+def test_the_console_has_a_command_for_each(life: Life, tmp_path: Path) -> None:
+    def answer(line: str) -> str:
+        before = len(life.said)
+        life.console.enter(line)
+        return '\n'.join(life.said[before:])
+
+    assert answer(':auto') == 'auto is off; :auto on switches it on'
+    assert answer(':why') == 'it has decided nothing yet'
+    assert answer(':message hi').startswith('! The message was ignored: auto is off')
+    assert answer(':auto on').startswith('auto is on: the rules')
+    life.goes_on('survey')
+    assert answer('：ａｕｔｏ').startswith('auto is on; at base')
+    assert 'began survey' in answer(':why 3')
+    assert '2 survey' in answer(':tree')
+    assert answer(f':tree {tmp_path}/tree') == f'wrote {tmp_path}/tree.dot'
+    assert answer(':message hi') == 'The message was handed on.'
+    life.goes_on('read')
+    assert 'auto is off' in answer(':auto off')
+    assert life.activity == ''
+
+
+def test_they_wait_for_nothing(tmp_path: Path) -> None:
+    with Life(tmp_path, ready=False) as life:
+        for line in (':auto on', ':auto', ':why', ':tree', ':message hi', ':auto off'):
+            before = len(life.said)
+            life.console.enter(line)
+            assert life.said[before:]
+            assert 'queued' not in life.said[-1]
+
+
+# --- what can go wrong ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('owner', 'name', 'error'),
+    [
+        ('_link', 'look', RuntimeError('torn')),
+        ('_link', 'look', TaskError('no answer')),
+        ('_kept', 'keep', PolicyStoreError('the disk is full; free some space')),
+        ('_link', 'carry_out', RuntimeError('torn')),
+        ('_link', 'go_on', RuntimeError('torn')),
+    ],
+)
+def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
+    life: Life, owner: str, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surveys(life)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as torn:
+        torn.setattr(getattr(life.autonomy, owner), name, fail)
+        life.at += MIN
+        life.told('auto is off: ')
+    told = next(each for each in life.traced() if each.startswith('auto is off: '))
+    assert str(error) in told
+    assert 'Traceback' not in told
+    life.become('react', 'CANCELLED')
+    life.become('activity', 'CANCELLED')
+    nothing_begins(life)
+    assert life.autonomy._worker._thread.is_alive()
+    life.on()  # and it can be switched on again
+    assert any('survey: cancelled' in each.done for each in life.decisions())
+
+
+def test_when_even_its_tasks_cannot_be_cancelled_all_is_stopped(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surveys(life)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise TaskError('no answer')
+
+    monkeypatch.setattr(life.autonomy._link, 'look', fail)
+    monkeypatch.setattr(life.autonomy._link, 'cancel', fail)
+    life.at += MIN
+    life.until(lambda: life.session.stops == 1, 'the rover to be stopped')
+    life.become('react', 'CANCELLED')
+
+
+def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path) -> None:
+    (tmp_path / 'tasks.db.policy').mkdir()
+    with Life(tmp_path) as life:
+        life.told('auto cannot be switched on: ')
+        outcome = life.autonomy.on()
+        assert not outcome.ok
+        assert 'tasks.db.policy' in outcome.answer
+        life.runs(':mast_open')
+        life.finish()
+
+
+def test_the_skill_of_an_activity_looks_often_enough() -> None:
+    assert LOOK_S <= 0.2

@@ -1,0 +1,320 @@
+"""What the policy's life is made of: its thread, its clock, its model, its senses, its picture."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autonomy_world import Life, config_of
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider, PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy_model import make_provider, no_model_note
+from curiosity_rosa_demo.agent.shared_clock import SharedClock
+from curiosity_rosa_demo.agent.tree_file import write_tree
+from curiosity_rosa_demo.agent.worker import Worker
+from curiosity_rosa_demo.infra.config_models import Config
+from harness import wait_until
+from mission_world import CONFIG
+
+DOT = 'digraph tree {\n"a" -> "b";\n}\n'
+SITUATION = Situation(place='base', activity='', energy=0.5, options=('rest',), text='')
+
+
+# --- the thread -----------------------------------------------------------------------------
+
+
+class Log:
+    """A worker, and what it did."""
+
+    def __init__(self, every_s: float | None = None) -> None:
+        self.done: list[str] = []
+        self.errors: list[Exception] = []
+        self.looks = 0
+        self.every_s = every_s
+        self.worker = Worker(
+            'test', look=self.look, every_s=lambda: self.every_s, on_error=self.error
+        )
+
+    def look(self) -> None:
+        self.looks += 1
+        self.done.append('look')
+
+    def error(self, error: Exception) -> None:
+        self.errors.append(error)
+        if str(error) == 'twice':
+            raise RuntimeError('in on_error')
+
+
+@pytest.fixture
+def log() -> Iterator[Log]:
+    log = Log()
+    yield log
+    log.worker.close()
+
+
+def test_jobs_are_done_in_order_with_a_look_after_each(log: Log) -> None:
+    for number in range(3):
+        log.worker.post(lambda number=number: log.done.append(str(number)))
+    assert log.worker.ask(lambda: 'answer', 20.0) == 'answer'
+    wait_until(lambda: log.looks == 4, 'four looks')
+    assert log.done == ['0', 'look', '1', 'look', '2', 'look', 'look']
+
+
+def test_it_looks_by_itself_and_when_it_is_woken(log: Log) -> None:
+    log.worker.wake()
+    wait_until(lambda: log.looks == 1, 'a look')
+    log.every_s = 0.001
+    log.worker.wake()
+    wait_until(lambda: log.looks > 10, 'ten more')
+
+
+@pytest.mark.parametrize('what', ['once', 'twice'])
+def test_an_error_is_told_and_the_thread_goes_on(log: Log, what: str) -> None:
+    def fail() -> None:
+        raise ValueError(what)
+
+    log.worker.post(fail)
+    with pytest.raises(ValueError, match=what):
+        log.worker.ask(fail, 20.0)
+    assert log.worker.ask(lambda: 1, 20.0) == 1
+    assert [str(error) for error in log.errors] == [what, what]
+
+
+def test_who_asks_is_not_kept_waiting_for_ever(log: Log) -> None:
+    go = threading.Event()
+    log.worker.post(lambda: go.wait(20.0))
+    with pytest.raises(TimeoutError, match=r'No answer within 0\.01 s'):
+        log.worker.ask(lambda: log.done.append('late'), 0.01)
+    go.set()
+    wait_until(lambda: 'late' in log.done, 'it to be done nevertheless')
+
+
+def test_nothing_is_done_after_the_end(log: Log) -> None:
+    log.worker.close()
+    log.worker.post(lambda: log.done.append('late'))
+    with pytest.raises(TimeoutError):
+        log.worker.ask(lambda: 1, 0.01)
+    assert log.done == []
+
+
+# --- the clock ------------------------------------------------------------------------------
+
+
+def test_a_clock_for_several_threads_goes_back_for_none() -> None:
+    times = iter(range(10**9, 10**9 + 10**6))
+    clock = SharedClock(lambda: float(next(times)), lambda: 0.0)
+    seen: list[list[float]] = []
+
+    def read() -> None:
+        seen.append([clock.now() for _ in range(2000)])
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for each in seen:
+        assert each == sorted(each)
+    clock.resume(2e9)
+    assert clock.now() >= 2e9
+
+
+# --- the model ------------------------------------------------------------------------------
+
+
+def with_model(provider: str = 'llm', model: str = 'openai') -> Config:
+    config = config_of(provider=provider)
+    llm = config.agent.llm.model_copy(update={'provider': model, 'model': 'm'})
+    return config.model_copy(update={'agent': config.agent.model_copy(update={'llm': llm})})
+
+
+@pytest.mark.parametrize(
+    ('provider', 'model', 'asked', 'noted'),
+    [
+        ('routine', 'openai', False, False),
+        ('routine', 'routine', False, False),
+        ('llm', 'routine', False, True),
+        ('llm', 'openai', True, False),
+    ],
+)
+def test_a_model_is_asked_when_both_settings_say_so(
+    provider: str, model: str, asked: bool, noted: bool
+) -> None:
+    config = with_model(provider, model)
+    made = make_provider(config, lambda: None, lambda: None)
+    assert isinstance(made, LLMPolicyProvider) is asked
+    assert ('Set llm.provider and llm.model' in no_model_note(config)) is noted
+
+
+def test_the_model_is_made_once_and_not_before_the_agents_own_is_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    order: list[str] = []
+    action = PolicyAction(type='rest')
+
+    def make(llm: Any) -> str:
+        order.append(f'made with {llm.max_retries} retries')
+        return 'model'
+
+    factory = 'curiosity_rosa_demo.agent.rosa_agent_factory.make_chat_model'
+    monkeypatch.setattr(factory, make)
+    monkeypatch.setattr(
+        'curiosity_rosa_demo.agent.policy.chat_policy.ask_chat_model',
+        lambda model, view, llm: lambda situation, refusals: action,
+    )
+    made = make_provider(with_model(), lambda: order.append('imported'), lambda: None)
+    assert made is not None
+    assert made._ask(SITUATION, '') is action
+    assert made._ask(SITUATION, '') is action
+    assert order == ['imported', 'made with 0 retries', 'imported']
+
+
+def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv('OPENAI_API_KEY', raising=False)
+    made = make_provider(with_model(), lambda: None, lambda: None)
+    assert made is not None
+    for _ in range(2):
+        with pytest.raises(PolicyFailed, match='OPENAI_API_KEY'):
+            made._ask(SITUATION, '')
+
+
+def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
+    asked: list[Situation] = []
+
+    def ask(situation: Situation, _: str) -> PolicyAction:
+        asked.append(situation)
+        return PolicyAction(type='wonder', rationale='it is a fine day')
+
+    config = config_of({'routine': []})
+    woken = threading.Event()
+    provider = LLMPolicyProvider(ask, config.agent.policy, on_answer=woken.set)
+    with Life(tmp_path, config=config, provider=provider) as life:
+        assert life.on() == 'auto is on: the model, within the rules of world_view.yaml decide'
+        assert woken.wait(20.0)
+        life.at += 60.0
+        life.goes_on('wonder')
+        life.become('react', 'ACTIVE')
+        assert life.task('Find something of interest.').metadata['unasked'] == 'wonder'
+        assert 'wonder' in asked[0].options
+        assert 'it is a fine day' in life.autonomy.why(5).answer
+
+
+# --- the senses -----------------------------------------------------------------------------
+
+MEASURED = {
+    'measured': True,
+    'places': {'base': {'zone': 'base', 'leads_to': ['field']}, 'field': {'leads_to': ['base']}},
+}
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Iterator[Life]:
+    with Life(tmp_path, config=config_of(MEASURED)) as life:
+        yield life
+
+
+def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: Life) -> None:
+    def senses() -> Any:
+        return measured.autonomy._link.look([], '').senses
+
+    def comes_to(x: float, place: str) -> None:
+        def said() -> bool:  # again and again: odometry falls silent
+            still = dict.fromkeys(('y', 'z', 'orientation_z', 'linear_x', 'angular_z'), 0.0)
+            measured.hear('odometry', x=x, orientation_w=1.0, **still)
+            return bool(senses().place == place)
+
+        measured.until(said, place)
+
+    assert (senses().place, senses().energy) == ('', None)
+    comes_to(0.2, 'base')
+    comes_to(4.0, 'field')
+    measured.hear('battery', fraction=0.42)
+    measured.until(lambda: senses().energy == pytest.approx(0.42), 'the charge')
+    measured.until(lambda: senses().place == '', 'silent odometry')
+
+
+def test_in_a_computed_world_nothing_is_measured(tmp_path: Path) -> None:
+    with Life(tmp_path) as life:
+        life.hear('battery', fraction=0.42)
+        life.until(lambda: life.mission.state.robot.battery_pct == 42.0, 'the battery')
+        senses = life.autonomy._link.look([], '').senses
+        assert (senses.place, senses.energy, senses.holding) == (None, None, '')
+
+
+def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> None:
+    with Life(tmp_path) as life:
+
+        def holding() -> str:
+            return life.autonomy._link.look([], '').senses.holding
+
+        life.runs(':mast_open')
+        assert holding() == "a person's task goes first: mast_open"
+        life.console.enter(':pause')
+        life.becomes('mast_open', 'PAUSED')
+        assert holding() == ''
+        assert life.autonomy._link.look([], 'the user said pause').senses.holding.endswith('pause')
+        life.console.enter(':resume')
+        life.becomes('mast_open', 'ACTIVE')
+        assert holding() != ''
+        life.finish()
+        assert holding() == ''
+
+
+# --- the picture ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('name', ['tree', 'tree.dot', 'my tree.DOT'])
+def test_the_tree_goes_into_a_file(tmp_path: Path, name: str) -> None:
+    outcome = write_tree(DOT, str(tmp_path / name))
+    written = tmp_path / f'{name.split(".")[0]}.dot'
+    assert outcome.ok
+    assert outcome.answer == f'wrote {written}'
+    assert written.read_text() == DOT
+
+
+def graphviz(folder: Path, script: str) -> None:
+    program = folder / 'dot'
+    program.write_text(f'#!/bin/sh\n{script}\n')
+    program.chmod(0o755)
+
+
+def test_a_picture_is_drawn_where_graphviz_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('PATH', str(tmp_path))
+    for name in ('tree.svg', 'tree.PNG'):
+        outcome = write_tree(DOT, str(tmp_path / name))
+        assert not outcome.ok
+        assert "graphviz's dot is not installed; apt install graphviz" in outcome.answer
+        assert (tmp_path / 'tree.dot').read_text() == DOT
+    graphviz(tmp_path, 'echo "$1" > "$3"')
+    for name, kind in (('tree.svg', 'svg'), ('-o.PNG', 'png')):
+        monkeypatch.chdir(tmp_path)
+        outcome = write_tree(DOT, name)
+        assert outcome.ok, outcome.answer
+        assert (tmp_path / name).read_text() == f'-T{kind}\n'
+    graphviz(tmp_path, 'echo "syntax error" >&2; exit 1')
+    outcome = write_tree(DOT, 'tree.svg')
+    assert not outcome.ok
+    assert outcome.answer.endswith('but not tree.svg: syntax error')
+
+
+@pytest.mark.parametrize(
+    'name', ['no/such/folder/tree.dot', '.', '/', 'a\0b', 'tree.pdf', 'x' * 300]
+)
+def test_a_file_that_cannot_be_written_is_named(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = write_tree(DOT, name)
+    assert not outcome.ok
+    assert outcome.answer.startswith(name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_shipped_world_is_measured() -> None:
+    assert CONFIG.world.measured

@@ -1,0 +1,323 @@
+"""A chat model as the policy's model: what it is told, and how strictly it is read."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import ValidationError
+
+from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Say
+from curiosity_rosa_demo.agent.model_call import unicode_only
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.chat_policy import (
+    LONGEST_TEXT,
+    ask_chat_model,
+    for_policy,
+    question_text,
+    read_action,
+    rules_text,
+)
+from curiosity_rosa_demo.agent.policy.provider import (
+    Answer,
+    Ask,
+    Asking,
+    LLMPolicyProvider,
+    PolicyFailed,
+    Situation,
+)
+from curiosity_rosa_demo.agent.policy.suggestion import LONGEST_WORDS
+from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model
+from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+from curiosity_rosa_demo.infra.config_models import LlmConfig
+from turn_world import KEY, LLM, SHIPPED, config_of, parts_of_the_key
+
+WORLD = SHIPPED.world
+POLICY = SHIPPED.agent.policy
+SITUATION = Situation('base', 'rest', 0.85, ('charge', 'look_around'), 'It is Monday, 12:00.')
+GOOD = {'type': 'charge', 'preemptive': True, 'rationale': 'The battery is low.'}
+WAIT_S = 10.0
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+
+
+@pytest.fixture(scope='module')
+def server() -> Iterator[ChatServer]:
+    with ChatServer(Say('unscripted')) as server:
+        yield server
+
+
+def llm_of(server: ChatServer, **changes: Any) -> LlmConfig:
+    return config_of(llm={**LLM, 'base_url': server.url, 'streaming': False, **changes}).agent.llm
+
+
+def asking(server: ChatServer, *script: Reply, **changes: Any) -> Ask:
+    server.says(*script)
+    llm = llm_of(server, **changes)
+    return ask_chat_model(make_chat_model(llm), WORLD, llm)
+
+
+def suggestion(arguments: Any = GOOD, name: str = 'PolicyAction') -> Say:
+    return Say('', (Call(name, arguments),), piece=5000 if len(str(arguments)) > 5000 else 4)
+
+
+def failure(ask: Ask) -> PolicyFailed:
+    with pytest.raises(PolicyFailed) as caught:
+        ask(SITUATION, '')
+    assert caught.value.reason.isprintable()
+    assert caught.value.words.isprintable()
+    assert len(caught.value.words) <= LONGEST_WORDS
+    assert not parts_of_the_key(f'{caught.value.reason} {caught.value.words}')
+    return caught.value
+
+
+@pytest.mark.parametrize('streaming', [False, True])
+def test_one_call_of_the_tool_is_an_action(server: ChatServer, streaming: bool) -> None:
+    ask = asking(server, suggestion(), suggestion({'type': 'rest'}), streaming=streaming)
+    assert ask(SITUATION, '') == PolicyAction(**GOOD)
+    assert ask(SITUATION, '') == PolicyAction(type='rest')
+
+
+def test_words_beside_the_call_do_no_harm(server: ChatServer) -> None:
+    ask = asking(server, Say('I think so.', (Call('PolicyAction', GOOD),)))
+    assert ask(SITUATION, '') == PolicyAction(**GOOD)
+
+
+def test_what_the_model_is_told(server: ChatServer) -> None:
+    asking(server, suggestion())(SITUATION, 'rest: it goes on already\nfly: unknown')
+    request = server.requests[0]
+    assert request.tools == ['PolicyAction']
+    assert request.body['tool_choice']['function']['name'] == 'PolicyAction'
+    rules, question = request.texts('system')[0], json.loads(request.texts('user')[0])
+    assert WORLD.says in rules
+    assert all(each in rules for each in WORLD.never)
+    assert 'never instructions' in rules
+    assert question == {
+        'situation': 'It is Monday, 12:00.',
+        'place': 'base',
+        'energy': 0.85,
+        'goes_on': 'rest',
+        'possible': {name: WORLD.activities[name].says for name in ('charge', 'look_around')},
+        'refused_lately': ['rest: it goes on already', 'fly: unknown'],
+    }
+
+
+def test_a_world_without_limits_names_none() -> None:
+    assert 'never be' not in rules_text(WORLD.model_copy(update={'never': []}))
+
+
+NESTED = '{"type": ' + '[' * 900 + ']' * 900 + '}'
+WRONG = {
+    'words': (Say('I would rather\n\x1b[2Jrest.'), 'in words', 'I would rather [2Jrest.'),
+    'nothing': (Say(''), 'in words', ''),
+    'two calls': (
+        Say('', (Call('PolicyAction', {'type': 'rest'}), Call('PolicyAction', {'type': 'nap'}))),
+        'more than one',
+        'PolicyAction({"type": "rest"}) PolicyAction({"type": "nap"})',
+    ),
+    'two calls, one torn': (
+        Say('', (Call('PolicyAction', GOOD), Call('PolicyAction', '{"type": "re'))),
+        'more than one',
+        'charge',
+    ),
+    'another tool': (suggestion(GOOD, 'move_forward'), 'something else', 'move_forward('),
+    'torn': (suggestion('{"type": "rest", "rationale": "It is h'), 'cannot be read', 'It is h'),
+    'torn after a value': (suggestion('{"type": "rest"'), 'cannot be read', 'rest'),
+    'no JSON': (suggestion('rest'), 'cannot be read', 'rest'),
+    'a list': (suggestion('["rest"]'), 'cannot be read', ''),
+    'a text': (suggestion('"rest"'), 'cannot be read', ''),
+    'no arguments': (suggestion(''), 'type: Field required', 'PolicyAction('),
+    'nothing in it': (suggestion({}), 'type: Field required', 'PolicyAction({})'),
+    'another field': (suggestion({**GOOD, 'go\x1b': 1}), r'go : Extra inputs', 'go'),
+    'a number': (suggestion({'type': 7}), 'type: Input should be a valid string', '7'),
+    'a number for yes': (suggestion({**GOOD, 'preemptive': 1}), 'preemptive: ', 'charge'),
+    'a word for yes': (suggestion({**GOOD, 'preemptive': 'yes'}), 'preemptive: ', 'charge'),
+    'null': (suggestion({**GOOD, 'rationale': None}), 'rationale: ', 'charge'),
+    'not a number': (suggestion('{"type": "rest", "preemptive": NaN}'), 'preemptive: ', 'NaN'),
+    'half a pair': (suggestion('{"type": "rest", "rationale": "\\ud83d"}'), 'rationale: ', 'rest'),
+    'a name of nothing': (suggestion({'type': ''}), 'type: ', 'PolicyAction('),
+    'a huge name': (suggestion({'type': 'r' * 10_000}), 'at most 60', 'rrr'),
+    'a huge reason': (suggestion({**GOOD, 'rationale': 'x' * 10_000}), 'at most 500', 'charge'),
+    'huge words': (Say('no\n' * 30_000, piece=10_000), 'in words', 'no no no'),
+    # LangChain gives nothing back of these: there are no words to keep.
+    'deeply nested': (suggestion(NESTED), 'RecursionError', ''),
+}
+
+
+@pytest.mark.parametrize('streaming', [False, True], ids=['whole', 'streamed'])
+@pytest.mark.parametrize(('reply', 'reason', 'words'), WRONG.values(), ids=WRONG)
+def test_whatever_else_the_model_writes_is_a_failure_in_words(
+    server: ChatServer, reply: Say, reason: str, words: str, streaming: bool
+) -> None:
+    failed = failure(asking(server, reply, streaming=streaming))
+    assert re.search(reason, failed.reason), failed.reason
+    assert words in failed.words
+    assert len(server.requests) == 1
+
+
+FAULTS: dict[str, tuple[Reply, str]] = {
+    'the key': (Fault(401, quote_key=True), 'refused the key'),
+    'the quota': (Fault(429), 'rate limit'),
+    'inside': (Fault(500), 'internal error'),
+    'no JSON': (Raw('<html>'), 'failed|cannot be read'),
+    'no choices': (Raw('{}'), 'cannot be read'),
+    'cut': (Cut(suggestion()), 'closed the connection'),
+    'silence': (Hang(), 'did not answer within 0.2 s'),
+}
+
+
+@pytest.mark.parametrize(('reply', 'reason'), FAULTS.values(), ids=FAULTS)
+def test_a_server_that_fails_is_asked_once_and_told_of(
+    server: ChatServer, reply: Reply, reason: str
+) -> None:
+    ask = asking(server, reply, timeout_s=0.2 if isinstance(reply, Hang) else 5.0)
+    assert re.search(reason, failure(ask).reason)
+    assert len(server.requests) == 1
+
+
+def test_the_model_has_the_policys_time_limit_and_no_retries(server: ChatServer) -> None:
+    llm = llm_of(server, timeout_s=60.0, max_retries=2, streaming=True)
+    ours = for_policy(llm, POLICY.model_copy(update={'timeout_s': 30.0}))
+    assert (ours.timeout_s, ours.max_retries, ours.streaming) == (31.0, 0, False)
+    short = for_policy(llm.model_copy(update={'timeout_s': 5.0}), POLICY)
+    assert short.timeout_s == 5.0
+    assert ours.model_copy(update={'timeout_s': 60.0, 'max_retries': 2, 'streaming': True}) == llm
+
+
+class Twin(BaseChatModel):
+    """A chat model as LangChain knows it; it says what it was given."""
+
+    message: AIMessage
+
+    @property
+    def _llm_type(self) -> str:
+        return 'twin'
+
+    def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=self.message)])
+
+
+class TwinWithTools(Twin):
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
+        return self.bind(tools=tools, **kwargs)
+
+
+def call_of(arguments: dict[str, Any], name: str = 'PolicyAction') -> AIMessage:
+    return AIMessage('', tool_calls=[{'name': name, 'args': arguments, 'id': None}])
+
+
+def test_any_chat_model_with_tools_will_do() -> None:
+    ask = ask_chat_model(TwinWithTools(message=call_of(GOOD)), WORLD, SHIPPED.agent.llm)
+    assert ask(SITUATION, '') == PolicyAction(**GOOD)
+
+
+def test_a_model_without_tools_is_told_of() -> None:
+    ask = ask_chat_model(Twin(message=call_of(GOOD)), WORLD, SHIPPED.agent.llm)
+    assert 'cannot call tools' in failure(ask).reason
+
+
+def test_the_model_of_rules_is_no_suggester() -> None:
+    failure(ask_chat_model(RoutineChatModel(), WORLD, SHIPPED.agent.llm))
+
+
+def test_a_message_of_somebody_else_is_no_answer() -> None:
+    with pytest.raises(PolicyFailed, match='no message of a model'):
+        read_action(HumanMessage('rest'))
+
+
+def test_a_refusal_is_quoted() -> None:
+    refusal = AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'})
+    with pytest.raises(PolicyFailed) as caught:
+        read_action(refusal)
+    assert caught.value.words == 'I cannot help with that.'
+
+
+ANY_TEXT = st.text() | st.text(st.sampled_from('a"}\\\x1b\n\u2028\ud83d\ude00'))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = st.sampled_from(['type', 'preemptive', 'rationale', 'energy'])
+NEARLY = st.fixed_dictionaries(
+    {'type': st.sampled_from(['rest', 'fly']) | JSON},
+    optional={'preemptive': st.booleans() | JSON, 'rationale': st.text() | JSON},
+)
+
+
+def read(arguments: dict[str, Any]) -> PolicyAction | PolicyFailed:
+    try:
+        return read_action(call_of(arguments))
+    except PolicyFailed as failed:
+        return failed
+
+
+@settings(deadline=None)
+@given(NEARLY | st.dictionaries(NAMES, JSON))
+def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str, Any]) -> None:
+    result = read(arguments)
+    if isinstance(result, PolicyAction):
+        said = {'preemptive': False, 'rationale': '', **arguments}
+        assert result.model_dump() == said
+        assert [type(said[name]) for name in ('type', 'preemptive')] == [str, bool]
+        return
+    with pytest.raises(ValidationError):
+        PolicyAction.model_validate(arguments, strict=True)
+    assert result.reason.isprintable()
+    assert result.words.isprintable()
+    assert result.words.startswith('PolicyAction(')
+    assert len(result.words) <= LONGEST_WORDS
+
+
+@settings(deadline=None)
+@given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusals: str) -> None:
+    situation = Situation(place, '', 0.5, ('rest', 'not of this world'), text)
+    question = question_text(WORLD, situation, refusals)
+    question.encode()
+    assert json.loads(question) == {
+        'situation': unicode_only(text),
+        'place': unicode_only(place),
+        'energy': 0.5,
+        'goes_on': None,
+        'possible': {'rest': WORLD.activities['rest'].says},
+        'refused_lately': [unicode_only(line) for line in refusals.splitlines()],
+    }
+
+
+def test_a_long_text_of_the_world_is_cut() -> None:
+    situation = Situation('base', '', 0.5, ('rest',), 'x' * 100_000)
+    assert len(json.loads(question_text(WORLD, situation, ''))['situation']) == LONGEST_TEXT
+
+
+def test_from_the_provider_to_the_server_and_back(server: ChatServer) -> None:
+    told = threading.Event()
+    provider = LLMPolicyProvider(asking(server, suggestion()), POLICY, on_answer=told.set)
+    assert provider.poll(SITUATION, 0.0) == Asking()
+    assert told.wait(WAIT_S), 'no answer came from the server'
+    assert provider.poll(SITUATION, 60.0) == Answer(
+        PolicyAction(**GOOD), 'charge (preemptive): The battery is low.', cached=False
+    )
+
+
+def test_a_server_that_hangs_blocks_nobody(server: ChatServer) -> None:
+    steady = [0.0]
+    provider = LLMPolicyProvider(
+        asking(server, Hang()), POLICY, steady=lambda: steady[0], on_answer=lambda: None
+    )
+    assert provider.poll(SITUATION, 0.0) == Asking()
+    steady[0] = POLICY.timeout_s + 1.0
+    answer = provider.poll(SITUATION, 60.0)
+    assert 'policy.timeout_s' in getattr(answer, 'reason', '')

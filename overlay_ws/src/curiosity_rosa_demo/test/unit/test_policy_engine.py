@@ -1,0 +1,459 @@
+"""One tick of the engine: what it decides, tells and wants done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.policy.action import BeginTasks, CancelTasks, PauseTasks
+from curiosity_rosa_demo.agent.policy.decision_log import Decision, Rejection
+from curiosity_rosa_demo.agent.policy.events import (
+    ActionEnded,
+    ActionStarted,
+    Event,
+    StateChanged,
+)
+from curiosity_rosa_demo.agent.policy.guards import MayAsk
+from curiosity_rosa_demo.agent.policy.leaves import Choice
+from curiosity_rosa_demo.agent.policy.policy import MESSAGE, WAITING_MAX
+from curiosity_rosa_demo.agent.policy.provider import PolicyFailed
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.situation import RECENT, situation_text
+from curiosity_rosa_demo.agent.policy.world_state import Source
+from policy_world import COMPANION, ROVER, Life, ModelTwin, instant, suggests, world_of
+
+HOME = world_of(COMPANION)
+FIELD = world_of(ROVER)
+SAFE = 'SAFE: e-stop pressed'
+
+
+def pupil(when: str = '2026-11-28 10:00', *, model: ModelTwin | None = None) -> Life:
+    """On a Saturday, unless a test says otherwise: nothing is due."""
+    at = instant(when, HOME)
+    return Life(HOME, at, provider=model.provider if model else None)
+
+
+def names(events: list[Event]) -> list[str]:
+    return [f'{event.name} {event}' for event in events]
+
+
+# --- a quiet tick, and one in which something begins -----------------------------------------
+
+
+def test_a_quiet_tick_decides_nothing_and_says_where_it_is() -> None:
+    life = pupil()
+    tick = life.tick()
+    decision = tick.decision
+    assert (decision.number, decision.at, decision.cause) == (1, life.at, 'minute')
+    assert (decision.place, decision.activity, decision.done) == ('home', '', '')
+    assert decision.energy == pytest.approx(0.9)
+    assert decision.path[0] == 'Root: yes'
+    assert tick.commands == ()
+    assert tick.state is life.policy.state
+    assert life.events == []
+
+
+def test_what_is_due_begins_and_is_told() -> None:
+    life = pupil('2026-11-23 07:20')
+    tick = life.tick(cause='minute')
+    assert tick.decision.done == 'began go_to_school, by the routine'
+    assert tick.decision.activity == 'go_to_school'
+    assert '3 go_to_school due: yes' in tick.decision.path
+    (command,) = tick.commands
+    assert isinstance(command, BeginTasks)
+    assert command.ongoing == tick.state.activity
+    assert life.events == [ActionStarted(life.at, 'go_to_school', Source.ROUTINE)]
+
+
+def test_what_ended_and_what_began_are_told_together() -> None:
+    life = pupil('2026-11-23 07:20')
+    life.tick()
+    life.at += 20 * 60.0
+    tick = life.tick()
+    assert tick.decision.done == (
+        'place: home -> school; go_to_school: done; began study, by the routine'
+    )
+    assert tick.decision.place == 'school'
+    kinds = [type(event) for event in life.events]
+    assert kinds == [ActionStarted, StateChanged, ActionEnded, ActionStarted]
+
+
+def test_numbers_go_on_from_the_last_decision_that_was_kept() -> None:
+    life = pupil()
+    assert [life.tick().decision.number for _ in range(3)] == [1, 2, 3]
+    life.restart()
+    assert life.tick().decision.number == 4
+
+
+def test_each_of_many_quiet_ticks_has_its_own_decision() -> None:
+    life = pupil('2026-11-28 21:30')
+    first = life.tick().decision
+    decisions = []
+    for number, (cause, missed) in enumerate([('minute', 0), ('event', 7), ('minute', 0)], 2):
+        life.at += 60.0
+        decision = life.policy.tick(life.at, cause, life.senses(), missed=missed).decision
+        assert (decision.number, decision.at) == (number, life.at)
+        assert (decision.cause, decision.missed) == (cause, missed)
+        assert (decision.activity, decision.done) == ('sleep', '')
+        assert Decision.model_validate_json(decision.model_dump_json()) == decision
+        decisions.append(decision)
+    energies = [first.energy, *(decision.energy for decision in decisions)]
+    assert energies == sorted(set(energies)), 'it sleeps'
+    assert decisions[0].number == 2, 'an older one is not touched'
+
+
+def test_the_energy_told_is_that_of_the_moment() -> None:
+    life = pupil('2026-11-28 21:30')
+    life.tick()
+    life.at += 3600.0
+    assert life.tick().decision.energy == pytest.approx(0.9 + 0.1)  # 0.12 more, clipped
+    life = pupil('2026-11-23 07:20')
+    life.tick()
+    life.at += 600.0
+    assert life.tick().decision.energy == pytest.approx(0.9 - 0.06 / 6)
+
+
+def test_the_way_through_the_tree_is_that_of_this_tick() -> None:
+    life = pupil('2026-11-28 21:29')
+    before = life.tick().decision.path
+    life.run(1)
+    after = life.decisions[-1].decision.path
+    assert '2 sleep due: no (due 21:30-04:00)' in before
+    assert '2 sleep due: yes' in after
+    assert before[-1] == 'rest: yes', 'an older decision keeps its own'
+    life.run(1)
+    assert life.decisions[-1].decision.path[-1] == 'continue: goes on (sleep)'
+
+
+# --- messages --------------------------------------------------------------------------------
+
+
+def test_a_message_is_read_at_once() -> None:
+    life = pupil()
+    tick = life.tick('hello', cause='message')
+    assert tick.decision.done == 'a message came: hello; began read_message, by the emergency'
+    assert tick.state.activity is not None
+    assert tick.state.activity.rationale == 'hello'
+    assert names(life.events) == [
+        'external.message hello',
+        'action.started read_message, by emergency (hello)',
+    ]
+
+
+def test_messages_that_come_together_are_read_one_after_the_other() -> None:
+    life = pupil()
+    tick = life.tick('first', 'second', 'third')
+    assert tick.decision.done.endswith(
+        'began read_message, by the emergency; messages that wait: 2'
+    )
+    assert tick.decision.rejected == []
+    life.run(10)
+    read = [event.rationale for event in life.events if isinstance(event, ActionStarted)]
+    assert read == ['first', 'second', 'third']
+
+
+def test_a_message_waits_while_another_is_read_and_that_is_told_once() -> None:
+    life = pupil()
+    life.tick('first')
+    life.run(1)
+    tick = life.tick('second')
+    reason = 'read_message goes on already; the message waits: second'
+    assert tick.decision.rejected == [
+        Rejection(type='read_message', by=Source.EMERGENCY, reason=reason)
+    ]
+    assert tick.decision.done == 'a message came: second; messages that wait: 1'
+    assert life.tick().decision.rejected == []
+
+
+def test_a_message_waits_while_nothing_may_begin() -> None:
+    life = pupil()
+    life.holding = SAFE
+    tick = life.tick('hello')
+    assert tick.commands == ()
+    assert tick.decision.done == 'a message came: hello; messages that wait: 1'
+    assert tick.decision.path[:3] == [
+        'Root: goes on',
+        'Emergency: goes on',
+        f'held: goes on ({SAFE})',
+    ]
+    life.run(30)
+    assert life.doing == ''
+    life.holding = ''
+    assert life.tick().decision.done == 'began read_message, by the emergency'
+
+
+def test_too_many_messages_are_dropped_and_that_is_told() -> None:
+    life = pupil()
+    life.holding = SAFE
+    texts = [f'message {number}' for number in range(WAITING_MAX + 2)]
+    done = life.tick(*texts).decision.done
+    assert done.count(f'it is dropped: {WAITING_MAX} messages wait already') == 2
+    assert done.endswith(f'messages that wait: {WAITING_MAX}')
+    life.holding = ''
+    life.run(WAITING_MAX * 4)
+    read = [event.rationale for event in life.events if isinstance(event, ActionStarted)]
+    assert read == texts[:WAITING_MAX]
+
+
+def test_a_world_without_emergencies_makes_nothing_of_a_message() -> None:
+    world = world_of(COMPANION.model_copy(update={'emergencies': []}))
+    life = Life(world, instant('2026-11-28 10:00', world))
+    tick = life.tick('hello')
+    assert tick.decision.done == (
+        'a message came: hello; the world view names no activity for a message'
+    )
+    assert tick.state.activity is None
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.text(alphabet=st.characters(), max_size=80)
+    | st.just('\ud800\x1b[2J\n')
+    | st.just('x' * 9999)
+)
+def test_any_text_is_a_message(text: str) -> None:
+    life = pupil()
+    tick = life.tick(text)
+    assert tick.state.activity is not None
+    said = tick.state.activity.rationale
+    assert len(said) <= MESSAGE
+    assert not said or said.isprintable()
+    assert Decision.model_validate_json(tick.decision.model_dump_json()) == tick.decision
+    life.policy.close()
+
+
+# --- the model -------------------------------------------------------------------------------
+
+
+def test_what_the_model_suggests_begins() -> None:
+    model = ModelTwin(suggests('read'))
+    life = pupil(model=model)
+    tick = life.tick()
+    assert tick.decision.words == 'read: read would be good'
+    assert tick.decision.done == 'began read, by the model'
+    assert tick.decision.path[-2:] == ['LLMDriven: yes', 'model: yes (read would be good)']
+    (situation,) = model.asked
+    assert situation.options == ('read', 'rest', 'read_message')
+    assert (situation.place, situation.activity) == ('home', '')
+
+
+def test_the_model_is_told_the_situation() -> None:
+    model = ModelTwin(suggests('rest'))
+    life = pupil('2026-11-28 16:00', model=model)
+    life.tick('a walk?')
+    life.run(2)
+    lines = model.asked[0].text.splitlines()
+    assert lines[:2] == ['It is Saturday, 2026-11-28 16:02.', 'Place: home. Energy: 90%.']
+    assert 'Sat 16:02: read_message ended.' in lines
+
+
+def test_a_situation_says_what_goes_on_what_was_put_aside_and_what_is_broken() -> None:
+    life = pupil('2026-11-28 21:30')
+    life.tick()
+    life.run(3)
+    life.tick('hello')
+    state = life.saved.model_copy(update={'devices': {'phone': False}})
+    lines = situation_text(HOME, state, life.at).splitlines()
+    assert 'Goes on: read_message, since Sat 21:33.' in lines
+    assert 'Put aside, goes on afterwards: sleep.' in lines
+    assert 'Cannot be used: phone.' in lines
+
+
+def test_a_situation_tells_the_latest_of_what_it_remembers() -> None:
+    life = pupil('2026-11-23 05:00')
+    life.run(3 * 1440)
+    lines = situation_text(HOME, life.saved, life.at).splitlines()
+    memory = [
+        line for line in lines if line.endswith((' ended.', ' failed.')) or 'came to' in line
+    ]
+    assert len(memory) == RECENT
+    assert memory[0] == 'Wed 18:00: homework ended.'
+    assert 'Wed 16:20: came to home.' in memory
+
+
+def test_a_suggestion_that_is_refused_is_told_and_the_routine_decides() -> None:
+    model = ModelTwin(suggests('study'))
+    life = pupil('2026-11-23 07:20', model=model)
+    tick = life.tick()
+    assert tick.decision.words == 'study: study would be good'
+    reason = 'it is at home, not at school'
+    assert tick.decision.rejected == [Rejection(type='study', by=Source.MODEL, reason=reason)]
+    assert f'model: no ({reason})' in tick.decision.path
+    assert tick.decision.done == 'began go_to_school, by the routine'
+
+
+def test_all_that_was_refused_in_a_tick_is_told() -> None:
+    model = ModelTwin(suggests('study'))
+    life = pupil(model=model)
+    life.saved = life.saved.model_copy(update={'devices': {'phone': False}})
+    life.restart()
+    decision = life.tick('hello').decision
+    assert [(each.type, each.by) for each in decision.rejected] == [
+        ('read_message', Source.EMERGENCY),
+        ('study', Source.MODEL),
+    ]
+    assert decision.words
+
+
+def test_the_provider_hears_of_a_refusal() -> None:
+    model = ModelTwin(suggests('study'))
+    life = pupil(model=model)
+    life.run(1)
+    assert 'it is at home, not at school' in model.provider.closed(model.asked[0], life.at + 900.0)
+
+
+def test_while_the_model_is_asked_the_routine_waits() -> None:
+    model = ModelTwin(suggests('rest'))
+    model.silent = True
+    life = pupil('2026-11-23 07:20', model=model)
+    tick = life.tick()
+    assert tick.decision.path[-2:] == ['LLMDriven: goes on', 'model: goes on (it is asked)']
+    assert tick.commands == ()
+    model.speak()
+    assert life.tick(cause='answer').decision.done == 'began rest, by the model'
+    life.run(1)
+    assert life.decisions[-1].decision.done == 'began go_to_school, by the routine'
+
+
+def test_no_model_is_asked_while_nothing_may_be_interrupted() -> None:
+    model = ModelTwin(suggests('rest', preemptive=True))
+    life = pupil('2026-11-23 07:20')
+    life.tick()
+    life.provider = model.provider
+    life.restart()
+    life.run(5)
+    life.holding = SAFE
+    life.run(5)
+    assert model.asked == []
+
+
+def test_a_model_that_fails_leaves_it_to_the_routine() -> None:
+    def fails(situation: object) -> None:
+        raise PolicyFailed('The model answered nothing.', 'hm')
+
+    model = ModelTwin(fails)
+    life = pupil('2026-11-23 07:20', model=model)
+    tick = life.tick()
+    assert tick.decision.words == 'hm'
+    assert 'model: no (The model answered nothing.)' in tick.decision.path
+    assert tick.decision.done == 'began go_to_school, by the routine'
+
+
+# --- what breaks -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('broken', 'where'), [(SafetyFilter, 'check'), (MayAsk, 'refuses')])
+def test_a_node_that_breaks_does_not_lose_the_tick(
+    monkeypatch: pytest.MonkeyPatch, broken: type, where: str
+) -> None:
+    def breaking(*args: object) -> str:
+        raise KeyError('no\nsuch')
+
+    life = pupil('2026-11-23 07:20')
+    with monkeypatch.context() as patch:
+        patch.setattr(broken, where, breaking)
+        tick = life.tick()
+    assert tick.commands == ()
+    assert tick.state.activity is None
+    assert tick.decision.done == r"the tree broke (KeyError: 'no\nsuch'), nothing begins"
+    assert 'held: no' in tick.decision.path
+    assert not any('goes on' in line for line in tick.decision.path)
+    life.policy.ascii()
+    life.policy.dot()
+    assert life.tick().decision.done == 'began go_to_school, by the routine'
+
+
+def test_what_was_chosen_before_it_broke_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    def chooses_and_breaks(leaf: Choice, *args: Any) -> None:
+        choose(leaf, *args)
+        raise ValueError('too late')
+
+    choose = Choice.choose
+    life = pupil('2026-11-23 07:20')
+    with monkeypatch.context() as patch:
+        patch.setattr(Choice, 'choose', chooses_and_breaks)
+        ticks = [life.tick(), life.tick('hello')]
+    for tick in ticks:
+        assert tick.commands == ()
+        assert 'the tree broke (ValueError: too late), nothing begins' in tick.decision.done
+    assert life.tick().decision.done == 'began read_message, by the emergency'
+
+
+def test_a_message_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    life = pupil()
+    with monkeypatch.context() as patch:
+        patch.setattr(SafetyFilter, 'check', lambda *args: 1 / 0)
+        done = life.tick('hello').decision.done
+    assert 'the tree broke (ZeroDivisionError: division by zero), nothing begins' in done
+    assert done.endswith('messages that wait: 1')
+    assert life.tick().decision.done == 'began read_message, by the emergency'
+
+
+def test_what_ended_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    life = pupil('2026-11-23 07:20')
+    life.tick()
+    life.at += 20 * 60.0
+    with monkeypatch.context() as patch:
+        patch.setattr(MayAsk, 'refuses', lambda *args: 1 / 0)
+        tick = life.tick()
+    assert tick.state.place == 'school'
+    assert 'go_to_school: done' in tick.decision.done
+
+
+# --- off -------------------------------------------------------------------------------------
+
+
+def test_off_ends_everything_and_says_so() -> None:
+    life = pupil('2026-11-28 21:30')
+    life.tick()
+    life.run(60)
+    life.tick('first', 'second')
+    reading, sleeping = life.saved.activity, life.saved.suspended[0]
+    assert reading is not None
+    tick = life.policy.off(':auto off', life.at)
+    assert tick.state.activity is None
+    assert tick.state.suspended == []
+    decision = tick.decision
+    assert decision.cause == 'off'
+    assert 'nobody answered the message: second' in decision.done
+    assert decision.done.endswith('off: :auto off')
+    assert 'sleep: off: :auto off; ' in decision.done
+    assert decision.activity == ''
+    assert decision.path == []
+    cancelled = [each for each in tick.commands if isinstance(each, CancelTasks)]
+    ids = {task_id for each in cancelled for task_id in each.task_ids}
+    assert ids == {*reading.task_ids, *sleeping.task_ids}
+    assert '[x]' not in life.policy.ascii()
+
+
+def test_off_when_nothing_goes_on() -> None:
+    life = pupil()
+    tick = life.policy.off('the user said stop', life.at)
+    assert (tick.commands, tick.decision.done) == ((), 'off: the user said stop')
+
+
+def test_it_can_be_ticked_again_after_off() -> None:
+    life = pupil('2026-11-23 07:20')
+    life.tick('hello')
+    life.policy.off('for a moment', life.at)
+    life.at += 60.0
+    assert life.policy.tick(life.at, 'minute', life.senses()).state.activity is not None
+
+
+# --- interruption ----------------------------------------------------------------------------
+
+
+def test_an_interruption_is_one_pause_and_one_begin() -> None:
+    life = pupil('2026-11-28 21:30')
+    life.tick()
+    sleeping = life.saved.activity
+    assert sleeping is not None
+    life.run(1)
+    tick = life.tick('hello')
+    pause, begin = tick.commands
+    assert isinstance(pause, PauseTasks)
+    assert list(pause.task_ids) == sleeping.task_ids
+    assert isinstance(begin, BeginTasks)

@@ -1,0 +1,487 @@
+"""Seed 004's scenarios, with an owned clock: days that nobody instructs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from curiosity_rosa_demo.agent.policy.action import (
+    BeginTasks,
+    PauseTasks,
+    PolicyAction,
+    ResumeTasks,
+)
+from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
+from curiosity_rosa_demo.agent.policy.provider import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.world_state import Source
+from policy_world import (
+    COMPANION,
+    HELD,
+    ROVER,
+    SETTINGS,
+    WORK_S,
+    Life,
+    ModelTwin,
+    instant,
+    suggests,
+    world_of,
+)
+
+HOME = world_of(COMPANION)
+FIELD = world_of(ROVER)
+
+
+def pupil(when: str, **values: Any) -> Life:
+    """2026-11-23 is a Monday."""
+    return Life(HOME, instant(when, HOME), **values)
+
+
+def rover(when: str = '2026-11-23 05:00', **values: Any) -> Life:
+    return Life(FIELD, instant(when, FIELD), **values)
+
+
+def ended(life: Life, name: str) -> list[str]:
+    return [
+        event.how
+        for event in life.events
+        if isinstance(event, ActionEnded) and event.activity == name
+    ]
+
+
+def by_whom(life: Life, name: str) -> set[Source]:
+    return {by for _, activity, by in life.rules.begun if activity == name}
+
+
+# --- days ------------------------------------------------------------------------------------
+
+
+def test_a_school_day_and_the_night_before_it() -> None:
+    life = pupil('2026-11-22 21:00')
+    life.until('2026-11-23 20:00')
+    assert life.began() == [
+        'Sun 21:30 sleep',
+        'Mon 06:30 wake',
+        'Mon 07:20 go_to_school',
+        'Mon 07:40 study',
+        'Mon 11:40 study',
+        'Mon 16:00 go_home',
+        'Mon 17:00 homework',
+    ]
+    assert life.saved.place == 'home'
+
+
+def test_the_weekend_is_without_school() -> None:
+    life = pupil('2026-11-27 15:50')
+    life.saved = life.saved.model_copy(update={'place': 'school'})
+    life.restart()
+    life.until('2026-11-30 07:30')
+    assert (
+        life.began()
+        == [
+            'Fri 16:00 go_home',
+            'Fri 17:00 homework',
+            'Fri 21:30 sleep',
+            'Sat 06:30 wake',
+            'Sat 21:30 sleep',
+            'Sun 06:30 wake',
+            'Sun 21:30 sleep',
+            'Mon 06:30 wake',
+            'Mon 07:20 go_to_school',
+        ]
+        or life.saved.place == 'home'
+    )
+
+
+def test_a_night_goes_over_the_day_boundary_without_a_second_beginning() -> None:
+    life = pupil('2026-11-23 21:00')
+    life.until('2026-11-24 06:29')
+    assert life.began('sleep') == ['Mon 21:30']
+    assert life.doing == 'sleep'
+    done = [tick.decision.done for tick in life.decisions if tick.decision.done]
+    assert done == ['began sleep, by the routine']
+
+
+def test_who_comes_late_in_the_night_still_sleeps() -> None:
+    life = pupil('2026-11-24 00:30')
+    life.run(1)
+    assert life.began() == ['Tue 00:31 sleep']
+    life.until('2026-11-24 06:30')
+    assert life.began('wake') == ['Tue 06:30']
+
+
+def test_who_misses_the_window_of_the_way_to_school_stays_at_home() -> None:
+    life = pupil('2026-11-23 07:40')
+    life.run(180)
+    assert life.began() == []
+    assert life.saved.place == 'home'
+
+
+@pytest.mark.parametrize(
+    ('zone', 'last', 'hours'),
+    [
+        ('Europe/Berlin', '2026-03-28', 8),  # 02:00 is 03:00
+        ('Europe/Berlin', '2026-10-24', 10),  # 03:00 is 02:00 once more
+        ('Australia/Lord_Howe', '2026-10-03', 8.5),
+        ('America/New_York', '2026-10-31', 10),
+        ('UTC+08:00', '2026-03-28', 9),
+    ],
+)
+def test_the_night_in_which_the_clocks_change(zone: str, last: str, hours: float) -> None:
+    world = world_of(COMPANION, zone)
+    life = Life(world, instant(f'{last} 20:00', world))
+    life.run(13 * 60)
+    times = {name: at for at, name, _ in life.rules.begun}
+    assert [each[4:] for each in life.began()] == ['21:30 sleep', '06:30 wake']
+    assert times['wake'] - times['sleep'] == hours * 3600.0
+
+
+@pytest.mark.parametrize(
+    ('zone', 'monday'),
+    [
+        ('Europe/Berlin', '2026-03-23'),
+        ('Europe/Berlin', '2026-10-19'),
+        ('America/New_York', '2026-03-02'),
+        ('America/New_York', '2026-10-26'),
+        ('Pacific/Chatham', '2026-03-30'),
+        ('Pacific/Chatham', '2026-09-21'),
+    ],
+)
+def test_the_school_days_before_and_after_the_change_are_the_same(zone: str, monday: str) -> None:
+    world = world_of(COMPANION, zone)
+    life = Life(world, instant(f'{monday} 00:00', world), keep=0)
+    life.run(14 * 1440, step_s=600.0)
+    week = [f'{day} 07:20' for day in ('Mon', 'Tue', 'Wed', 'Thu', 'Fri')]
+    assert life.began('go_to_school') == [*week, *week]
+
+
+def test_a_rover_s_day() -> None:
+    life = rover()
+    life.until('2026-11-24 06:30')
+    assert life.began('sleep')[-1] == 'Mon 21:00'
+    assert life.began('wake')[-1] == 'Tue 06:00'
+    assert life.began('go_to_work') == ['Mon 07:00']
+    assert life.began('survey')[0] == 'Mon 07:02'
+    assert life.began('go_home') == ['Mon 17:00']
+    assert by_whom(life, 'survey') == {Source.ROUTINE}
+
+
+# --- interruption and resumption ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('when', 'long', 'activity'),
+    [
+        ('2026-11-22 21:00', '2026-11-23 03:00', 'sleep'),
+        ('2026-11-23 07:00', '2026-11-23 09:00', 'study'),
+    ],
+)
+def test_a_message_interrupts_what_may_not_be_interrupted_and_it_goes_on(
+    when: str, long: str, activity: str
+) -> None:
+    life = pupil(when)
+    life.until(long)
+    assert life.doing == activity
+    before = life.saved.activity
+    assert before is not None
+    life.tick('hello', cause='message')
+    assert life.doing == 'read_message'
+    life.run(1)
+    assert life.doing == 'read_message'
+    life.run(1)
+    after = life.saved.activity
+    assert after is not None
+    assert (after.activity, after.task_ids, after.began_at) == (
+        activity,
+        before.task_ids,
+        before.began_at,
+    )
+    assert ended(life, 'read_message') == ['done']
+    assert ended(life, activity) == []
+    commands = [type(c) for tick in life.decisions[-3:] for c in tick.commands]
+    assert commands == [PauseTasks, BeginTasks, ResumeTasks]
+
+
+def test_a_night_with_a_message_in_it_ends_as_any_other() -> None:
+    life = pupil('2026-11-22 21:00')
+    life.until('2026-11-23 03:00')
+    life.tick('hello')
+    life.until('2026-11-23 07:30')
+    assert life.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
+    assert ended(life, 'sleep') == ['done']
+
+
+def test_energy_of_a_night_is_counted_once_and_not_while_a_message_is_read() -> None:
+    life = pupil('2026-11-22 21:30')
+    life.saved = life.saved.model_copy(update={'energy': 0.2})
+    life.restart()
+    life.tick()
+    life.run(60)
+    life.tick('hello')
+    life.run(120)
+    slept_h = (181 - 2) / 60.0
+    assert life.tick().decision.energy == pytest.approx(0.2 + 0.12 * slept_h, abs=0.005)
+
+
+def test_an_idea_of_the_model_interrupts_only_when_it_is_preemptive() -> None:
+    model = ModelTwin(suggests('read'))
+    life = pupil('2026-11-28 10:00', provider=model.provider)
+    life.run(1)
+    assert life.doing == 'read'
+    model.say = suggests('rest')
+    life.run(14)
+    (rejection,) = life.decisions[-1].decision.rejected
+    assert rejection.reason == 'read goes on, and the action is not preemptive'
+    assert life.doing == 'read'
+
+
+def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:
+    model = ModelTwin(suggests('homework'))
+    life = pupil('2026-11-28 17:30', provider=model.provider)
+    life.run(1)
+    assert life.doing == 'homework'
+    model.say = suggests('rest', preemptive=True)
+    life.run(14)
+    assert life.doing == 'rest'
+    assert [each.activity for each in life.saved.suspended] == ['homework']
+    life.run(30)
+    assert ended(life, 'rest') == ['done']
+    assert life.doing == 'homework', 'the answer that interrupted it does so once'
+    assert 'model: no (an interruption needs a fresh answer)' in life.decisions[-1].decision.path
+    life.run(16)
+    assert ended(life, 'homework') == ['done']
+
+
+# --- the model ---------------------------------------------------------------------------------
+
+SAYINGS: dict[str, Callable[[Situation], PolicyAction]] = {
+    'an unknown activity': suggests('fly_to_the_moon', preemptive=True),
+    'an empty-looking name': suggests(' '),
+    'a name with a line in it': suggests('rest\nand more'),
+    'what the place forbids': suggests('library', preemptive=True),
+    'what the hour forbids': suggests('nap', preemptive=True),
+    'what the day forbids': suggests('study', preemptive=True),
+    'what only ends something else': suggests('wake'),
+    'what is far away': suggests('go_home', preemptive=True),
+}
+
+
+def says_nothing_useful(error: BaseException) -> Callable[[Situation], PolicyAction]:
+    def say(situation: Situation) -> PolicyAction:
+        raise error
+
+    return say
+
+
+SAYINGS |= {
+    f'it fails with {type(error).__name__}': says_nothing_useful(error)
+    for error in (
+        PolicyFailed('The model answered with text.', 'I think I will rest.'),
+        ValueError('torn JSON'),
+        RecursionError(),
+        TimeoutError(),
+        SystemExit(1),
+    )
+}
+SAYINGS['it answers something else'] = lambda situation: 'rest'  # type: ignore[assignment,return-value]
+SAYINGS['it answers nothing'] = lambda situation: None  # type: ignore[assignment,return-value]
+
+
+@pytest.mark.parametrize('say', SAYINGS.values(), ids=list(SAYINGS))
+def test_whatever_the_model_says_the_routine_s_day_is_lived(
+    say: Callable[[Situation], PolicyAction],
+) -> None:
+    model = ModelTwin(say)
+    life = pupil('2026-11-22 20:30', provider=model.provider)
+    life.until('2026-11-23 07:30')
+    assert life.began() == [
+        'Sun 21:30 sleep',
+        'Mon 06:30 wake',
+        'Mon 07:20 go_to_school',
+    ]
+    first = life.decisions[0].decision
+    assert model.asked[0].activity == ''
+    assert any(line.startswith('model: no (') for line in first.path), first.path
+    assert first.activity == ''
+
+
+def test_a_model_that_is_unavailable_for_a_day_costs_nothing_but_its_suggestions() -> None:
+    model = ModelTwin(says_nothing_useful(ConnectionError('no route to host')))
+    life = pupil('2026-11-28 00:00', provider=model.provider)
+    life.until('2026-11-29 00:00')
+    plain = pupil('2026-11-28 00:00')
+    plain.until('2026-11-29 00:00')
+    assert life.began() == plain.began()
+    failures, open_s = SETTINGS.breaker_failures, SETTINGS.breaker_open_s
+    assert failures <= len(model.asked) <= failures + 86400.0 / open_s
+    model.say = suggests('read')
+    life.until('2026-11-29 12:00')
+    assert by_whom(life, 'read') == {Source.MODEL}
+
+
+def test_a_model_that_never_answers_is_waited_for_no_longer_than_its_time() -> None:
+    model = ModelTwin(suggests('rest'))
+    model.silent = True
+    life = pupil('2026-11-23 07:20', provider=model.provider)
+    life.tick()
+    assert life.doing == ''
+    model.steady_s += SETTINGS.timeout_s + 1.0
+    life.run(1)
+    assert life.began() == ['Mon 07:21 go_to_school']
+    reasons = [line for line in life.decisions[-1].decision.path if 'did not answer' in line]
+    assert reasons == ['model: no (The model did not answer within 30 s (policy.timeout_s).)']
+
+
+def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> None:
+    model = ModelTwin(suggests('rest'))
+    life = pupil('2026-11-28 12:00', provider=model.provider)
+    asked_at: dict[float, Situation] = {}
+    for _ in range(8 * 60):
+        before = len(model.asked)
+        life.run(1)
+        if len(model.asked) > before:
+            (asked_at[life.at],) = model.asked[before:]
+    windows = [at // SETTINGS.window_s for at in asked_at]
+    assert len(set(windows)) == len(windows) > 3
+    last: dict[object, float] = {}
+    for at, situation in asked_at.items():
+        if situation.activity == '':  # 'rest' is not refused then, so its answer is kept
+            assert at - last.get(situation.key, -1e9) >= SETTINGS.cache_s
+            last[situation.key] = at
+    begun = [by for _, name, by in life.rules.begun if name == 'rest']
+    assert begun.count(Source.MODEL) > len(last)
+
+
+def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
+    model = ModelTwin(suggests('study'))
+    life = pupil('2026-11-28 10:00', provider=model.provider)
+    life.run(59)
+    refused = [tick.decision for tick in life.decisions if tick.decision.rejected]
+    assert len(refused) == len(model.asked) == 1
+    life.run(16)
+    assert len(model.asked) == 2
+
+
+# --- restart -----------------------------------------------------------------------------------
+
+
+def test_a_restart_in_the_middle_of_sleep_changes_nothing() -> None:
+    life = pupil('2026-11-22 21:00')
+    life.until('2026-11-23 03:00')
+    sleeping = life.saved.activity
+    assert sleeping is not None
+    life.restart()
+    life.run(1)
+    assert life.saved.activity == sleeping
+    assert not any(isinstance(c, BeginTasks) for c in life.decisions[-1].commands)
+    life.until('2026-11-23 07:30')
+    assert life.began() == ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
+    assert ended(life, 'sleep') == ['done']
+
+
+def test_a_process_that_sleeps_through_the_morning_begins_with_what_is_due_then() -> None:
+    life = pupil('2026-11-22 21:00')
+    life.until('2026-11-23 03:00')
+    life.restart()
+    life.at = instant('2026-11-23 09:00', HOME)
+    life.tick()
+    life.run(60)
+    assert life.began() == ['Sun 21:30 sleep', 'Mon 09:00 wake']
+
+
+def test_a_death_between_keeping_and_carrying_out_loses_one_activity_at_most() -> None:
+    life = pupil('2026-11-22 21:30')
+    life.tick(carried_out=False)
+    assert life.doing == 'sleep'
+    life.restart()
+    life.run(3)
+    assert ended(life, 'sleep') == ['never began']
+    assert life.doing == 'sleep', 'it is due, so it begins anew'
+    life.until('2026-11-23 07:30')
+    assert life.began('wake') == ['Mon 06:30']
+
+
+def test_a_kernel_that_lost_its_tasks_ends_the_activity_and_the_day_goes_on() -> None:
+    life = pupil('2026-11-22 21:00')
+    life.until('2026-11-23 03:00')
+    life.restart(lost=True)
+    life.until('2026-11-23 07:30')
+    assert ended(life, 'sleep') == ['never began', 'done']
+    assert life.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
+
+
+# --- the rover: battery and e-stop in the middle of a drive ------------------------------------
+
+
+@pytest.mark.parametrize('why', HELD)
+def test_a_drive_is_held_while_the_kernel_says_so_and_goes_on_afterwards(why: str) -> None:
+    life = rover()
+    life.until('2026-11-23 07:00')
+    assert life.doing == 'go_to_work'
+    driving = life.saved.activity
+    assert driving is not None
+    life.holding = why
+    life.tick(cause='kernel')
+    assert [type(c) for c in life.decisions[-1].commands] == [PauseTasks]
+    life.run(45)
+    assert life.saved.activity is not None
+    assert life.saved.activity.held
+    assert life.saved.place == 'base'
+    assert life.began()[-1] == 'Mon 07:00 go_to_work', 'nothing begins meanwhile'
+    assert f'held: goes on ({why})' in life.decisions[-1].decision.path
+    life.holding = ''
+    life.tick(cause='kernel')
+    assert life.saved.activity.task_ids == driving.task_ids
+    life.run(3)
+    assert ended(life, 'go_to_work') == ['done']
+    assert life.saved.place == 'bright_zone'
+
+
+def test_a_message_during_an_e_stop_is_read_when_it_is_over() -> None:
+    life = rover()
+    life.until('2026-11-23 07:00')
+    life.holding = HELD[0]
+    life.run(1)
+    life.tick('are you there?')
+    life.run(10)
+    assert life.began('read_message') == []
+    life.holding = ''
+    life.run(1)
+    assert len(life.began('read_message')) == 1
+    life.run(10)
+    assert ended(life, 'read_message') == ['done']
+    assert ended(life, 'go_to_work') == ['done']
+
+
+def test_a_low_battery_brings_the_rover_home_to_charge() -> None:
+    life = rover(work_s=lambda name: 3600.0 if name == 'charge' else WORK_S)
+    life.until('2026-11-23 10:00')
+    assert life.saved.place == 'bright_zone'
+    life.twin.energy = 0.34
+    life.run(1)
+    assert life.doing == 'go_home'
+    life.run(4)
+    assert life.saved.place == 'base'
+    assert life.began('charge') == ['Mon 10:03']
+
+
+def test_a_drive_that_fails_is_not_tried_again_at_once() -> None:
+    life = rover(work_s=lambda name: -30.0 if name == 'go_to_work' else WORK_S)
+    life.until('2026-11-23 08:00')
+    assert life.began('go_to_work') == ['Mon 07:00', 'Mon 07:16', 'Mon 07:32', 'Mon 07:48']
+    assert set(ended(life, 'go_to_work')) == {'failed'}
+    assert life.saved.place == 'base'
+
+
+def test_a_rover_that_does_not_know_where_it_is_does_not_drive() -> None:
+    life = rover()
+    life.until('2026-11-23 06:59')
+    life.twin.place = ''
+    life.run(30)
+    assert life.began('go_to_work') == []
+    life.twin.place = 'base'
+    life.run(1)
+    assert len(life.began('go_to_work')) == 1
+    changes = [str(event) for event in life.events if isinstance(event, StateChanged)]
+    assert changes == ['place: base -> ', 'place:  -> base']

@@ -1,0 +1,468 @@
+"""What the policy keeps: the same comes back, all of a tick or nothing, whatever the file is."""
+
+from __future__ import annotations
+
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.policy.decision_log import Decision, Rejection
+from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
+from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
+from curiosity_rosa_demo.infra.config_world import WorldView
+
+VIEW = WorldView.model_validate(
+    {
+        'says': 'a test',
+        'measured': False,
+        'begins': {'place': 'home', 'energy': 0.5},
+        'places': {'home': {}, 'school': {}},
+        'devices': {'phone': {'abilities': ['receive']}, 'lamp': {'abilities': ['shine']}},
+        'activities': {
+            'rest': {'says': 'rests', 'minutes': 5},
+            'read': {'says': 'r', 'asks': 'r'},
+        },
+        'routine': [],
+    }
+)
+STATE = WorldState.first(VIEW)
+
+TEXT = st.text(max_size=20)
+TIME = st.floats(0.0, 4e9)
+TIMES = st.dictionaries(TEXT, TIME, max_size=3)
+ONGOING = st.builds(
+    Ongoing,
+    activity=st.sampled_from([*VIEW.activities]),
+    by=st.sampled_from(Source),
+    began_at=TIME,
+    until=st.none() | TIME,
+    task_ids=st.lists(TEXT, max_size=2),
+    rationale=TEXT,
+    energy_at=TIME,
+    held=st.booleans(),
+)
+STATES = st.builds(
+    WorldState,
+    place=st.sampled_from(['', *VIEW.places]),
+    energy=st.floats(0.0, 1.0),
+    activity=st.none() | ONGOING,
+    suspended=st.lists(ONGOING, max_size=3),
+    devices=st.fixed_dictionaries(dict.fromkeys(VIEW.devices, st.booleans())),
+    memory=st.builds(Memory, began=TIMES, ended=TIMES, failed=TIMES, arrived=TIMES),
+)
+DECISIONS = st.builds(
+    Decision,
+    number=st.integers(0),
+    at=TIME,
+    cause=TEXT,
+    missed=st.integers(0),
+    path=st.lists(TEXT, max_size=4),
+    words=TEXT,
+    rejected=st.lists(st.builds(Rejection, type=TEXT, by=st.sampled_from(Source), reason=TEXT)),
+    done=TEXT,
+    place=TEXT,
+    energy=st.floats(0.0, 1.0),
+    activity=TEXT,
+)
+
+
+def decision(number: int, at: float = 1e9) -> Decision:
+    return Decision(number=number, at=at, cause='minute', place='home', energy=0.5)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / 'new folder' / 'pölicy #1?.db'
+
+
+@pytest.fixture
+def store(file: Path) -> Iterator[PolicyStore]:
+    store = PolicyStore(file, 10)
+    store.open(VIEW)
+    yield store
+    store.close()
+
+
+def opened(file: Path, view: WorldView = VIEW) -> tuple[WorldState | None, PolicyStore]:
+    """What is in the file; the store is closed."""
+    store = PolicyStore(file, 10)
+    state = store.open(view)
+    store.close()
+    return state, store
+
+
+def refusal(file: Path) -> str:
+    store = PolicyStore(file, 10)
+    with pytest.raises(PolicyStoreError) as caught:
+        store.open(VIEW)
+    assert str(file) in str(caught.value)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return str(caught.value)
+
+
+def change(file: Path, *statements: str) -> None:
+    connection = sqlite3.connect(file)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+# --- it comes back ---------------------------------------------------------------------------
+
+
+def test_a_new_file_keeps_nothing_yet(file: Path) -> None:
+    state, store = opened(file)
+    assert (state, store.auto, store.notes) == (None, False, [])
+
+
+@settings(deadline=None, max_examples=30)
+@given(ticks=st.lists(st.tuples(STATES, DECISIONS, st.booleans()), min_size=1, max_size=4))
+def test_what_was_saved_comes_back_as_it_was(
+    ticks: list[tuple[WorldState, Decision, bool]],
+) -> None:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / 'policy.db'
+        store = PolicyStore(file, 10)
+        store.open(VIEW)
+        for state, each, auto in ticks:
+            store.save(state, each, auto)
+        store.close()
+        store = PolicyStore(file, 10)
+        state, each, auto = ticks[-1]
+        assert store.open(VIEW) == state.model_copy(update={'ticked_at': each.at})
+        assert store.auto is auto
+        assert store.last(10) == [each for _, each, _ in ticks]
+        store.close()
+        assert store.notes == []
+
+
+def test_the_time_of_the_last_tick_never_goes_back(store: PolicyStore, file: Path) -> None:
+    store.save(STATE.model_copy(update={'ticked_at': 100.0}), decision(1, at=50.0), False)
+    store.close()
+    state, _ = opened(file)
+    assert state is not None
+    assert state.ticked_at == 100.0
+
+
+def test_only_the_last_decisions_are_kept_also_where_their_numbers_begin_anew(
+    store: PolicyStore,
+) -> None:
+    numbers = [*range(30), *range(4)]
+    for number in numbers:
+        store.save(STATE, decision(number), False)
+        assert len(store.last(1000)) <= 10
+    assert [each.number for each in store.last(1000)] == numbers[-10:]
+    assert [each.number for each in store.last(2)] == [2, 3]
+    assert store.last(0) == []
+
+
+def test_whether_it_acts_unasked_is_kept_without_a_decision(
+    store: PolicyStore, file: Path
+) -> None:
+    store.save(STATE, decision(1), True)
+    store.save_auto(False)
+    assert store.auto is False
+    store.close()
+    _, again = opened(file)
+    assert again.auto is False
+
+
+# --- it does not fit -------------------------------------------------------------------------
+
+
+def going_on(**values: Any) -> WorldState:
+    ongoing = Ongoing(activity='rest', by=Source.ROUTINE, began_at=0.0, energy_at=0.0)
+    return STATE.model_copy(update={'activity': ongoing} | values)
+
+
+def strange(activity: str) -> Ongoing:
+    return Ongoing(activity=activity, by=Source.ROUTINE, began_at=0.0, energy_at=0.0)
+
+
+@pytest.mark.parametrize(
+    ('state', 'why'),
+    [
+        (going_on(activity=strange('dance')), "no activity 'dance'; it has rest, read"),
+        (going_on(suspended=[strange('sing')]), "no activity 'sing'; it has rest, read"),
+        (going_on(place='moon'), "no place 'moon'; it has home, school"),
+    ],
+)
+def test_a_state_of_another_world_is_dropped_and_the_decisions_stay(
+    store: PolicyStore, file: Path, state: WorldState, why: str
+) -> None:
+    store.save(state, decision(7), True)
+    store.close()
+    store = PolicyStore(file, 10)
+    assert store.open(VIEW) is None
+    (note,) = store.notes
+    assert note == f'the state in {file} was dropped: the world view has {why}'
+    assert store.auto is True
+    assert [each.number for each in store.last(9)] == [7]
+    store.save(STATE, decision(8), True)
+    store.close()
+    assert store.open(VIEW) == STATE.model_copy(update={'ticked_at': 1e9})
+    assert store.notes == []
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ('text', 'why'),
+    [
+        ('{}', "('place',): Field required"),
+        ('{"place": "home", "energy": 7}', "('energy',): Input should be less than"),
+        ('{"place": "home", "energy": 0.5, "mood": 1}', "('mood',): Extra inputs"),
+        ('no JSON', '(): Invalid JSON'),
+    ],
+)
+def test_a_state_of_another_shape_is_dropped(
+    store: PolicyStore, file: Path, text: str, why: str
+) -> None:
+    store.save(STATE, decision(7), False)
+    store.close()
+    change(file, f"UPDATE kept SET state = '{text}'")
+    state, again = opened(file)
+    assert state is None
+    (note,) = again.notes
+    assert note.startswith(f'the state in {file} cannot be read ({why}')
+    assert note.endswith('it was dropped')
+
+
+def test_a_decision_of_another_shape_is_left_out(store: PolicyStore, file: Path) -> None:
+    for number in range(3):
+        store.save(STATE, decision(number), False)
+    store.close()
+    change(file, "UPDATE decision SET decision = '{}' WHERE seq = 2")
+    again = PolicyStore(file, 10)
+    again.open(VIEW)
+    assert [each.number for each in again.last(9)] == [0, 2]
+    again.close()
+
+
+def test_devices_are_those_of_the_world_view_and_as_usable_as_they_were(
+    store: PolicyStore, file: Path
+) -> None:
+    devices = {'phone': False, 'radio': True}
+    store.save(STATE.model_copy(update={'devices': devices}), decision(1), False)
+    store.close()
+    state, _ = opened(file)
+    assert state is not None
+    assert state.devices == {'phone': False, 'lamp': True}
+
+
+# --- the file --------------------------------------------------------------------------------
+
+
+def filled(file: Path) -> bytes:
+    store = PolicyStore(file, 100)
+    store.open(VIEW)
+    for number in range(100):
+        store.save(STATE, decision(number), False)
+    store.close()
+    return file.read_bytes()
+
+
+def no_database(file: Path) -> None:
+    file.write_bytes(b'no database ' * 400)
+
+
+def foreign(file: Path) -> None:
+    change(file, 'CREATE TABLE precious (x)', 'INSERT INTO precious VALUES (42)')
+
+
+def halved(file: Path) -> None:
+    file.write_bytes(filled(file)[:10000])
+
+
+def blotted(file: Path) -> None:
+    page = 4096
+    whole = filled(file)
+    file.write_bytes(whole[: 3 * page + 100] + bytes(page // 2) + whole[3 * page + 2148 :])
+
+
+def without_a_table(file: Path) -> None:
+    opened(file)
+    change(file, 'DROP TABLE kept')
+
+
+def not_unicode(file: Path) -> None:
+    filled(file)
+    change(file, "UPDATE kept SET state = CAST(x'ff' AS TEXT)")
+
+
+@pytest.mark.parametrize(
+    'spoil', [no_database, foreign, halved, blotted, without_a_table, not_unicode]
+)
+def test_a_corrupt_or_foreign_file_is_set_aside_whole(
+    file: Path, spoil: Callable[[Path], None]
+) -> None:
+    file.parent.mkdir()
+    asides = set()
+    for _ in range(2):
+        spoil(file)
+        before = file.read_bytes()
+        state, store = opened(file)
+        assert state is None
+        (note,) = store.notes
+        assert note.startswith(f'{file} could not be read (')
+        aside = Path(note.rpartition(' as ')[2])
+        assert aside.read_bytes() == before
+        asides.add(aside)
+        assert opened(file)[1].notes == []
+        file.unlink()
+    assert {*file.parent.iterdir()} == asides  # none was overwritten
+    assert len(asides) == 2
+
+
+def test_it_writes_ahead_and_shares_no_memory(store: PolicyStore, file: Path) -> None:
+    assert Path(f'{file}-wal').exists()
+    assert not Path(f'{file}-shm').exists()
+
+
+def test_a_file_of_a_newer_version_is_left_alone(file: Path) -> None:
+    opened(file)
+    change(file, 'PRAGMA user_version = 2')
+    before = file.read_bytes()
+    assert 'has version 2, this program knows versions up to 1; run the newer' in refusal(file)
+    assert file.read_bytes() == before
+
+
+def test_a_file_is_used_by_one_at_a_time(store: PolicyStore, file: Path) -> None:
+    store.save(STATE, decision(1), False)
+    assert refusal(file).endswith('is in use by another program; end that program')
+    store.save(STATE, decision(2), False)
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / 'file').write_text('')
+    assert refusal(tmp_path / 'file' / 'policy.db').endswith(
+        'make the file and its folder writable'
+    )
+
+
+def test_it_is_to_be_opened_once_first(file: Path) -> None:
+    store = PolicyStore(file, 10)
+    for use in (
+        lambda: store.save(STATE, decision(1), False),
+        lambda: store.save_auto(True),
+        lambda: store.last(1),
+    ):
+        with pytest.raises(PolicyStoreError, match=r'is not open; call open\(\) first'):
+            use()
+    store.open(VIEW)
+    with pytest.raises(PolicyStoreError, match='is already open'):
+        store.open(VIEW)
+    store.close()
+    store.close()
+    with pytest.raises(ValueError, match='kept is 0; it must be at least 1'):
+        PolicyStore(file, 0)
+
+
+@contextmanager
+def no_file_beyond(size: int) -> Iterator[None]:
+    """Every write beyond ``size`` fails in the kernel, as on a full or broken disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_when_the_disk_fails_nothing_is_half_kept_and_it_goes_on_afterwards(
+    store: PolicyStore, file: Path
+) -> None:
+    store.save(STATE, decision(1), True)
+    long = decision(2).model_copy(update={'words': 'x' * 100_000})
+    with no_file_beyond(50_000):
+        with pytest.raises(PolicyStoreError, match='free some space or check the disk'):
+            store.save(going_on(), long, False)
+        with pytest.raises(PolicyStoreError, match='free some space or check the disk'):
+            store.save(going_on(), long, False)
+        assert [each.number for each in store.last(9)] == [1]
+        assert store.auto is True
+    store.save(going_on(), decision(3), True)
+    store.close()
+    store = PolicyStore(file, 10)
+    assert store.open(VIEW) == going_on(ticked_at=1e9)
+    assert [each.number for each in store.last(9)] == [1, 3]
+    store.close()
+
+
+def test_after_a_refused_write_it_goes_on(store: PolicyStore, file: Path) -> None:
+    store.save(STATE, decision(1), True)
+    store.close()
+    change(
+        file,
+        """CREATE TRIGGER no BEFORE INSERT ON decision WHEN new.decision LIKE '%"number":13%'
+        BEGIN SELECT RAISE(ABORT, 'thirteen'); END""",
+    )
+    store.open(VIEW)
+    with pytest.raises(PolicyStoreError, match='cannot be used: thirteen; move the file away'):
+        store.save(going_on(), decision(13), False)
+    assert store.auto is True
+    store.save(STATE, decision(14), True)
+    assert [each.number for each in store.last(9)] == [1, 14]
+
+
+# --- killed ----------------------------------------------------------------------------------
+
+SAVER = """
+import sys
+from curiosity_rosa_demo.agent.policy.decision_log import Decision
+from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.infra.config_world import WorldView
+
+view = WorldView.model_validate_json(sys.argv[2])
+store = PolicyStore(sys.argv[1], 10)
+store.open(view)
+first = Decision(number=0, at=0.0, cause='minute', place='home', energy=0.5)
+[last] = store.last(1) or [first]
+state = WorldState.first(view)
+for number in range(last.number + 1, 10**9):
+    each = last.model_copy(update={'number': number, 'at': float(number)})
+    store.save(state, each, number % 2 == 0)
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_process_loses_nothing_that_it_saved(file: Path) -> None:
+    file.parent.mkdir()
+    number = 0
+    for round_ in range(4):
+        command = [sys.executable, '-c', SAVER, str(file), VIEW.model_dump_json()]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            lines = [
+                child.stdout.readline() for _ in range(random.Random(round_).randrange(1, 60))
+            ]
+            child.kill()
+            lines += child.stdout.readlines()
+        acknowledged = int([line for line in lines if line.endswith('\n')][-1])
+        assert acknowledged > number
+        store = PolicyStore(file, 10)
+        state = store.open(VIEW)
+        assert store.notes == []
+        decisions = store.last(1000)
+        store.close()
+        number = decisions[-1].number
+        assert acknowledged <= number <= acknowledged + 1
+        assert [each.number for each in decisions] == [*range(max(1, number - 9), number + 1)]
+        # The state, the decision and auto are of one and the same tick.
+        assert state == STATE.model_copy(update={'ticked_at': float(number)})
+        assert store.auto is (number % 2 == 0)

@@ -1,0 +1,381 @@
+"""The policy's clock never goes back, and its ticks are the aligned instants of local time."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.policy.clock import STANDS_STILL_S, PolicyClock
+from curiosity_rosa_demo.agent.policy.tick_scheduler import Due, TickScheduler
+from curiosity_rosa_demo.infra.time_zone import time_zone
+
+ZONES = {
+    name: time_zone(name)
+    for name in (
+        'UTC',
+        'UTC+08:00',
+        'UTC-03:30',
+        'Asia/Kathmandu',  # +05:45
+        'Europe/Berlin',
+        'America/St_Johns',  # -03:30 and -02:30
+        'Australia/Lord_Howe',  # its clocks change by half an hour
+        'Pacific/Apia',  # 2011-12-30 did not exist there
+    )
+}
+T0 = 1_767_225_600  # 2026-01-01 00:00 UTC
+DAY = 86_400
+
+
+def epoch(zone: str, text: str, fold: int = 0) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=ZONES[zone], fold=fold).timestamp()
+
+
+def changes(zone: str, year: int) -> list[int]:
+    """When the clocks change in ``year``, found day by day and then second by second."""
+
+    def offset(at: int) -> timedelta | None:
+        return datetime.fromtimestamp(at, ZONES[zone]).utcoffset()
+
+    first = round(epoch('UTC', f'{year}-01-01'))
+    found = []
+    for day in range(first, first + 365 * DAY, DAY):
+        if offset(day) != offset(day + DAY):
+            hour = next(h for h in range(day, day + DAY, 900) if offset(h) != offset(h + 900))
+            found.append(next(s for s in range(hour + 1, hour + 901) if offset(s) != offset(hour)))
+    return found
+
+
+CHANGES = {name: changes(name, 2026) for name in ZONES} | {
+    'Pacific/Apia': changes('Pacific/Apia', 2011)
+}
+
+
+def aligned(zone: str, tick_s: int, begin: int, end: int) -> list[int]:
+    """The instants in [begin, end], each second looked at."""
+    result = []
+    for second in range(begin, end + 1):
+        local = datetime.fromtimestamp(second, ZONES[zone])
+        if (local.hour * 3600 + local.minute * 60 + local.second) % tick_s == 0:
+            result.append(second)
+    return result
+
+
+def test_the_zones_change_as_often_as_the_tests_need() -> None:
+    counts = {zone: len(found) for zone, found in CHANGES.items() if found}
+    assert counts == {
+        'Europe/Berlin': 2,
+        'America/St_Johns': 2,
+        'Australia/Lord_Howe': 2,
+        'Pacific/Apia': 3,
+    }
+
+
+@st.composite
+def courses(draw: st.DrawFn) -> tuple[str, int, list[float]]:
+    """A zone, a tick, and times that go on, often over a change of the clocks."""
+    zone = draw(st.sampled_from(sorted(ZONES)))
+    tick_s = draw(st.sampled_from([1, 7, 60, 420, 900, 1000, 3600, 5400]))
+    around = draw(st.sampled_from(CHANGES[zone] or [T0]))
+    now = around + draw(st.floats(-3 * 3600.0, 3600.0))
+    steps = draw(st.lists(st.sampled_from([0.0, 0.3, 1.0, 59.9, 60.0, 600.0, 3600.0, 5000.0])))
+    times = [now]
+    for step in steps[:12]:
+        times.append(times[-1] + step)
+    return zone, tick_s, times
+
+
+@given(courses())
+@settings(deadline=None, max_examples=60)
+def test_each_instant_is_ticked_or_counted_as_missed_once(
+    course: tuple[str, int, list[float]],
+) -> None:
+    zone, tick_s, times = course
+    scheduler = TickScheduler(tick_s, ZONES[zone])
+    instants = aligned(zone, tick_s, int(times[0]) - 2 * 5400, int(times[-1]))
+    ticked = -1  # index of the last instant that was ticked
+    for now in times:
+        latest = bisect_right(instants, now) - 1
+        due = scheduler.due(now)
+        if latest == ticked:
+            assert due is None
+            continue
+        missed = 0 if ticked < 0 else latest - ticked - 1
+        assert due == Due(at=instants[latest], missed=missed)
+        ticked = latest
+
+
+@given(courses())
+@settings(deadline=None, max_examples=60)
+def test_the_next_instant_is_the_first_one_after_now(
+    course: tuple[str, int, list[float]],
+) -> None:
+    zone, tick_s, (now, *_) = course
+    instants = aligned(zone, tick_s, int(now), int(now) + 2 * 5400)
+    first = instants[bisect_right(instants, now)]
+    assert TickScheduler(tick_s, ZONES[zone]).next_at(now) == first
+
+
+@given(
+    st.sampled_from(sorted(ZONES)),
+    st.integers(1000, 60_000),
+    st.booleans(),
+    st.integers(0, 2 * DAY),
+    st.floats(0.0, 1.0),
+)
+@settings(deadline=None, max_examples=60)
+def test_whoever_sleeps_until_the_next_instant_misses_none(
+    zone: str, tick_ms: int, later: bool, after_s: int, part: float
+) -> None:
+    """Also where ticks are fractions of a second and no fraction of a day."""
+    scheduler = TickScheduler(tick_ms / 1000.0, ZONES[zone])
+    begin = 2_160_000_000 if later else (CHANGES[zone] or [T0])[0]  # in 2038 floats are coarser
+    now = begin - DAY + after_s + part
+    first = scheduler.due(now)
+    assert first is not None
+    assert now - tick_ms / 1000.0 < first.at <= now
+    for _ in range(30):
+        now = scheduler.next_at(now)
+        assert scheduler.due(now) == Due(now, 0)
+        assert scheduler.due(now) is None
+        local = datetime.fromtimestamp(now // 1, ZONES[zone])
+        seconds = local.hour * 3600 + local.minute * 60 + local.second
+        assert (seconds * 1000 + round(now % 1 * 1000)) % tick_ms == 0
+
+
+@pytest.mark.parametrize('tick_s', [1000.0, 5000.0, 777.7])
+@pytest.mark.parametrize('zone', ['UTC+08:00', 'Europe/Berlin', 'Australia/Lord_Howe'])
+def test_a_leap_of_days_counts_what_steps_would_have_ticked(zone: str, tick_s: float) -> None:
+    begin = (CHANGES[zone] or [T0])[0] - 2.5 * DAY
+    end = begin + 5 * DAY
+    scheduler = TickScheduler(tick_s, ZONES[zone])
+    scheduler.resume(begin)
+    due = scheduler.due(end)
+    assert due is not None
+    assert due.missed + 1 == len(walked(zone, tick_s, begin, end))
+
+
+def test_not_even_a_part_of_a_millisecond_is_anticipated() -> None:
+    scheduler = TickScheduler(60.0, ZONES['UTC'])
+    assert scheduler.due(T0 + 59.9999) == Due(T0, 0)
+    assert scheduler.next_at(T0 + 59.9999) == T0 + 60
+
+
+def walked(zone: str, tick_s: float, begin: float, end: float) -> list[str]:
+    """The local times of the ticks after ``begin`` up to ``end``."""
+    scheduler, ticks = TickScheduler(tick_s, ZONES[zone]), []
+    while (begin := scheduler.next_at(begin)) <= end:
+        ticks.append(f'{datetime.fromtimestamp(begin, ZONES[zone]):%H:%M%z}')
+    return ticks
+
+
+def test_an_hour_that_does_not_exist_has_no_ticks() -> None:
+    begin = epoch('Europe/Berlin', '2026-03-29 01:00')
+    end = epoch('Europe/Berlin', '2026-03-29 03:30')
+    assert walked('Europe/Berlin', 1800.0, begin, end) == [
+        '01:30+0100',
+        '03:00+0200',
+        '03:30+0200',
+    ]
+
+
+def test_an_hour_that_happens_twice_has_its_ticks_twice() -> None:
+    begin = epoch('Europe/Berlin', '2026-10-25 01:30')
+    end = epoch('Europe/Berlin', '2026-10-25 03:00')
+    assert walked('Europe/Berlin', 1800.0, begin, end) == [
+        '02:00+0200',
+        '02:30+0200',
+        '02:00+0100',
+        '02:30+0100',
+        '03:00+0100',
+    ]
+
+
+def test_full_hours_stay_full_hours_where_the_clocks_change_by_half_of_one() -> None:
+    zone = 'Australia/Lord_Howe'
+    back = epoch(zone, '2026-04-05 00:30')  # 02:00 becomes 01:30
+    assert walked(zone, 3600.0, back, back + 3 * 3600) == [
+        '01:00+1100',
+        '02:00+1030',
+        '03:00+1030',
+    ]
+    on = epoch(zone, '2026-10-04 00:30')  # 02:00 becomes 02:30
+    assert walked(zone, 3600.0, on, on + 3 * 3600) == ['01:00+1030', '03:00+1100', '04:00+1100']
+
+
+def test_a_tick_that_does_not_divide_the_day_begins_anew_at_midnight() -> None:
+    begin = epoch('UTC+08:00', '2026-01-01 22:00')
+    assert walked('UTC+08:00', 5000.0, begin, begin + 4 * 3600) == [
+        '22:13+0800',
+        '23:36+0800',
+        '00:00+0800',
+        '01:23+0800',
+    ]
+
+
+@pytest.mark.parametrize('zone', sorted(ZONES))
+@pytest.mark.parametrize('tick_s', [900, 3600])
+def test_after_a_sleep_of_years_there_is_one_tick_and_the_others_are_counted(
+    zone: str, tick_s: int
+) -> None:
+    begin, end = T0 - 15 * 365 * DAY, T0 + 200 * DAY + 1234  # over the day that Apia skipped
+    scheduler = TickScheduler(tick_s, ZONES[zone])
+    first = scheduler.due(begin)
+    assert first is not None
+    offsets = [  # every offset is a whole number of quarters of an hour
+        datetime.fromtimestamp(at, ZONES[zone]) for at in range(round(first.at), end, 900)
+    ]
+    instants = [local for local in offsets if (local.minute * 60) % tick_s == 0]
+    assert scheduler.due(end) == Due(instants[-1].timestamp(), len(instants) - 2)
+    assert scheduler.due(end) is None
+
+
+def test_time_that_stands_still_or_goes_back_is_not_ticked_again() -> None:
+    scheduler = TickScheduler(60.0, ZONES['UTC'])
+    assert scheduler.due(T0 + 30.0) == Due(T0, 0)
+    assert scheduler.due(T0 + 30.0) is None
+    assert scheduler.due(T0 - 3600.0) is None
+    assert scheduler.due(T0 + 60.0) == Due(T0 + 60, 0)
+
+
+def test_what_an_earlier_run_ticked_is_not_ticked_again_and_its_pause_is_counted() -> None:
+    scheduler = TickScheduler(60.0, ZONES['UTC'])
+    scheduler.resume(T0 + 90.5)  # an event was ticked there, between two minutes
+    assert scheduler.due(T0 + 119.0) is None
+    scheduler.resume(T0 + 90.5)
+    assert scheduler.due(T0 + 301.0) == Due(T0 + 300, 3)
+
+
+@pytest.mark.parametrize('tick_s', [0.0, -60.0, 0.0001, DAY + 1.0])
+def test_a_tick_that_is_no_part_of_a_day_is_refused(tick_s: float) -> None:
+    with pytest.raises(ValueError, match='tick_s = '):
+        TickScheduler(tick_s, ZONES['UTC'])
+
+
+# --- the clock -------------------------------------------------------------------------------
+
+
+class Told:
+    """A source that says what it is told."""
+
+    def __init__(self, *, source: float, epoch: float = T0) -> None:
+        self.source, self.epoch = source, epoch
+        self.clock = PolicyClock(lambda: self.source, lambda: self.epoch)
+
+    def at(self, source: float) -> float:
+        self.source = source
+        return self.clock.now()
+
+
+def test_wall_time_is_taken_as_it_is_also_after_a_leap() -> None:
+    told = Told(source=T0, epoch=0.0)
+    assert told.at(T0) == T0
+    assert told.at(T0 + 7 * DAY) == T0 + 7 * DAY
+
+
+def test_a_wall_clock_that_was_set_back_a_little_is_waited_for() -> None:
+    told = Told(source=T0 + 100.0)
+    assert told.at(T0 + 100.0) == T0 + 100.0
+    assert told.at(T0 + 100.0 - STANDS_STILL_S) == T0 + 100.0
+    assert told.at(T0 + 99.0) == T0 + 100.0
+    assert told.at(T0 + 101.0) == T0 + 101.0
+
+
+def test_after_a_wall_clock_was_set_back_by_much_time_goes_on() -> None:
+    told = Told(source=T0)
+    assert told.at(T0) == T0
+    assert told.at(T0 - DAY) == T0
+    assert told.at(T0 - DAY + 5.0) == T0 + 5.0
+
+
+def test_simulated_time_counts_from_the_moment_of_its_first_reading() -> None:
+    told = Told(source=12.0)
+    assert told.at(12.0) == T0
+    told.epoch += 1.0  # the simulation is faster than the wall
+    assert told.at(72.0) == T0 + 60.0
+    assert told.at(72.0) == T0 + 60.0
+
+
+def test_simulated_time_that_nobody_has_told_yet_stands_still() -> None:
+    told = Told(source=0.0)
+    assert told.at(0.0) == T0
+    assert told.at(5000.0) == T0  # the first /clock of a simulation that runs for long
+    assert told.at(5001.0) == T0 + 1.0
+
+
+@pytest.mark.parametrize('restart', [3.0, 110.0])
+def test_when_the_simulation_restarts_time_goes_on(restart: float) -> None:
+    told = Told(source=100.0)
+    assert told.at(100.0) == T0
+    assert told.at(130.0) == T0 + 30.0
+    assert told.at(restart) == T0 + 30.0
+    assert told.at(restart + 1.0) == T0 + 31.0
+
+
+def test_a_simulation_that_restarts_and_says_nothing_yet_is_waited_for() -> None:
+    told = Told(source=100.0)
+    assert told.at(100.0) == T0
+    told.epoch += DAY  # the simulation is slower than the wall
+    assert told.at(0.0) == T0
+    assert told.at(50.0) == T0
+    assert told.at(51.0) == T0 + 1.0
+
+
+def test_a_source_of_another_kind_is_no_leap() -> None:
+    told = Told(source=50.0)
+    assert told.at(50.0) == T0
+    assert told.at(T0 + 10.0) == T0 + 10.0
+    assert told.at(60.0) == T0 + 10.0
+    assert told.at(61.0) == T0 + 11.0
+
+
+@pytest.mark.parametrize('source', [5.0, float(T0)])
+def test_it_is_never_before_what_an_earlier_run_said(source: float) -> None:
+    told = Told(source=source)
+    told.clock.resume(T0 + DAY)
+    assert told.at(source) == T0 + DAY
+    assert told.at(source + 61.0) == T0 + DAY + 61.0
+
+
+@pytest.mark.parametrize('source', [5.0, float(T0)])
+def test_what_passed_between_two_runs_has_passed(source: float) -> None:
+    told = Told(source=source)
+    told.clock.resume(T0 - DAY)
+    assert told.at(source) == T0
+    assert told.at(source + 100.0) == T0 + 100.0
+    told.clock.resume(T0 - DAY)
+    assert told.at(source + 90.0) == T0 + 100.0
+
+
+readings = st.lists(
+    st.one_of(
+        st.floats(0.0, 1e5), st.just(0.0), st.floats(T0 - DAY, T0 + DAY), st.floats(0.0, 4e9)
+    ),
+    min_size=2,
+)
+
+
+@given(readings, st.floats(0.0, 4e9))
+def test_whatever_the_source_says_it_never_goes_back(sources: list[float], resumed: float) -> None:
+    told = Told(source=sources[0])
+    told.clock.resume(resumed)
+    said = [told.at(source) for source in sources]
+    assert said[0] >= resumed
+    assert all(before <= after for before, after in pairwise(said))
+
+
+@given(readings, st.floats(61.0, 1e5))
+def test_whatever_happened_it_goes_on_with_its_source(
+    sources: list[float], seconds: float
+) -> None:
+    told = Told(source=sources[0])
+    *_, before = [told.at(source) for source in sources]
+    wall = told.source >= 1e9
+    if 0.0 < told.source < 1e9 - seconds or wall:
+        passed = told.at(told.source + seconds) - before
+        # A wall clock that was set back a little is waited for first.
+        assert seconds - STANDS_STILL_S * wall - 1e-3 <= passed <= seconds + 1e-3

@@ -1,0 +1,237 @@
+"""The tree, its two renderings and its blackboard."""
+
+from __future__ import annotations
+
+import re
+
+import pydot
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from py_trees.behaviours import Success
+from py_trees.blackboard import Blackboard
+
+from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
+from curiosity_rosa_demo.agent.policy.blackboard import KEYS, NOTHING, Board, Moment, Part, reader
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.tree_text import COLOUR, as_graph, as_text, in_words
+from curiosity_rosa_demo.infra.config_world import WorldView
+from policy_world import COMPANION, ROVER, SETTINGS, Life, instant, world_of
+
+WORLDS = pytest.mark.parametrize('view', [ROVER, COMPANION], ids=['rover', 'companion'])
+
+
+def life_in(view: WorldView, when: str = '2026-11-23 05:00') -> Life:
+    world = world_of(view)
+    return Life(world, instant(when, world))
+
+
+def parents_in_text(text: str) -> dict[str, str]:
+    """Name of each node's parent, from the indentation; '' for the root."""
+    parents: dict[str, str] = {}
+    way: list[str] = []
+    for line in text.splitlines():
+        found = re.fullmatch(r'( *)(?:\[o\]|-\^-|-->) (.+?)(?: \[[ox*-]\](?: -- .*)?)?', line)
+        assert found, line
+        depth = len(found[1]) // 4
+        del way[depth:]
+        assert len(way) == depth
+        parents[found[2]] = way[-1] if way else ''
+        way.append(found[2])
+    return parents
+
+
+NAME = r'"[^"]*"|\w+'
+VALUE = r'"(?:[^"\\]|\\.)*"|[\w.]+'
+NODE = re.compile(rf'({NAME}) \[((?:\w+=(?:{VALUE})(?:, )?)*)\];')
+EDGE = re.compile(rf'({NAME}) -> ({NAME});')
+
+
+def parents_in_graph(text: str) -> dict[str, str]:
+    """As pydot writes it: one node or edge a line. Reading it with pydot takes 0.2 s."""
+    parents: dict[str, str] = {}
+    for line in text.splitlines()[2:-1]:
+        if edge := EDGE.fullmatch(line):
+            parent, child = (name.strip('"') for name in edge.groups())
+            assert not parents[child]
+            parents[child] = parent
+            continue
+        node = NODE.fullmatch(line)
+        assert node, line
+        if node[1] not in ('node', 'edge', 'graph'):
+            parents[node[1].strip('"')] = ''
+    return parents
+
+
+def as_pydot_reads_it(text: str) -> dict[str, pydot.Node]:
+    graphs = pydot.graph_from_dot_data(text)
+    assert graphs
+    (graph,) = graphs
+    return {node.get_name().strip('"'): node for node in graph.get_nodes()}
+
+
+@WORLDS
+def test_the_text_and_the_graph_show_the_same_tree(view: WorldView) -> None:
+    life = life_in(view)
+    for minutes in (0, 1, 90, 300):
+        life.run(minutes)
+        text = parents_in_text(life.policy.ascii())
+        assert text == parents_in_graph(life.policy.dot())
+        assert [name for name, parent in text.items() if not parent] == ['Root']
+        branches = [name for name, parent in text.items() if parent == 'Root']
+        assert branches == ['Emergency', 'LLMDriven', 'RoutineFallback']
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.sampled_from(list(COMPANION.activities)), max_size=12))
+def test_every_entry_of_any_routine_is_a_node_of_its_own(names: list[str]) -> None:
+    entries = [COMPANION.routine[0].model_copy(update={'activity': name}) for name in names]
+    world = world_of(COMPANION.model_copy(update={'routine': entries}))
+    board = Board()
+    root = behaviour_tree(board, world, SafetyFilter(world, 0.0), None)
+    drawn = [node.name for node in root.iterate()]
+    assert len(set(drawn)) == len(drawn)
+    text = parents_in_text(as_text(root, []))
+    assert sorted(text) == sorted(drawn)
+    assert text == parents_in_graph(as_graph(root, []))
+    due = [name for name, parent in text.items() if parent == 'RoutineFallback'][:-2]
+    assert due == [f'{number} {name} due' for number, name in enumerate(names, 1)]
+    board.close()
+
+
+def test_before_the_first_tick_no_node_has_an_outcome() -> None:
+    life = life_in(COMPANION)
+    assert '[x]' not in life.policy.ascii()
+    assert '[*]' not in life.policy.ascii()
+    assert 'palegreen' not in life.policy.dot()
+
+
+def test_a_node_shows_the_last_tick_and_why() -> None:
+    life = life_in(COMPANION)
+    life.tick()
+    text = life.policy.ascii()
+    assert '-^- 1 wake due [x] -- due 06:30-12:00' in text
+    assert '[o] RoutineFallback [o]' in text
+    life.tick('hello')
+    text = life.policy.ascii()
+    assert '--> read_message answers 1 [o] -- hello' in text
+    assert '[o] RoutineFallback\n' in text, 'what was not asked shows no old outcome'
+    assert '-^- 1 wake due\n' in text
+
+
+@pytest.mark.filterwarnings('ignore::DeprecationWarning:pydot')
+def test_the_graph_shows_the_outcome_as_a_colour_and_why_as_a_tooltip() -> None:
+    life = life_in(COMPANION)
+    life.tick('say "hi" \\')
+    drawn = as_pydot_reads_it(life.policy.dot())
+    assert {'node', 'edge', 'graph', *parents_in_graph(life.policy.dot())} == set(drawn)
+    assert drawn['held'].get('fillcolor') == 'mistyrose'
+    assert drawn['message 1'].get('fillcolor') == 'palegreen'
+    assert drawn['RoutineFallback'].get('fillcolor') == 'white'
+    assert drawn['read_message answers 1'].get('tooltip') == r'"say \"hi\" \\"'
+    life.tick()
+    drawn = as_pydot_reads_it(life.policy.dot())
+    assert drawn['emergency continues'].get('fillcolor') == 'lightblue'
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=40) | st.sampled_from(['\\', '"', '\x1b[31mred', 'a\nb', '\ud800', '\\"']))
+def test_no_message_breaks_the_picture(text: str) -> None:
+    life = life_in(COMPANION)
+    life.tick(text)
+    assert parents_in_text(life.policy.ascii()) == parents_in_graph(life.policy.dot())
+    assert not COLOUR.search(life.policy.ascii())
+    life.policy.close()
+
+
+def test_a_node_in_words() -> None:
+    life = life_in(COMPANION)
+    path = life.tick().decision.path
+    assert path[:3] == ['Root: yes', 'Emergency: no', 'held: no']
+    assert 'message 1: no (no message waits)' in path
+    assert path[-1] == 'rest: yes'
+    assert not any(line.startswith('1 wake begins') for line in path), 'it was not ticked'
+
+
+def test_what_was_never_ticked_was_not_asked() -> None:
+    assert in_words(Success('never')) == 'never: not asked'
+
+
+# --- the blackboard --------------------------------------------------------------------------
+
+
+def test_a_client_may_do_what_the_table_says_and_nothing_else() -> None:
+    board = Board()
+    clients = {part: board.client(part) for part in Part}
+    clients[Part.ENGINE].moment = clients[Part.ENGINE].outcome = NOTHING
+    for part, client in clients.items():
+        for key, (reads, writes) in KEYS.items():
+            if part in reads:
+                assert getattr(client, key) is NOTHING
+                assert reader(client, key)() is NOTHING
+            else:
+                if part not in writes:  # py_trees lets a writer read
+                    with pytest.raises(AttributeError, match='read/write access'):
+                        getattr(client, key)
+                with pytest.raises(AttributeError, match=f'{part.value} may not read {key}'):
+                    reader(client, key)
+            if part in writes:
+                setattr(client, key, NOTHING)
+            else:
+                with pytest.raises(AttributeError, match='write access'):
+                    setattr(client, key, NOTHING)
+    board.close()
+
+
+def test_only_the_engine_can_be_given_the_moment_to_write() -> None:
+    board = Board()
+    board.client(Part.ENGINE)
+    with pytest.raises(AttributeError, match='exclusive'):
+        board.client(Part.ENGINE)
+    board.close()
+
+
+def test_two_policies_do_not_meet() -> None:
+    first, second = Board(), Board()
+    one, other = first.client(Part.ENGINE), second.client(Part.ENGINE)
+    one.moment, other.moment = 'first', 'second'
+    assert reader(first.client(Part.GUARD), 'moment')() == 'first'
+    assert reader(second.client(Part.GUARD), 'moment')() == 'second'
+    first.close()
+    assert reader(second.client(Part.WATCH), 'moment')() == 'second'
+    second.close()
+
+
+def test_two_policies_live_side_by_side() -> None:
+    home, rover = life_in(COMPANION), life_in(ROVER)
+    home.tick('hello')
+    rover.tick()
+    assert home.doing == 'read_message'
+    assert rover.doing == ''
+    assert 'hello' not in rover.policy.ascii()
+
+
+@WORLDS
+def test_a_closed_policy_leaves_nothing_behind(view: WorldView) -> None:
+    storage, clients = set(Blackboard.storage), len(Blackboard.clients)
+    metadata = set(Blackboard.metadata)
+    life = life_in(view)
+    life.run(5)
+    assert set(Blackboard.storage) > storage
+    life.policy.close()
+    assert set(Blackboard.storage) == storage
+    assert set(Blackboard.metadata) == metadata
+    assert len(Blackboard.clients) == clients
+
+
+def test_the_keys_of_the_table_are_those_that_a_policy_uses() -> None:
+    board = Board()
+    board.client(Part.ENGINE)
+    names = {key.removeprefix(f'/{board.namespace}/') for key in Blackboard.metadata}
+    assert set(KEYS) <= names
+    assert Moment._fields[:3] == ('at', 'state', 'senses')
+    board.close()
+
+
+def test_the_settings_of_the_tests_are_the_shipped_ones() -> None:
+    assert SETTINGS.tick_s == 60.0

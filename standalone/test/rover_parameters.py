@@ -1,0 +1,31 @@
+"""The parameters of the stand-in rover, set while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from demo_bench import Bench, wait_until
+from rcl_interfaces.msg import Parameter
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter as Value
+
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+
+SERVICE = '/curiosity_stand_in/set_parameters'
+
+
+def turn(bench: Bench, **values: Any) -> None:
+    """Set parameters of the stand-in rover."""
+    parameters: list[Parameter] = [
+        Value(name, value=value).to_parameter_msg() for name, value in values.items()
+    ]
+    request = SetParameters.Request(parameters=parameters)
+
+    def answered() -> Any:
+        # The answer to a client that the rover has not discovered yet is lost.
+        with contextlib.suppress(ServiceFailed):
+            return bench.box.call(SetParameters, SERVICE, request, timeout_s=3.0)
+
+    response = wait_until(answered, 'the stand-in to take its parameters')
+    assert all(result.successful for result in response.results), response.results
