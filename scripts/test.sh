@@ -5,9 +5,16 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The fast picture path is tested too; a fresh Debian lacks its library.
-if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null && ! ldconfig -p | grep -q libturbojpeg.so.0; then
-  apt-get update -qq && apt-get install -y -qq --no-install-recommends libturbojpeg0 >/dev/null
+# The fast picture path and the drawn tree are tested too; a fresh Debian lacks what they need.
+missing=()
+ldconfig -p | grep -q libturbojpeg.so.0 || missing+=(libturbojpeg0)
+command -v dot >/dev/null || missing+=(graphviz)
+if ((${#missing[@]})); then
+  if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+    echo "test.sh: missing: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
 scripts/setup.sh

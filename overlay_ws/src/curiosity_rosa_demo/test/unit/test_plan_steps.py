@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from curiosity_rosa_demo.agent.react.plan_steps import (
     OVER,
     Next,
+    again,
     approve,
     check_plan,
     next_step,
@@ -269,6 +270,31 @@ def test_a_step_whose_result_got_lost_is_not_done_again() -> None:
     assert end.step is None
     assert end.results[0].message == 'its result is not known'
     assert statuses(end.plan) == 'failed skipped'
+
+
+def test_a_step_that_was_interrupted_can_be_done_again_as_often_as_that_happens() -> None:
+    plan = plan_of(step(1, 'mast_close', fallback='move_stop'), step(2, 'mast_open'))
+    for _ in range(3):
+        plan = following(plan).plan
+        recorded = again(plan, 1, 'Interrupted', 6.0)
+        assert recorded.result == ExecutionResult(
+            'p', 1, False, StepStatus.PENDING, 'Interrupted; it is done again', timestamp=6.0
+        )
+        assert recorded.skipped == []
+        plan = recorded.plan
+        assert (plan.status, statuses(plan)) == (PlanStatus.EXECUTING, 'pending pending')
+        assert following(plan).op_skill == 'mast_close', 'its fallback is for failures'
+    with pytest.raises(PlanError, match='step 1 is pending, not running'):
+        again(plan, 1, 'Interrupted', 6.0)
+    assert following(done(following(plan).plan, 1)).op_skill == 'mast_open'
+
+
+def test_an_interrupted_fallback_is_done_again_as_the_fallback() -> None:
+    first = following(plan_of(step(1, 'mast_open', fallback='mast_close'))).plan
+    failed = record(first, 1, False, 'it jams', {}, 6.0).plan
+    plan = again(following(failed).plan, 1, 'Interrupted', 7.0).plan
+    assert following(plan).op_skill == 'mast_close'
+    assert done(following(plan).plan, 1).status is PlanStatus.COMPLETED
 
 
 def test_a_plan_that_was_cancelled_goes_no_further() -> None:

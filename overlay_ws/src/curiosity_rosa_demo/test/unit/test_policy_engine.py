@@ -23,7 +23,8 @@ from curiosity_rosa_demo.agent.policy.provider import PolicyFailed
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.situation import RECENT, situation_text
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from policy_world import COMPANION, ROVER, Life, ModelTwin, instant, suggests, world_of
+from policy_twins import ModelTwin, suggests
+from policy_world import COMPANION, ROVER, Life, instant, world_of
 
 HOME = world_of(COMPANION)
 FIELD = world_of(ROVER)
@@ -438,9 +439,10 @@ def test_off_when_nothing_goes_on() -> None:
 def test_it_can_be_ticked_again_after_off() -> None:
     life = pupil('2026-11-23 07:20')
     life.tick('hello')
-    life.policy.off('for a moment', life.at)
-    life.at += 60.0
-    assert life.policy.tick(life.at, 'minute', life.senses()).state.activity is not None
+    life.tick('and again')
+    life.off('for a moment')
+    life.run(1)
+    assert life.doing == 'go_to_school', 'the second message is forgotten'
 
 
 # --- interruption ----------------------------------------------------------------------------

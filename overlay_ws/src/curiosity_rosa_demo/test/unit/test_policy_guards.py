@@ -27,7 +27,8 @@ from curiosity_rosa_demo.agent.policy.leaves import Answered, Begin, Continue, H
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config_world import ActivityConfig, RoutineConfig
-from policy_world import COMPANION, ROVER, instant, open_at, world_of
+from policy_rules import open_at
+from policy_world import COMPANION, ROVER, instant, world_of
 
 WORLD = world_of(COMPANION)
 FILTER = SafetyFilter(WORLD, 900.0)

@@ -1,4 +1,4 @@
-"""Long lives and random ones: the rules of policy_world.Rules are checked at every tick."""
+"""Long lives and random ones: the rules of policy_rules are checked at every tick."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.provider import PolicyFailed, Situation
 from curiosity_rosa_demo.infra.config_world import WorldView
-from policy_world import COMPANION, HELD, ROVER, WORK_S, Life, ModelTwin, instant, live, world_of
+from policy_twins import WORK_S, ModelTwin
+from policy_world import COMPANION, HELD, ROVER, Life, instant, live, world_of
 
 NAMES = sorted({*ROVER.activities, *COMPANION.activities, 'fly_to_the_moon'})
 BEGINS = ['2026-11-23 05:00', '2026-11-23 07:15', '2026-11-28 21:20', '2026-03-28 23:30']
@@ -132,7 +133,7 @@ class AnyLife(RuleBasedStateMachine):
 
 
 TestAnyLife = AnyLife.TestCase
-TestAnyLife.settings = settings(deadline=None, max_examples=60, stateful_step_count=25)
+TestAnyLife.settings = settings(deadline=None, max_examples=100, stateful_step_count=25)
 
 
 @pytest.mark.parametrize('view', [ROVER, COMPANION], ids=['rover', 'companion'])

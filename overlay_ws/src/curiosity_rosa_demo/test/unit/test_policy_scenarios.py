@@ -16,18 +16,8 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
 from curiosity_rosa_demo.agent.policy.provider import PolicyFailed, Situation
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from policy_world import (
-    COMPANION,
-    HELD,
-    ROVER,
-    SETTINGS,
-    WORK_S,
-    Life,
-    ModelTwin,
-    instant,
-    suggests,
-    world_of,
-)
+from policy_twins import SETTINGS, WORK_S, ModelTwin, suggests
+from policy_world import COMPANION, HELD, ROVER, Life, instant, world_of
 
 HOME = world_of(COMPANION)
 FIELD = world_of(ROVER)
@@ -234,6 +224,23 @@ def test_an_idea_of_the_model_interrupts_only_when_it_is_preemptive() -> None:
     (rejection,) = life.decisions[-1].decision.rejected
     assert rejection.reason == 'read goes on, and the action is not preemptive'
     assert life.doing == 'read'
+
+
+def test_an_entry_of_the_routine_that_is_not_preemptive_waits_and_one_that_is_does_not() -> None:
+    model = ModelTwin(suggests('library'))
+    life = pupil('2026-11-23 11:04', provider=model.provider)
+    life.saved = life.saved.model_copy(update={'place': 'school'})
+    life.restart()
+    life.until('2026-11-23 11:10')
+    model.say = says_nothing_useful(PolicyFailed('It has no idea.'))
+    life.until('2026-11-23 11:50')
+    assert life.began() == ['Mon 11:05 library', 'Mon 11:45 study']
+    assert ended(life, 'library') == ['done']
+    life = pupil('2026-11-23 11:34', provider=ModelTwin(suggests('library')).provider)
+    life.saved = life.saved.model_copy(update={'place': 'school'})
+    life.restart()
+    life.until('2026-11-23 12:00')
+    assert life.began() == ['Mon 11:35 library', 'Mon 12:00 lunch']
 
 
 def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:

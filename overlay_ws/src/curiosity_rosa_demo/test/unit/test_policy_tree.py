@@ -16,7 +16,8 @@ from curiosity_rosa_demo.agent.policy.blackboard import KEYS, NOTHING, Board, Mo
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import COLOUR, as_graph, as_text, in_words
 from curiosity_rosa_demo.infra.config_world import WorldView
-from policy_world import COMPANION, ROVER, SETTINGS, Life, instant, world_of
+from policy_twins import SETTINGS
+from policy_world import COMPANION, ROVER, Life, instant, world_of
 
 WORLDS = pytest.mark.parametrize('view', [ROVER, COMPANION], ids=['rover', 'companion'])
 
