@@ -19,6 +19,7 @@ from curiosity_rosa_demo.infra.config_world import (
     DAYS,
     ActivityConfig,
     DeviceConfig,
+    EmergencyConfig,
     PlaceConfig,
     RoutineConfig,
     WorldView,
@@ -55,7 +56,9 @@ VIEW = WorldView.model_validate(
             },
             'night': {'says': 'n', 'minutes': 5.0, 'days': ['mon'], 'window': '22:00-04:00'},
             'finish': {'says': 'f', 'minutes': 5.0, 'ends': ['firm', 'plain']},
+            'reply': {'says': 'r', 'minutes': 5.0},
         },
+        'emergencies': [{'event': 'external.message', 'activity': 'reply'}],
         'routine': [],
     }
 )
@@ -107,7 +110,11 @@ REFUSALS = {
     'an unknown activity': (
         reason(wish('dance')),
         'there is no activity dance; there are plain, firm, walk, fly, read, work, lunch, night, '
-        'finish',
+        'finish, reply',
+    ),
+    'an answer to nothing': (
+        reason(wish('reply', preemptive=True)),
+        'reply begins only when something happens that it answers',
     ),
     'an end of nothing': (reason(wish('finish')), 'finish begins only during firm or plain'),
     'an end of another': (
@@ -244,7 +251,7 @@ PASSES = {
     'long enough after a failure': reason(
         wish('plain'), remembering(failed={'plain': NOON - 900.0})
     ),
-    'an emergency': reason(wish('plain', Source.EMERGENCY), during('firm')),
+    'an emergency': reason(wish('reply', Source.EMERGENCY), during('firm')),
     'an emergency with what was interrupted': reason(
         wish('walk', Source.EMERGENCY), during('firm', suspended=[during('walk').activity])
     ),
@@ -323,6 +330,12 @@ views = st.builds(
         }
     ),
     activities=st.fixed_dictionaries(dict.fromkeys(NAMES, activities)),
+    emergencies=seldom(
+        st.builds(
+            EmergencyConfig, event=st.just('external.message'), activity=st.sampled_from(NAMES)
+        ).map(lambda each: [each]),
+        [],
+    ),
 )
 times = st.floats(NOON - 2 * 86_400.0, NOON)
 moments = st.one_of(st.just(NOON), st.floats(NOON, NOON + 7 * 86_400.0))
@@ -390,6 +403,7 @@ def broken(
         last.append(memory.began[name])
     rules = {
         'hold': bool(holding),
+        'answer': not emergency and name in [each.activity for each in view.emergencies],
         'ends': bool(activity.ends) and not ends,
         'same': goes_on == name,
         'suspended': not emergency and name in [each.activity for each in state.suspended],

@@ -17,6 +17,7 @@ class SafetyFilter:
             Proposal(PolicyAction(type=name, preemptive=True), Source.MODEL)
             for name in world.view.activities
         )
+        self._answers = frozenset(each.activity for each in world.view.emergencies)
 
     def options(self, state: WorldState, senses: Senses, at: float) -> tuple[str, ...]:
         """What a preemptive action of the model could be now."""
@@ -46,6 +47,8 @@ class SafetyFilter:
 
     def _course(self, name: str, by: Source, activity: ActivityConfig, state: WorldState) -> str:
         goes_on = state.activity.activity if state.activity else ''
+        if name in self._answers and by is not Source.EMERGENCY:
+            return f'{name} begins only when something happens that it answers'
         if activity.ends and goes_on not in activity.ends:
             return f'{name} begins only during {" or ".join(activity.ends)}'
         if goes_on == name:
