@@ -149,7 +149,11 @@ class Autonomy:
             return
         if state.hci.user_interrupt is UserInterruptType.STOP:
             self._stopped('the user')
+        before = self._news.paused
         self._news.look_at(state, self._ours)
+        if self._news.paused is not before:
+            told = 'goes on' if before else 'is held until you say resume'
+            self._worker.post(lambda: self._say(f'auto {told}'))
 
     def _stopped(self, by: str) -> None:
         """From any thread: at once."""

@@ -9,6 +9,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.policy.decision_log import Decision
 from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.config_world import WorldView
 from mission_world import CONFIG, Bench
@@ -100,6 +101,11 @@ class Life(Bench):
         seen = self.decisions()[-1].at
         self.at += seconds
         self.until(lambda: self.decisions()[-1].at > seen, 'a tick')
+
+    @property
+    def timer(self) -> Task:
+        """The first task that lasts as long as an activity."""
+        return next(task for task in self.mission.known_tasks() if task.name == 'activity')
 
     def states(self, name: str) -> list[str]:
         """Of the tasks for the skill ``name``, in order of submission."""

@@ -237,12 +237,14 @@ def test_a_pause_holds_it_until_somebody_says_resume(life: Life) -> None:
     life.console.enter(':pause')
     life.until(lambda: life.state.activity.held, 'it to be held')
     assert 'held: the user said pause' in life.autonomy.text().answer
+    life.told('auto is held until you say resume')
     life.become('react', 'PAUSED')
     life.pass_time(5 * MIN)
     assert life.states('react') == ['PAUSED']
     life.console.enter(':resume')
     life.become('react', 'ACTIVE')
     life.until(lambda: not life.state.activity.held, 'it to go on')
+    life.told('auto goes on')
 
 
 def test_a_pause_while_nothing_goes_on_holds_it_too(life: Life) -> None:
@@ -386,20 +388,20 @@ def at_night(folder: Path) -> Life:
     life.on()
     life.goes_on('sleep')
     life.become('activity', 'ACTIVE')
-    life.until(lambda: 'until' in life.task('activity').metadata, 'its end to be known')
+    life.until(lambda: 'until' in life.timer.metadata, 'its end to be known')
     return life
 
 
 @pytest.mark.parametrize('slept_h', [0, 3, 9])
 def test_after_a_crash_sleep_goes_on_and_is_not_begun_twice(tmp_path: Path, slept_h: int) -> None:
     with at_night(tmp_path) as life:
-        until = life.task('activity').metadata['until']
+        until = life.timer.metadata['until']
         began = life.state.memory.began
     at = TEN + (12 + slept_h) * HOUR
     with Life(tmp_path, go_on=True, at=at) as life:
         life.until(lambda: life.autonomy._on, 'it to be on again')
         life.pass_time(MIN)
-        assert life.task('activity').metadata['until'] == until == TEN + 20 * HOUR
+        assert life.timer.metadata['until'] == until == TEN + 20 * HOUR
         assert life.state.memory.began['sleep'] == began['sleep']
         if slept_h < 8:
             assert life.activity == 'sleep'

@@ -237,7 +237,7 @@ def test_what_the_model_suggests_begins() -> None:
     assert tick.decision.done == 'began read, by the model'
     assert tick.decision.path[-2:] == ['LLMDriven: yes', 'model: yes (read would be good)']
     (situation,) = model.asked
-    assert situation.options == ('read', 'rest', 'read_message')
+    assert situation.options == ('read', 'rest')
     assert (situation.place, situation.activity) == ('home', '')
 
 

@@ -24,16 +24,22 @@ from curiosity_rosa_demo.agent.policy.guards import (
     MessageWaits,
 )
 from curiosity_rosa_demo.agent.policy.leaves import Answered, Begin, Continue, Held, Rest
+from curiosity_rosa_demo.agent.policy.provider import Answer, LLMPolicyProvider, Situation
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config_world import ActivityConfig, RoutineConfig
 from policy_rules import open_at
+from policy_twins import SETTINGS
 from policy_world import COMPANION, ROVER, instant, world_of
 
 WORLD = world_of(COMPANION)
 FILTER = SafetyFilter(WORLD, 900.0)
 MONDAY = instant('2026-11-23 07:30', WORLD)
 FIRST = WorldState.first(COMPANION)
+
+
+def rest(situation: Situation, refusals: str) -> PolicyAction:
+    return PolicyAction(type='rest')
 
 
 def ongoing(name: str, by: Source = Source.ROUTINE) -> WorldState:
@@ -188,11 +194,29 @@ def test_a_model_may_be_asked_while_it_could_begin_something(
     table: Table, state: WorldState, holding: str, asked: bool, refusal: str
 ) -> None:
     child = Scripted(Status.RUNNING)
-    guard = MayAsk('may ask', child, table.board, world=WORLD, asked=asked)
+    provider = LLMPolicyProvider(rest, SETTINGS) if asked else None
+    guard = MayAsk('may ask', child, table.board, world=WORLD, provider=provider)
     table.put(state, holding=holding)
     assert tick(guard) is (Status.FAILURE if refusal else Status.RUNNING)
     assert guard.feedback_message == refusal
     assert child.ticks == (not refusal)
+
+
+def test_an_activity_is_interrupted_by_a_fresh_answer_only(table: Table) -> None:
+    now = MONDAY
+    provider = LLMPolicyProvider(rest, SETTINGS, start=lambda job: job(), steady=lambda: now)
+    guard = MayAsk('may ask', Scripted(), table.board, world=WORLD, provider=provider)
+    situation = Situation(place='home', activity='read', energy=0.5, options=('rest',), text='')
+    assert isinstance(provider.poll(situation, now), Answer)
+    for state, refusal in (
+        (ongoing('read'), 'it was asked already in this window of 900 s (policy.window_s)'),
+        (FIRST, ''),  # what it said before may begin now
+    ):
+        table.put(state)
+        tick(guard)
+        assert guard.feedback_message == refusal
+    table.put(ongoing('read'), MONDAY + SETTINGS.window_s)
+    assert tick(guard) is Status.SUCCESS
 
 
 def due(entry: RoutineConfig, table: Table) -> Due:

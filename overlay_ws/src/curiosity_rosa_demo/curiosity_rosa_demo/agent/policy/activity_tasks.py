@@ -51,7 +51,8 @@ def _parts(ongoing: Ongoing, activity: ActivityConfig) -> Iterator[tuple[str, Js
     elif activity.asks:
         yield 'react', {'text': activity.asks, 'expects': activity.expects, **_STEADFAST}
     if activity.minutes:
-        yield 'activity', {'activity': name, 'minutes': activity.minutes}
+        text = f'{name}: {activity.says}'
+        yield 'activity', {'activity': name, 'minutes': activity.minutes, 'text': text}
 
 
 # What it would rather do instead is not for the model to begin: nobody has asked for it.

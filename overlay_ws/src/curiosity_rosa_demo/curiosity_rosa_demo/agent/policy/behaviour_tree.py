@@ -19,7 +19,7 @@ def behaviour_tree(
 ) -> Selector:
     """Every node has a name of its own, without the colon that a graph's node cannot have."""
     model = AskModel('model', board, world=world, safety=safety, provider=provider)
-    asking = MayAsk('LLMDriven', model, board, world=world, asked=provider is not None)
+    asking = MayAsk('LLMDriven', model, board, world=world, provider=provider)
     branches = [_emergency(board, world, safety), asking, routine_fallback(board, world, safety)]
     return Selector('Root', memory=False, children=branches)
 

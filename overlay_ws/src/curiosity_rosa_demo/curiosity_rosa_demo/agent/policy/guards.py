@@ -10,6 +10,7 @@ from py_trees.decorators import Decorator
 
 from curiosity_rosa_demo.agent.policy.action import Proposal
 from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
 from curiosity_rosa_demo.infra.config_world import RoutineConfig
@@ -48,21 +49,30 @@ class MessageWaits(Guard):
 
 
 class MayAsk(Guard):
-    """There is a model, and nothing goes on or what goes on may be interrupted."""
+    """There is a model, and nothing goes on, or what goes on may be interrupted and the model may
+    be asked afresh: of an answer that it gave before nothing is interrupted."""
 
     def __init__(
-        self, name: str, child: Behaviour, board: Board, *, world: World, asked: bool
+        self,
+        name: str,
+        child: Behaviour,
+        board: Board,
+        *,
+        world: World,
+        provider: LLMPolicyProvider | None,
     ) -> None:
         super().__init__(name, child, board)
-        self._world, self._asked = world, asked
+        self._world, self._provider = world, provider
 
     def refuses(self, moment: Moment) -> str:
-        if not self._asked:
+        if self._provider is None:
             return NO_MODEL
         ongoing = moment.state.activity
-        if ongoing and not self._world.view.activities[ongoing.activity].interruptible:
+        if ongoing is None or moment.senses.holding:
+            return moment.senses.holding
+        if not self._world.view.activities[ongoing.activity].interruptible:
             return f'{ongoing.activity} may not be interrupted'
-        return moment.senses.holding
+        return self._provider.resting(moment.at)
 
 
 class Due(Guard):

@@ -95,6 +95,11 @@ class LLMPolicyProvider:
         self._request: _Request | None = None
         self._left_behind: list[_Request] = []
         self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_open_s)
+        window = f'{settings.window_s:g} s (policy.window_s)'
+        self._asked_already = f'it was asked already in this window of {window}'
+        pause = f'{settings.breaker_open_s:g} s (policy.breaker_open_s)'
+        times = f'{settings.breaker_failures} times in a row'
+        self._left_alone = f'it failed {times} and is left alone for {pause}'
         self._answers: Recent[Key, PolicyAction] = Recent(settings.cache_s, MOST_SITUATIONS)
         self._refused: Recent[Key, dict[Idea, str]] = Recent(settings.rejected_s, MOST_SITUATIONS)
 
@@ -105,19 +110,22 @@ class LLMPolicyProvider:
             return ''
         if not situation.options:
             return 'there is nothing that it could suggest'
-        if at // self._settings.window_s <= self._window:
-            window = f'{self._settings.window_s:g} s (policy.window_s)'
-            return f'it was asked already in this window of {window}'
-        if not self._breaker.allows(at):
-            times = f'{self._settings.breaker_failures} times in a row'
-            pause = f'{self._settings.breaker_open_s:g} s (policy.breaker_open_s)'
-            return f'it failed {times} and is left alone for {pause}'
+        if reason := self.resting(at):
+            return reason
         if refused := self._refused.get(situation.key, at):
             return f'its idea was refused lately: {list(refused.values())[-1]}'
         self._left_behind = [each for each in self._left_behind if each.result is None]
         if len(self._left_behind) >= MOST_LEFT_BEHIND:
             return f'{MOST_LEFT_BEHIND} calls to it hang; restart its server, or the agent'
         return ''
+
+    def resting(self, at: float) -> str:
+        """Why it is not asked now, whatever the situation; '' while it is, or could be."""
+        if self._request is not None:
+            return ''
+        if at // self._settings.window_s <= self._window:
+            return self._asked_already
+        return '' if self._breaker.allows(at) else self._left_alone
 
     def poll(self, situation: Situation, at: float) -> Answer | NoAnswer | Asking:
         """What the model says to this situation, as far as is known. It asks where it may; it

@@ -1,0 +1,38 @@
+"""A year of minute ticks in each world that ships: no rule is broken (policy_rules.py looks at
+every tick), and the year has what it is made of. bench/policy_year.py measures what it costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from curiosity_rosa_demo.infra.config_world import WorldView
+from policy_world import COMPANION, ROVER, live, world_of
+
+pytestmark = pytest.mark.timeout(900)
+DAYS = 365
+
+
+def messages(at: float) -> Sequence[str]:
+    """A message every 50 hours."""
+    return ['hello'] if int(at) // 60 % 3000 == 0 else []
+
+
+@pytest.mark.parametrize(
+    ('view', 'each_day', 'each_weekday'),
+    [
+        (ROVER, ('sleep', 'wake', 'go_to_work', 'go_home'), ()),
+        (COMPANION, ('sleep', 'wake'), ('go_to_school', 'study', 'go_home', 'homework')),
+    ],
+    ids=['rover', 'companion'],
+)
+def test_a_year(view: WorldView, each_day: tuple[str, ...], each_weekday: tuple[str, ...]) -> None:
+    life = live(world_of(view), DAYS, messages=messages)
+    begun = Counter(name for _, name, _ in life.rules.begun)
+    for name in each_day:
+        assert DAYS - 5 <= begun[name] <= DAYS + 5, begun
+    for name in each_weekday:
+        assert 250 <= begun[name] <= 2 * 262, begun
+    assert begun['read_message'] >= DAYS * 1440 // 3000 - 1
