@@ -115,11 +115,9 @@ def test_it_arrives_when_it_is_done() -> None:
     assert day.heard() == ['state.changed place: home -> school', 'action.ended go: done']
 
 
-@pytest.mark.parametrize(
-    ('state', 'how', 'failed'), [('FAILED', 'failed', True), ('CANCELLED', 'cancelled', False)]
-)
+@pytest.mark.parametrize(('state', 'how'), [('FAILED', 'failed'), ('CANCELLED', 'cancelled')])
 def test_when_it_fails_or_is_cancelled_it_does_not_arrive_and_has_not_ended_as_it_should(
-    state: str, how: str, failed: bool
+    state: str, how: str
 ) -> None:
     day = Day(world_of(go={'does': WORK}))
     day.begin('go')
@@ -129,7 +127,7 @@ def test_when_it_fails_or_is_cancelled_it_does_not_arrive_and_has_not_ended_as_i
     assert day.state.activity is None
     assert day.state.place == 'home'
     assert day.state.energy == pytest.approx(0.4)
-    assert day.state.memory == Memory(began={'go': T0}, failed={'go': day.at} if failed else {})
+    assert day.state.memory == Memory(began={'go': T0}, failed={'go': day.at})
     assert day.heard() == [f'action.ended go: {how}']
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +19,16 @@ from curiosity_rosa_demo.agent.policy.activity_tasks import (
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
 from curiosity_rosa_demo.agent.react.plan_steps import check_plan
+from curiosity_rosa_demo.agent.skills.activity import activity
+from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.react import MAX_SWITCHES
-from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.lifecycle import check_task
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_world import ActivityConfig, WorldView
 from mission_world import CONFIG, REGISTRY
+from skill_world import crash, ended, in_loop, looping, reaches, states
 
 RESOURCES = frozenset({'base', 'mast', 'camera'})
 
@@ -112,8 +117,8 @@ def test_the_worlds_that_ship_can_be_lived_in(name: str) -> None:
 
         config = config.model_copy(update={'world': load_world(name, shipped_config_dir())})
     check_world(config, REGISTRY)
-    for activity, each in config.world.activities.items():
-        made = tasks(config.world, activity, bool(each.does or each.asks) + bool(each.minutes))
+    for doing, each in config.world.activities.items():
+        made = tasks(config.world, doing, bool(each.does or each.asks) + bool(each.minutes))
         for task in made:
             check_task(task, RESOURCES)
 
@@ -148,6 +153,60 @@ def test_a_step_that_cannot_be_taken_is_found_at_the_start(does: list[Any], told
     with pytest.raises(ConfigError) as caught:
         check_world(config_of(world, world_view='my_world'), REGISTRY)
     assert told in str(caught.value)
+
+
+# --- the task that lasts ----------------------------------------------------------------------
+
+
+class Clock:
+    def __init__(self, now: float) -> None:
+        self.now = now
+        self.looked = 0
+
+    def __call__(self) -> float:
+        self.looked += 1
+        return self.now
+
+
+def lasting(file: Path, clock: Clock) -> SkillRunner:
+    """A runner of the file that knows activities."""
+    runner = SkillRunner(str(file))
+    nothing: Any = None
+    context = SkillContext(nothing, runner, nothing, nothing, 1.0, clock)
+
+    async def last(task: Task) -> None:
+        await activity(task, context)
+
+    runner.skill('activity', resources=(), recovers=True)(last)
+    return runner
+
+
+@in_loop
+async def test_an_activity_ends_when_it_would_have_without_a_crash(tmp_path: Path) -> None:
+    clock = Clock(1000.0)
+    runner = lasting(tmp_path / 'tasks.db', clock)
+    nap = Task('activity', metadata={'activity': 'nap', 'minutes': 1.5})
+    await runner.start()
+    running = asyncio.create_task(runner.run_loop())
+    await runner.submit(nap)
+    while clock.looked < 2:  # first for its end, and then whether that has come
+        await asyncio.sleep(0.001)
+    crash(runner)
+    running.cancel()
+    clock.now = 1089.0
+    async with looping(lasting(tmp_path / 'tasks.db', clock)) as again:
+        found = again.get_task(nap.id)
+        assert found is not None
+        assert found.metadata['until'] == 1090.0
+        await reaches(again, found, LifecycleState.ACTIVE)
+        clock.now = 1090.0
+        assert (await ended(again, found)).state is LifecycleState.COMPLETED
+        assert found.metadata['outcome'] == {'ok': True, 'answer': 'nap is over', 'score': None}
+        assert states(again, found)[-3:] == [
+            LifecycleState.RECOVERING,
+            LifecycleState.ACTIVE,
+            LifecycleState.COMPLETED,
+        ]
 
 
 def test_the_test_world_itself_is_sound() -> None:

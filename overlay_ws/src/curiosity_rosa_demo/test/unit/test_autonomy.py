@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from py_trees.blackboard import Blackboard
 
 from autonomy_world import HOUR, MIN, TEN, Life, config_of
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
@@ -94,6 +96,7 @@ def test_events_are_on_the_trace_and_kept_before(life: Life) -> None:
     life.become('activity', 'ACTIVE')
     life.at += 21 * MIN
     life.told('action.ended: survey: done')
+    assert life.traced().count('action.started: survey, by routine') == 1
 
 
 def test_what_it_says_of_itself(life: Life) -> None:
@@ -187,6 +190,15 @@ def test_a_tick_between_the_beginning_of_a_stop_and_its_telling_begins_nothing(
     assert len(life.session.ran) == 1
 
 
+def test_nothing_of_it_is_left_behind_when_it_is_closed(tmp_path: Path) -> None:
+    clients = len(Blackboard.clients)
+    with Life(tmp_path) as life:
+        for _ in range(2):
+            life.on()
+            life.autonomy.off('the test')
+    assert len(Blackboard.clients) == clients
+
+
 def test_whoever_says_stop_is_heard(life: Life) -> None:
     surveys(life)
     life.mission.stop('the watchdog')
@@ -211,7 +223,30 @@ def test_off_cancels_what_it_began_and_nothing_else(life: Life) -> None:
     assert life.autonomy.off('the operator said so').answer == 'auto is off'
     assert life.states('react') == life.states('activity') == ['CANCELLED']
     assert 'CANCELLED' not in life.states('get_status')
+    assert life.timer.reason == life.task('surveys the ground').reason
+    assert life.timer.reason == 'survey: off: the operator said so'
     nothing_begins(life, 1)
+    assert life.autonomy.text().answer.startswith('auto is off')
+
+
+def test_off_in_the_middle_of_a_tick_begins_nothing(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, switching = life.autonomy._kept.keep, []
+
+    def off_first(*arguments: Any, **named: Any) -> Any:
+        kept = keep(*arguments, **named)
+        if not switching:
+            switching.append(threading.Thread(target=life.autonomy.off, args=('the test',)))
+            switching[0].start()
+            life.until(lambda: not life.autonomy._on, 'it to be off')
+        return kept
+
+    monkeypatch.setattr(life.autonomy._kept, 'keep', off_first)
+    life.on()
+    life.told('auto is off: the test')
+    switching[0].join()
+    assert life.mission.known_tasks() == []
 
 
 # --- a person goes first --------------------------------------------------------------------
@@ -245,6 +280,18 @@ def test_a_pause_holds_it_until_somebody_says_resume(life: Life) -> None:
     life.become('react', 'ACTIVE')
     life.until(lambda: not life.state.activity.held, 'it to go on')
     life.told('auto goes on')
+
+
+def test_a_resume_of_another_task_is_not_meant_for_it(life: Life) -> None:
+    life.runs(':mast_open')
+    life.on()
+    life.console.enter(':pause')
+    life.told('auto is held until you say resume')
+    life.console.enter(f':resume {life.task("mast_open").id}')
+    life.finish()
+    life.until(lambda: 'the user said pause' in life.autonomy.text().answer, 'the pause')
+    life.pass_time(HOUR)
+    assert life.activity == ''
 
 
 def test_a_pause_while_nothing_goes_on_holds_it_too(life: Life) -> None:
@@ -430,6 +477,20 @@ def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path)
         life.told('auto was on when the agent ended')
     with Life(tmp_path, at=TEN + 13 * HOUR, go_on=True) as life:
         nothing_begins(life, 1)  # it was off in the run that crashed
+        assert life.autonomy.text().answer.startswith('auto is off')
+        numbers = [each.number for each in life.decisions()]
+        assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_time_goes_on_from_where_it_was_when_the_clock_begins_anew(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    with Life(tmp_path, at=5.0) as life:  # simulated time after a restart
+        life.told('auto was on when the agent ended')
+        assert life.autonomy._clock.now() >= TEN + 12 * HOUR
+        life.on()
+        life.become('activity', 'ACTIVE')
+        assert life.activity == 'sleep'
 
 
 def test_what_an_earlier_run_left_can_be_ended(tmp_path: Path) -> None:
@@ -452,6 +513,19 @@ def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
         life.until(lambda: len(life.session.turns) == 1, 'the survey')
         life.become('react', 'ACTIVE')
         assert any('never began' in each.done for each in life.decisions())
+
+
+def test_tasks_whose_activity_has_ended_are_no_persons_and_end(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    surveys(life)
+    with monkeypatch.context() as crash:  # between what is kept and what is done
+        crash.setattr(life.autonomy._link, 'carry_out', lambda *_: None)
+        assert life.autonomy.off('the test').ok
+    life.become('react', 'ACTIVE')
+    life.on()
+    life.become('react', 'CANCELLED')
+    assert not any("a person's task" in part for each in life.decisions() for part in each.path)
 
 
 def test_switched_on_too_early_it_begins_when_it_can(tmp_path: Path) -> None:
@@ -541,6 +615,7 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     life.become('activity', 'CANCELLED')
     nothing_begins(life)
     assert life.autonomy._worker._thread.is_alive()
+    assert not life.autonomy._worker.ask(lambda: life.autonomy._kept.auto, 10.0)
     life.on()  # and it can be switched on again
     assert any('survey: cancelled' in each.done for each in life.decisions())
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autonomy_world import Life, config_of
-from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.kernel_link import Look
+from curiosity_rosa_demo.agent.orders import CHARGE_PRIORITY
+from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
 from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider, PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy_model import make_provider, no_model_note
 from curiosity_rosa_demo.agent.shared_clock import SharedClock
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.tree_file import write_tree
 from curiosity_rosa_demo.agent.worker import Worker
 from curiosity_rosa_demo.infra.config_models import Config
@@ -262,6 +268,57 @@ def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> Non
         assert holding() != ''
         life.finish()
         assert holding() == ''
+
+
+def test_what_waits_for_its_time_keeps_nobody_waiting(tmp_path: Path) -> None:
+    with Life(tmp_path) as life:
+
+        def holding() -> str:
+            return life.autonomy._link.look([], '').senses.holding
+
+        tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
+        life.mission.call(life.mission.runner.submit(Task('get_status', not_before=tomorrow)))
+        assert life.tasks() == {'get_status': 'WAITING'}
+        assert holding() == ''
+        life.mission.call(life.mission.runner.submit(Task('charge', CHARGE_PRIORITY)))
+        assert holding() == 'the battery is being charged'
+
+
+def test_nothing_begins_while_tasks_cannot_be_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Life(tmp_path) as life:
+        full = StoreError('the disk is full')
+        monkeypatch.setattr(type(life.mission.runner), 'failed', full)
+        assert life.autonomy._link.look([], '').senses.holding == 'the disk is full'
+
+
+def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
+    tmp_path: Path,
+) -> None:
+    with Life(tmp_path) as life:
+        life.runs(':mast_open')
+        life.console.enter(':pause')
+        life.becomes('mast_open', 'PAUSED')
+        task = life.task('mast_open')
+        link, stops = life.autonomy._link, life.mission.stops
+        ongoing = Ongoing(
+            activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
+        )
+        held = ongoing.model_copy(update={'held': True})
+        first = WorldState.first(life.autonomy._world.view)
+
+        def state(goes_on: Ongoing) -> WorldState:
+            return first.model_copy(update={'activity': goes_on})
+
+        link.go_on(state(held), Look(Senses(), (task,)), stops)
+        link.go_on(state(ongoing), Look(Senses(holding='SAFE'), (task,)), stops)
+        link.go_on(first, Look(Senses(), (task,)), stops)
+        link.go_on(state(ongoing), Look(Senses(), (task,)), stops - 1)
+        link.carry_out([ResumeTasks((task.id,))], stops - 1)
+        assert life.task('mast_open').held
+        link.go_on(state(ongoing), Look(Senses(), (task,)), stops)
+        life.becomes('mast_open', 'ACTIVE')
 
 
 # --- the picture ----------------------------------------------------------------------------

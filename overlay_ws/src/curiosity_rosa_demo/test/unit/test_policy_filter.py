@@ -210,7 +210,7 @@ REFUSALS = {
     ),
     'too soon after a failure': (
         reason(wish('plain'), remembering(failed={'plain': NOON - 899.0})),
-        'it failed 15 min ago',
+        'it failed or was cancelled 15 min ago',
     ),
     'another emergency': (
         reason(wish('firm', Source.EMERGENCY), during('plain', Source.EMERGENCY)),

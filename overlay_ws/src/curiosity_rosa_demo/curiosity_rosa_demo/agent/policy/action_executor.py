@@ -160,7 +160,7 @@ class ActionExecutor:
             to = self._world.view.activities[name].to
             if to and not self._world.view.measured:
                 self._arrive(to, end, at)
-        elif how == FAILED:
+        elif how in (FAILED, CANCELLED):
             self._remember('failed', name, at)
         elif how == NEVER_BEGAN:
             self._forget_begin(name)

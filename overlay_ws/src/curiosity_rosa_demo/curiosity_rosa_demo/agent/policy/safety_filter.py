@@ -104,7 +104,7 @@ class SafetyFilter:
             if last is not None and at - last < activity.again_after_h * 3600.0:
                 return f'again {activity.again_after_h:g} h after the last time at the earliest'
         if failed is not None and at - failed < self._retry_s:
-            return f'it failed {(at - failed) / 60.0:.0f} min ago'
+            return f'it failed or was cancelled {(at - failed) / 60.0:.0f} min ago'
         return ''
 
     def _conflict(

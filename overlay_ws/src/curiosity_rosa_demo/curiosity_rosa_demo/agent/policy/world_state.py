@@ -43,7 +43,7 @@ class Ongoing(Model):
 
 class Memory(Model):
     """By activity: when it last began and when it last ended as it should, and when it last
-    failed; by place: when it last arrived there."""
+    failed or was cancelled; by place: when it last arrived there."""
 
     began: dict[Text, float] = Field(default_factory=dict)
     ended: dict[Text, float] = Field(default_factory=dict)
