@@ -15,10 +15,10 @@ if [ "$(cat "$_cr_root/.venv/.ros")" = system ]; then
 else
   export AMENT_PREFIX_PATH="$_cr_root/.venv" CMAKE_PREFIX_PATH="$_cr_root/.venv"
   export ROS_DISTRO=jazzy ROS_VERSION=2 ROS_PYTHON_VERSION=3
-  export ROS_AUTOMATIC_DISCOVERY_RANGE="${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}"
-  # Not shared memory: after kill -9 of a reader, writers may go on writing to the segment that its
-  # successor has replaced (eProsima/Fast-DDS issue 5469, pull request 4728).
-  export FASTDDS_BUILTIN_TRANSPORTS="${FASTDDS_BUILTIN_TRANSPORTS:-UDPv4}"
+  # SYSTEM_DEFAULT leaves it to the profile: this machine only, and no shared memory.
+  if [ -z "${ROS_AUTOMATIC_DISCOVERY_RANGE:-}${FASTRTPS_DEFAULT_PROFILES_FILE:-}" ]; then
+    export ROS_AUTOMATIC_DISCOVERY_RANGE=SYSTEM_DEFAULT FASTRTPS_DEFAULT_PROFILES_FILE="$_cr_root/standalone/fastdds.xml"
+  fi
 fi
 case ":$PATH:" in
   *":$_cr_root/.venv/bin:"*) ;;

@@ -27,10 +27,10 @@ mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curio
 if (($#)); then exec python -m pytest "$@"; fi
 
 # What starts nodes mostly waits for them, one test at a time. What runs in one process takes only the time that is
-# left over (SCHED_IDLE): it gives way at once. Status 5, a failure, means that no test was found.
+# left over (SCHED_IDLE): it gives way at once, and has no hurry. Status 5, a failure, means that no test was found.
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
-COVERAGE_FILE=$PWD/run/coverage/unit chrt --idle 0 python -m pytest -n 2 -m 'not ros and not e2e' \
+COVERAGE_FILE=$PWD/run/coverage/unit chrt --idle 0 python -m pytest -n 2 -m 'not ros and not e2e' --timeout 1200 \
   --cov --cov-report= >run/unit-tests.log 2>&1 &
 unit=$!
 trap 'kill "$unit" 2>/dev/null || true' EXIT

@@ -82,6 +82,8 @@ def test_a_day_with_an_e_stop_an_empty_battery_and_a_crash(bench: Bench) -> None
 
     run.expect('action.ended: go_home: done', DAY_S)
     run.expect('action.started: sleep, by routine')
+    stowed, begun = 'plan step 1: done', 'action.started: sleep'
+    run.until(lambda: stowed in run.output().partition(begun)[2], 'the mast to be stowed')
     old = bench.kill('agent_node')
     bench.back('agent_node', old)
     run.expect('The agent was restarted after signal 9')

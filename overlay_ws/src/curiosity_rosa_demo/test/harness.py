@@ -105,11 +105,9 @@ class Sandbox:
         self.env = {
             **os.environ,
             'ROS_DOMAIN_ID': str(self.domain),
-            'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
             'ROS_LOG_DIR': str(self.folder / 'ros'),
             'PYTHONUNBUFFERED': '1',
         }
-        os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         rclpy.init(domain_id=self.domain)
         self.node: Node = rclpy.create_node('test_client', start_parameter_services=False)
         self.crashes: list[Exception] = []

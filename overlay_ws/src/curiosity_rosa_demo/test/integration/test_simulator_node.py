@@ -229,6 +229,24 @@ def test_an_old_frame_is_not_used_when_a_new_one_comes_within_the_wait(
     assert 'after the request' in response.debug
 
 
+def test_captures_that_queue_behind_one_without_a_picture_do_not_wait_in_turn(
+    sandbox: Sandbox, rover: Rover
+) -> None:
+    patient = {'capture': {'wait_s': 3.0}}
+    sandbox.overlay('simulator_node', config_dir=sandbox.config_dir(thresholds=patient))
+    rover.camera_on = False
+    client = sandbox.node.create_client(CaptureAndScore, '/capture_and_score')
+    assert client.wait_for_service(20)
+    asked = [client.call_async(CaptureAndScore.Request()) for _ in range(6)]
+    wait_until(lambda: all(future.done() for future in asked), 'six answers', 30.0)
+    answers = [future.result() for future in asked]
+    assert [answer.error_reason for answer in answers] == ['No image received'] * 6
+    took_ms = [int(answer.debug.split()[1]) for answer in answers]
+    assert sum(each >= 3000 for each in took_ms) == 1
+    rover.camera_on = True
+    captured(sandbox)
+
+
 def test_captures_at_the_same_time_are_all_answered(
     sandbox: Sandbox, rover: Rover, simulator: Process
 ) -> None:
