@@ -204,6 +204,7 @@ def test_kill_9_of_the_agent_ends_commands_with_a_clear_answer(bench: Bench) -> 
 
 
 LEASH_S = 30.0
+STATUS = 'Status: the mast'
 GAVE_UP = 'The turn ended without a picture'
 
 
@@ -223,6 +224,13 @@ def drive_in_the_demo(bench: Bench, run: Run) -> None:
     raise AssertionError(f'three turns ended before they drove:\n{run.output()}')
 
 
+def answered_or_safe(run: Run, answers: int) -> bool:
+    """A restarted adapter does not know the mast: a rover that takes its time to stop is then seen
+    driving with it unknown, and all waits for the operator."""
+    text = run.output()
+    return text.count(STATUS) >= answers or 'It has to wait: SAFE: moving with the mast' in text
+
+
 def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
     run = bench.run('--speed', '3', '--stand-in', 'initial_x=-40.0')
     for number, name in enumerate(('visualizer', 'simulator', 'adapter', 'stand_in'), start=1):
@@ -232,7 +240,11 @@ def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
         bench.back(f'{name}_node', pid)
         wait_until(lambda: not bench.moving, 'the rover to stand still', LEASH_S)
         run.send(':stop', 'What is your status?')
-        run.expect('Status: the mast', times=number)
+        run.until(partial(answered_or_safe, run, number), 'the answer, or why it has to wait')
+        if run.output().count(STATUS) < number:
+            run.send(':clear')
+            run.expect('SAFE is over')
+            run.expect(STATUS, times=number)
         bench.stands(LEASH_S)
     run.expect('The adapter node was restarted: adapter started: rover stopped first')
     run.send(':mast_close', ':forward 1')
