@@ -232,6 +232,20 @@ def answered_or_waits(run: Run, answers: int, waited: int) -> bool:
     return text.count(STATUS) >= answers or text.count(WAITS) > waited
 
 
+def drive_again(run: Run) -> None:
+    """A rover that was just started again may not tell its joints yet: asked again, it drives."""
+    drove, refused = '[RESULT] move_forward: duration_s 1.0', '[ERROR] move_forward'
+    for tries in range(1, 6):
+        run.send(':mast_close', ':forward 1')
+        run.until(
+            lambda tries=tries: drove in run.output() or run.output().count(refused) >= tries,
+            'the drive to end',
+        )
+        if drove in run.output():
+            return
+    raise AssertionError(f'five drives were refused:\n{run.output()}')
+
+
 def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
     run = bench.run('--speed', '3', '--stand-in', 'initial_x=-40.0')
     for number, name in enumerate(('visualizer', 'simulator', 'adapter', 'stand_in'), start=1):
@@ -248,8 +262,7 @@ def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
             run.expect(STATUS, times=number)
         bench.stands(LEASH_S)
     run.expect('The adapter node was restarted: adapter started: rover stopped first')
-    run.send(':mast_close', ':forward 1')
-    run.expect('[RESULT] move_forward: duration_s 1.0')
+    drive_again(run)
     assert run.end() == 0
     assert 'Traceback' not in run.output()
     bench.nothing_left()
