@@ -40,6 +40,11 @@ class Say:
     finish: str = ''
 
 
+def call(name: str, text: str = '', **arguments: Any) -> Say:
+    """One tool call, with what is said beside it."""
+    return Say(text, (Call(name, arguments),))
+
+
 @dataclass(frozen=True)
 class Fault:
     """An HTTP error. ``quote_key`` puts the key that came with the request into the body."""

@@ -102,6 +102,8 @@ class Sandbox:
 
     def __enter__(self) -> Sandbox:
         self.domain, self._lock = _own_domain()
+        if 'FASTRTPS_DEFAULT_PROFILES_FILE' not in os.environ:  # scripts/env.sh has not set it
+            os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         self.env = {
             **os.environ,
             'ROS_DOMAIN_ID': str(self.domain),

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import random
-import resource
-import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +19,7 @@ from curiosity_rosa_demo.agent.policy.decision_log import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config_world import WorldView
+from full_disk import no_file_beyond
 
 VIEW = WorldView.model_validate(
     {
@@ -368,19 +366,6 @@ def test_it_is_to_be_opened_once_first(file: Path) -> None:
     store.close()
     with pytest.raises(ValueError, match='kept is 0; it must be at least 1'):
         PolicyStore(file, 0)
-
-
-@contextmanager
-def no_file_beyond(size: int) -> Iterator[None]:
-    """Every write beyond ``size`` fails in the kernel, as on a full or broken disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, ignored)
 
 
 def test_when_the_disk_fails_nothing_is_half_kept_and_it_goes_on_afterwards(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 
-from chat_server import Call, Cut, Fault, Hang, Say
+from chat_server import Call, Cut, Fault, Hang, Say, call
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.react.fallback import FAILURES, OPEN_S, Fallback
 from curiosity_rosa_demo.agent.react.guardrails import refusal
@@ -52,10 +52,6 @@ def make() -> Iterator[Callable[..., World]]:
     yield make_world
     for world in worlds:
         world.server.close()
-
-
-def call(name: str, text: str = '', **arguments: Any) -> Say:
-    return Say(text, (Call(name, arguments),))
 
 
 def handed_over(events: list[TraceEvent]) -> list[str]:

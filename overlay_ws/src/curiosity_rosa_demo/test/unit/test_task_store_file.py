@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
-import signal
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -25,6 +22,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
 from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS, LifecycleState
+from full_disk import no_file_beyond
 
 S = LifecycleState
 AT = datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone.utc)
@@ -163,19 +161,6 @@ def test_a_program_that_holds_the_database_only_delays_the_writes(file: Path) ->
         await store.close()
 
     asyncio.run(run())
-
-
-@contextmanager
-def no_file_beyond(size: int) -> Iterator[None]:
-    """Every write beyond ``size`` fails in the kernel, as on a full or broken disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        signal.signal(signal.SIGXFSZ, ignored)
 
 
 @pytest.mark.parametrize('count', [1, 1100])  # more do not fit into one statement

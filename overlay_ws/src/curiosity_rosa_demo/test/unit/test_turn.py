@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat_server import Call, Hang, Say
+from chat_server import Call, Hang, Say, call
 from curiosity_rosa_demo.agent.cancellation import TurnCancelled
 from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.react_decide import MEASURED
@@ -39,10 +39,6 @@ def make(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     yield make_world
     for world in worlds:
         world.server.close()
-
-
-def call(name: str, text: str = '', **arguments: Any) -> Say:
-    return Say(text, (Call(name, arguments),))
 
 
 def told(world: World, request: int = -1) -> list[dict[str, Any]]:

@@ -6,11 +6,10 @@ to the process. Used by one process, and by one thread at a time.
 
 from __future__ import annotations
 
-import itertools
 import os
 import sqlite3
-import time
 from contextlib import suppress
+from datetime import datetime, timezone
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,6 +17,7 @@ from pydantic import ValidationError
 from curiosity_rosa_demo.agent.policy.decision_log import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.damaged_files import Damaged, set_aside
 
 APPLICATION_ID = 0x43524F50  # 'CROP', in the header of the file
 VERSION = 1
@@ -32,16 +32,11 @@ _LAYOUT = f"""
     PRAGMA user_version = {VERSION};
     COMMIT
 """
-_ENDS = ('-wal', '-shm', '')
 _DAMAGE = ('malformed', 'not a database', 'no such table', 'no such column', 'decode to UTF-8')
 
 
 class PolicyStoreError(Exception):
     """The file cannot be used or written; what was kept before is safe."""
-
-
-class Damaged(Exception):
-    """The file is no database, not a sound one, or one of something else."""
 
 
 class PolicyStore:
@@ -67,7 +62,7 @@ class PolicyStore:
             try:
                 self._connection, row = _open(self.path)
             except Damaged as damage:
-                aside = _set_aside(self.path)
+                aside = set_aside(self.path, datetime.now(timezone.utc))
                 self.notes.append(
                     f'{self.path} could not be read ({damage}); it was set aside as {aside}'
                 )
@@ -201,18 +196,6 @@ def _check_owner(connection: sqlite3.Connection, path: str) -> None:
             f'{path} has version {version}, this program knows versions up to {VERSION}; run the '
             'newer program, or move the file away'
         )
-
-
-def _set_aside(path: str) -> str:
-    """Rename the file and what belongs to it; the new name. Nothing is ever overwritten."""
-    stem = f'{path}.corrupt-{time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())}'
-    names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
-    aside = next(name for name in names if not any(os.path.lexists(name + end) for end in _ENDS))
-    # The database comes last: its old log beside a new database would be replayed into it.
-    for end in _ENDS:
-        if os.path.lexists(path + end):
-            os.rename(path + end, aside + end)
-    return aside
 
 
 def _error(error: Exception, path: str) -> PolicyStoreError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import itertools
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -33,6 +32,7 @@ from curiosity_rosa_demo.agent.tasks.writer import (
     store_error,
     to_row,
 )
+from curiosity_rosa_demo.infra.damaged_files import Damaged, set_aside
 
 __all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']
 
@@ -50,10 +50,6 @@ class HistoryRow:
     before: LifecycleState | None
     after: LifecycleState
     reason: str
-
-
-class Damaged(Exception):
-    """The file is no database, or not a sound one."""
 
 
 class TaskStore:
@@ -92,7 +88,7 @@ class TaskStore:
             if self.path != MEMORY:
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
                 self._lock_file = _lock(f'{self.path}.lock')
-            connection, tasks = self._load_or_set_aside()
+            connection, tasks = self._load_orset_aside()
         except (OSError, sqlite3.Error, Damaged) as error:
             self._unlock()
             raise store_error(error, self.path) from None
@@ -112,11 +108,11 @@ class TaskStore:
             self._reader = _connect(f'{Path(self.path).as_uri()}?mode=ro', patience_s=0.1)
         return tasks
 
-    def _load_or_set_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
+    def _load_orset_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
         try:
             return self._load()
         except Damaged as damage:
-            aside = _set_aside(self.path, self._clock())
+            aside = set_aside(self.path, self._clock())
             self.notes.append(f'{self.path} was corrupt ({damage}); it was set aside as {aside}')
             return self._load()
 
@@ -277,18 +273,3 @@ def _lock(path: str) -> int:
         os.close(file)
         raise
     return file
-
-
-def _set_aside(path: str, at: datetime) -> str:
-    """Rename the file and what belongs to it; the new name. Nothing is ever overwritten."""
-    stem = f'{path}.corrupt-{at:%Y%m%dT%H%M%SZ}'
-    names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
-    aside = next(name for name in names if not any(os.path.lexists(name + end) for end in _ENDS))
-    # The database comes last: its old log beside a new database would be replayed into it.
-    for end in _ENDS:
-        if os.path.lexists(path + end):
-            os.rename(path + end, aside + end)
-    return aside
-
-
-_ENDS = ('-wal', '-shm', '')
