@@ -28,7 +28,8 @@ from py_trees.composites import Selector
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.policy import Tick
-from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider, Situation
+from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.suggestion import Situation
 from curiosity_rosa_demo.infra.config_world import WorldView
 from policy_world import COMPANION, ROVER, SETTINGS, Life, instant, world_of
 

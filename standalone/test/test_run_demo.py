@@ -204,6 +204,22 @@ def test_kill_9_of_the_agent_ends_commands_with_a_clear_answer(bench: Bench) -> 
 
 
 LEASH_S = 30.0
+NODES = ('stand_in', 'adapter', 'simulator', 'visualizer', 'agent')
+
+
+def test_the_nodes_talk_on_this_machine_alone_and_not_through_shared_memory(bench: Bench) -> None:
+    """Through shared memory the successor of a killed node may stay deaf."""
+    run = bench.run()
+    run.expect('Type :help')
+    for name in NODES:
+        node = wait_until(lambda name=name: bench.find(f'{name}_node'), f'the process {name}')
+        wait_until(lambda node=node: node.net_connections('udp'), f'{name} to join the domain')
+        assert {each.laddr.ip for each in node.net_connections('udp')} == {'127.0.0.1'}
+        shared = [each.path for each in node.memory_maps() if each.path.startswith('/dev/shm/')]
+        assert [path for path in shared if 'fast' in path] == []
+    assert run.end() == 0
+
+
 STATUS = 'Status: the mast'
 WAITS = 'It has to wait: SAFE: moving with the mast'
 GAVE_UP = 'The turn ended without a picture'

@@ -7,12 +7,8 @@ import threading
 from collections.abc import Callable
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import (
-    Ask,
-    LLMPolicyProvider,
-    PolicyFailed,
-    Situation,
-)
+from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
 from curiosity_rosa_demo.infra.config_models import Config
 
 MakeProvider = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # takes its on_answer

@@ -14,7 +14,8 @@ from autonomy_world import Life, config_of
 from curiosity_rosa_demo.agent.kernel_link import Look
 from curiosity_rosa_demo.agent.orders import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider, PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy_model import make_provider, no_model_note
 from curiosity_rosa_demo.agent.shared_clock import SharedClock

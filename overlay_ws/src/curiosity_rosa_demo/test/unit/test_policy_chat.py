@@ -27,15 +27,14 @@ from curiosity_rosa_demo.agent.policy.chat_policy import (
     read_action,
     rules_text,
 )
-from curiosity_rosa_demo.agent.policy.provider import (
+from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    LONGEST_WORDS,
     Answer,
-    Ask,
     Asking,
-    LLMPolicyProvider,
     PolicyFailed,
     Situation,
 )
-from curiosity_rosa_demo.agent.policy.suggestion import LONGEST_WORDS
 from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model
 from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
 from curiosity_rosa_demo.infra.config_models import LlmConfig

@@ -19,9 +19,9 @@ from curiosity_rosa_demo.agent.policy.events import (
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
 from curiosity_rosa_demo.agent.policy.leaves import Choice
 from curiosity_rosa_demo.agent.policy.policy import MESSAGE, WAITING_MAX
-from curiosity_rosa_demo.agent.policy.provider import PolicyFailed
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.situation import RECENT, situation_text
+from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from policy_twins import ModelTwin, suggests
 from policy_world import COMPANION, ROVER, Life, instant, world_of

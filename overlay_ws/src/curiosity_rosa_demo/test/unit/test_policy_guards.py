@@ -24,8 +24,9 @@ from curiosity_rosa_demo.agent.policy.guards import (
     MessageWaits,
 )
 from curiosity_rosa_demo.agent.policy.leaves import Answered, Begin, Continue, Held, Rest
-from curiosity_rosa_demo.agent.policy.provider import Answer, LLMPolicyProvider, Situation
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.suggestion import Answer, Situation
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config_world import ActivityConfig, RoutineConfig
 from policy_rules import open_at

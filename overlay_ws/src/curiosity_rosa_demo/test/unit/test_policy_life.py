@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
 from curiosity_rosa_demo.infra.config_world import WorldView
 from policy_twins import WORK_S, ModelTwin
 from policy_world import COMPANION, HELD, ROVER, Life, instant, live, world_of

@@ -13,16 +13,17 @@ from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.policy import provider as module
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import (
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.recent import Recent
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    LONGEST_WORDS,
     Answer,
     Asking,
-    LLMPolicyProvider,
     NoAnswer,
     PolicyFailed,
     Situation,
+    spoken,
 )
-from curiosity_rosa_demo.agent.policy.recent import Recent
-from curiosity_rosa_demo.agent.policy.suggestion import LONGEST_WORDS, spoken
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 SETTINGS = load_config().agent.policy.model_copy(

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import (
-    MOST_LEFT_BEHIND,
+from curiosity_rosa_demo.agent.policy.provider import MOST_LEFT_BEHIND, LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.suggestion import (
     Answer,
     Asking,
-    LLMPolicyProvider,
     NoAnswer,
     PolicyFailed,
     Situation,

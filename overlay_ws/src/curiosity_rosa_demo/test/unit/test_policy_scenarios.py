@@ -14,7 +14,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     ResumeTasks,
 )
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
-from curiosity_rosa_demo.agent.policy.provider import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from policy_twins import SETTINGS, WORK_S, ModelTwin, suggests
 from policy_world import COMPANION, HELD, ROVER, Life, instant, world_of

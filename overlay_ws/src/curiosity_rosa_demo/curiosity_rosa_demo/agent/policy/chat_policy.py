@@ -13,8 +13,13 @@ from pydantic import ValidationError
 from curiosity_rosa_demo.agent.model_call import GRACE_S, readable, unicode_only
 from curiosity_rosa_demo.agent.model_errors import explain
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import Ask, PolicyFailed, Situation
-from curiosity_rosa_demo.agent.policy.suggestion import LONGEST_WORDS, spoken
+from curiosity_rosa_demo.agent.policy.provider import Ask
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    LONGEST_WORDS,
+    PolicyFailed,
+    Situation,
+    spoken,
+)
 from curiosity_rosa_demo.infra.config_models import LlmConfig, PolicyConfig
 from curiosity_rosa_demo.infra.config_world import WorldView
 

@@ -27,16 +27,6 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 )
 from curiosity_rosa_demo.infra.config_models import PolicyConfig
 
-__all__ = [
-    'Answer',
-    'Ask',
-    'Asking',
-    'LLMPolicyProvider',
-    'NoAnswer',
-    'PolicyFailed',
-    'Situation',
-]
-
 MOST_SITUATIONS = 256  # whose answers, and whose refusals, are remembered
 MOST_REFUSALS = 8  # of one situation
 MOST_TOLD = 5  # refusals that the model hears of

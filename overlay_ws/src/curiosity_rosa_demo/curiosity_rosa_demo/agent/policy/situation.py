@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.provider import Situation
+from curiosity_rosa_demo.agent.policy.suggestion import Situation
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
 
