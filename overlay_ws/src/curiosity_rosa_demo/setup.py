@@ -11,7 +11,7 @@ setup(
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
-        (f'share/{PACKAGE}/config', glob('config/*.yaml')),
+        (f'share/{PACKAGE}/config', [*glob('config/*.yaml'), *glob('config/*.json')]),
         (f'share/{PACKAGE}/launch', glob('launch/*.launch.py')),
         (f'share/{PACKAGE}/schema', glob('schema/*.json')),
     ],
@@ -27,6 +27,7 @@ setup(
             f'simulator_node = {PACKAGE}.sim.simulator_node:main',
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
+            f'replay = {PACKAGE}.trace.replay:main',
         ],
     },
 )

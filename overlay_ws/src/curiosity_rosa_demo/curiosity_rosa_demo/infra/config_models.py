@@ -93,9 +93,11 @@ class RoverTopics(Section):
 class StatusTopics(Section):
     adapter: Name
     kernel: Name
+    diagnostics: Name
 
 
 class AgentTopics(Section):
+    run_task: Name
     speech: Name
     messages: Name
 
@@ -349,6 +351,19 @@ class RecorderConfig(Section):
     path: str
 
 
+class HttpConfig(Section):
+    """The address of the API and the page, and what one client may do."""
+
+    enabled: bool
+    host: str = Field(min_length=1)
+    port: int = Field(ge=0, le=65535)  # 0: any that is free
+    hosts: list[str]  # names under which it may be asked for, besides the loopback's
+    max_body_bytes: int = Field(ge=1024)
+    max_connections: int = Field(ge=1)
+    requests_per_s: float = Field(gt=0.0)  # of one address; a burst of ten times as many
+    camera_hz: float = Field(gt=0.0, le=30.0)
+
+
 class KernelConfig(Section):
     tick_s: float = Field(gt=0.0, le=0.1)
     watchdog_s: Seconds
@@ -390,6 +405,7 @@ class AgentConfig(Section):
     policy: PolicyConfig
     knowledge: KnowledgeConfig
     navigation: NavigationConfig
+    http: HttpConfig
     recorder: RecorderConfig
 
 
