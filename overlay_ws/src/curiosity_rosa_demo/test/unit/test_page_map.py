@@ -196,6 +196,12 @@ def test_an_obstacle_without_a_pose_is_nowhere() -> None:
     assert not classed(checked(render(replace(EMPTY, obstacles=near_by))), 'cr-obstacle')
 
 
+def test_an_obstacle_out_of_view_is_left_out() -> None:
+    far = [{'distance_m': 50.0, 'bearing_rad': 0.0}]
+    root = checked(render(replace(EMPTY, pose=at(0.0, 0.0), obstacles=far)))
+    assert not classed(root, 'cr-obstacle')
+
+
 def test_an_unknown_pose_is_said_and_no_rover_is_drawn() -> None:
     root = checked(render(replace(EMPTY, trail=[(0.0, 0.0), (3.0, 0.0)])))
     assert not classed(root, 'cr-rover')
@@ -326,6 +332,13 @@ def test_a_straight_drive_is_two_points_and_a_turn_back_is_kept() -> None:
     assert thinned(ahead, 0.5) == [ahead[0], ahead[-1]]
     there_and_back = [*ahead, *reversed(ahead[:-1])]
     assert max(x for x, _ in thinned(there_and_back, 0.5)) >= 99.0
+
+
+def test_a_bend_is_followed() -> None:
+    bend = [(100 * math.cos(step / 200), 100 * math.sin(step / 200)) for step in range(300)]
+    way = thinned(bend, 0.5)
+    assert 5 < len(way) < 30
+    assert all(gap(place, way) <= 0.75 for place in bend)
 
 
 def test_a_wild_trail_stays_small() -> None:

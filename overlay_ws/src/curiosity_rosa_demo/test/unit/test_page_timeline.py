@@ -149,6 +149,11 @@ def test_names_and_reasons_are_no_markup(hostile: str) -> None:
     checked(render([Life(hostile, hostile, [row])], NOON), 9_000)
 
 
+def test_a_long_name_does_not_push_the_state_out_of_the_title() -> None:
+    told = titles(checked(render([life('a', (5, S.ACTIVE), name='n' * 5000)], NOON)))
+    assert any(each.startswith('nnn') and each.endswith('…: active') for each in told)
+
+
 def test_a_clock_that_jumped_back_draws_nothing_backwards() -> None:
     one = life('a', (10, S.PENDING), (20, S.ACTIVE), (-30, S.PAUSED))
     for _, left, right in bars(render([one], NOON)):

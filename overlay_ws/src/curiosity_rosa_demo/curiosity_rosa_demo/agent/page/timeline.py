@@ -120,7 +120,7 @@ def _bars(rows: Sequence[HistoryRow], top: float, span: Span) -> Iterator[Svg]:
     starts = [row.at.timestamp() for row in rows]
     ends = [*starts[1:], span.end]
     for row, start, end in zip(rows, starts, ends, strict=True):
-        left, right = span.x(start), span.x(max(start, end))
+        left, right = span.x(start), span.x(end)
         if row.after.terminal:
             sign = label(SIGNS[row.after], left + 3.0, top + 16.0, class_='cr-sign')
             yield element('g', title(_state(row)), sign, class_=f'cr-{row.after.value}')
