@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.beginning import Beginning
 from curiosity_rosa_demo.agent.camera_feed import CameraFeed
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.diagnosis import diagnose
 from curiosity_rosa_demo.agent.event_feed import EventFeed
 from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
 from curiosity_rosa_demo.agent.logs import LogFile
@@ -33,6 +34,7 @@ from curiosity_rosa_demo.agent.options import parse_arguments
 from curiosity_rosa_demo.agent.peers import Peers, listen
 from curiosity_rosa_demo.agent.places import (
     policy_state,
+    recordings,
     state_folder,
     task_database,
     turn_checkpoints,
@@ -41,6 +43,8 @@ from curiosity_rosa_demo.agent.policy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.policy_model import make_provider
 from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.recording import Recording
+from curiosity_rosa_demo.agent.run_task_server import RunTaskServer
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.shared_clock import clock_of
 from curiosity_rosa_demo.agent.shots import Shots
@@ -56,8 +60,9 @@ from curiosity_rosa_demo.agent.terminal import (
 from curiosity_rosa_demo.agent.web import Web, check_address
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, SpinThread, TracePublisher, node_config
-from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.watched_client import WatchedClient
 from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder
 
 CRASHED, INTERRUPTED = 70, 130  # exit statuses
@@ -74,7 +79,10 @@ class AgentApp:
         check_address(self.config.agent.http)
         self._publisher = TracePublisher(self.node, self.config)
         self._recorders: list[TraceRecorder] = []
-        self.client = RoverClient(self.node, self.config)
+        self.recording = Recording(
+            self.config, recordings(self.config, options.record), self.printer.say
+        )
+        self.client = WatchedClient(self.node, self.config, self.recording.called)
         self.artifacts = (
             Artifacts(self.node, self.config, options.artifacts, fresh=not options.after_crash)
             if options.artifacts
@@ -123,8 +131,15 @@ class AgentApp:
             provider=partial(make_provider, self.config, self.session.wait_for_model),
         )
         self.console = Console(
-            self.session, self.mission, self.autonomy, self.config, self.printer.say
+            self.session,
+            self.mission,
+            self.autonomy,
+            self.config,
+            self.printer.say,
+            self.recording,
         )
+        if options.record:
+            self.console.enter(':record on')
         for note in (*registry.notes, *self.mission.start()):
             self.console.notice(f'! {note}')
         self.node.create_subscription(
@@ -147,6 +162,10 @@ class AgentApp:
         self._each_tick.append(self.control.tick)
         self.web = Web(self.control, self.mission.runner, self.config, self.console.notice)
         self._extras: list[Callable[[], None]] = [self.web.close, camera.close]  # their ends
+        run_task = RunTaskServer(self.config, self.control, self.mission.runner)
+        self._extras.insert(0, run_task.close)  # before the mission: clients hear of the end
+        llm = self.config.agent.llm
+        Diagnostics(self.node, self.config, 'mission', lambda: diagnose(self.control, llm))
         self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
         self._beginning = Beginning(
             self.client,
@@ -205,6 +224,7 @@ class AgentApp:
         self._beginning.join()
         self.autonomy.close()
         self.mission.close()
+        self.recording.close()
         self._spin.close()
         for recorder in self._recorders:
             recorder.close()

@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.orders import Reply, Then
 from curiosity_rosa_demo.agent.questions import find, id_and_why
 from curiosity_rosa_demo.agent.react.desk import NoQuestion
 from curiosity_rosa_demo.agent.react.texts import printable
+from curiosity_rosa_demo.agent.recording import Recording
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.task_texts import cut
 from curiosity_rosa_demo.agent.tasks import Task
@@ -37,7 +38,7 @@ ANSWERS = {
 ANY_TIME = frozenset(
     {
         *('help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'),
-        *('pending', 'plan', 'budget', *ANSWERS, *UNASKED),
+        *('pending', 'plan', 'budget', 'record', *ANSWERS, *UNASKED),
     }
 )
 SHOWN_COLUMNS = 200  # of a line that somebody else has typed
@@ -65,9 +66,10 @@ class Console:
         autonomy: Autonomy,
         config: Config,
         say: Callable[[str], None],
+        recording: Recording | None = None,
     ) -> None:
         self._session, self._mission, self._config, self._say = session, mission, config, say
-        self._autonomy = autonomy
+        self._autonomy, self._recording = autonomy, recording
         self._changed = threading.Condition()
         self._early: deque[_Typed] = deque()  # before the tasks may run
         self._ready = False
@@ -228,7 +230,12 @@ class Console:
                 self._ask(partial(self._mission.submit, task), typed)
             else:
                 outcome = at_once(
-                    command, self._session, self._mission, self._autonomy, self._config
+                    command,
+                    self._session,
+                    self._mission,
+                    self._autonomy,
+                    self._config,
+                    self._recording,
                 )
                 self._finish(outcome, typed.told)
         except (TaskError, NoQuestion) as error:

@@ -12,6 +12,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         '-c', '--command', action='append', default=[], help='run this command and leave'
     )
     parser.add_argument('--artifacts', default='', help='folder for capture.jpg and trace.jsonl')
+    parser.add_argument('--record', metavar='DIR', default='', help='record the run there')
     parser.add_argument('--after-crash', default='', help=argparse.SUPPRESS)
     parser.add_argument('--news-fd', type=int, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)

@@ -41,11 +41,9 @@ class Recording:
         config: Config,
         folder: Path,
         say: Callable[[str], None],
-        *,
-        rates: Rates | None = None,
     ) -> None:
         self._config, self._folder, self._say = config, folder, say
-        self._sources = sources(config.topics, rates or Rates())
+        self._sources = sources(config.topics, Rates(**config.agent.recording.rates.model_dump()))
         self._lock = threading.Lock()
         self._node: RecordingNode | None = None
         self._writer: RunWriter | None = None

@@ -316,6 +316,9 @@ class Prompts(Section):
 # --- agent.yaml ------------------------------------------------------------------------------
 
 
+Rate = Annotated[float, Field(ge=0.0, le=100.0)]
+
+
 class LlmConfig(Section):
     provider: str = Field(min_length=1)
     model: str
@@ -349,6 +352,22 @@ class NavigationConfig(Section):
 
 class RecorderConfig(Section):
     path: str
+
+
+class RecordingRates(Section):
+    """Hz, at most; 0: none."""
+
+    camera: Rate
+    scan: Rate
+    joint_states: Rate
+    markers: Rate
+    odometry: Rate
+    battery: Rate
+
+
+class RecordingConfig(Section):
+    folder: str
+    rates: RecordingRates
 
 
 class HttpConfig(Section):
@@ -407,6 +426,7 @@ class AgentConfig(Section):
     navigation: NavigationConfig
     http: HttpConfig
     recorder: RecorderConfig
+    recording: RecordingConfig
 
 
 # --- nodes.yaml ------------------------------------------------------------------------------
