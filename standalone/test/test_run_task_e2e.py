@@ -83,6 +83,8 @@ def test_a_demo_is_cancelled_half_way_and_then_done(bench: Bench) -> None:
     assert 'rover_x' in status.result.answer
 
     # Who leaves with a goal under way tells its client.
+    stow = client.ask(client.send(skill='mast_close').get_result_async)
+    assert done(stow, 'the mast to be stowed').result.ok
     arguments = '{"duration_s": 5.0}'
     driving = client.ask(client.send(skill='turn_left', arguments_json=arguments).get_result_async)
     run.until(lambda: 'ACT' in client.kinds(), 'the turn to begin')
