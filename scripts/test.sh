@@ -9,6 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 missing=()
 ldconfig -p | grep -q libturbojpeg.so.0 || missing+=(libturbojpeg0)
 command -v dot >/dev/null || missing+=(graphviz)
+command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
 if ((${#missing[@]})); then
   if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
     echo "test.sh: missing: apt-get install ${missing[*]}" >&2

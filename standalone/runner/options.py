@@ -32,6 +32,7 @@ def parse(arguments: list[str]) -> Options:
     )  # fmt: skip
     parser.add_argument('--speed', type=float, default=1.0, help='simulated time, 0.1 to 60')
     parser.add_argument('--artifacts', metavar='DIR', default='', help='capture.jpg, trace.jsonl')
+    parser.add_argument('--record', metavar='DIR', default='', help='record the run there')
     parser.add_argument('--config-dir', metavar='DIR', default='', help='your YAML contracts')
     parser.add_argument(
         '--no-stand-in', action='store_true', help='a rover is here already (the Gazebo demo)'
@@ -53,6 +54,7 @@ def parse(arguments: list[str]) -> Options:
         commands=tuple(given.c),
         speed=given.speed,
         artifacts=os.path.abspath(given.artifacts) if given.artifacts else '',
+        record=os.path.abspath(given.record) if given.record else '',
         stand_in=not given.no_stand_in,
         config_dir=os.path.abspath(given.config_dir) if given.config_dir else '',
         stand_in_parameters=tuple(given.stand_in),

@@ -21,6 +21,7 @@ class Options:
     commands: tuple[str, ...] = ()
     speed: float = 1.0
     artifacts: str = ''
+    record: str = ''
     stand_in: bool = True
     config_dir: str = ''
     stand_in_parameters: tuple[str, ...] = ()  # NAME=VALUE
@@ -69,6 +70,8 @@ def agent(
     command += _pairs('-c', options.commands)
     if options.artifacts:
         command += ['--artifacts', options.artifacts]
+    if options.record:
+        command += ['--record', options.record]
     if crash:
         command += ['--after-crash', crash]
     return [*command, *_ros_arguments(options)]

@@ -31,7 +31,7 @@ class Run:
         streams = {'stdin': subprocess.PIPE, **streams}
         with self.log.open('wb') as out:
             self.popen = subprocess.Popen(
-                [SCRIPT, *arguments],
+                [SCRIPT, *bench.options, *arguments],
                 env=bench.env,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -68,7 +68,11 @@ class Terminal:
 
     def __init__(self, bench: Bench, *arguments: str) -> None:
         self.child = pexpect.spawn(
-            SCRIPT, list(arguments), env=bench.env, encoding='utf-8', dimensions=(40, 200)
+            SCRIPT,
+            [*bench.options, *arguments],
+            env=bench.env,
+            encoding='utf-8',
+            dimensions=(40, 200),
         )
         self.text = ''  # all that was printed up to the last match
         self._new = ''  # and after it
@@ -138,6 +142,7 @@ class Bench:
     def __init__(self, box: Sandbox) -> None:
         self.box = box
         self.env = {**box.env, 'XDG_STATE_HOME': str(box.folder / 'state')}
+        self.options = ('--config-dir', box.config_dir())  # of a run that names none
         self.runs: list[Run] = []
         self.terminals: list[Terminal] = []
         self._odometry = box.collect(Odometry, ODOMETRY)

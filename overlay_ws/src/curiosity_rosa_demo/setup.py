@@ -11,12 +11,13 @@ setup(
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
-        (f'share/{PACKAGE}/config', glob('config/*.yaml')),
+        (f'share/{PACKAGE}/config', [*glob('config/*.yaml'), *glob('config/*.json')]),
         (f'share/{PACKAGE}/launch', glob('launch/*.launch.py')),
         (f'share/{PACKAGE}/schema', glob('schema/*.json')),
     ],
     install_requires=['setuptools'],
-    zip_safe=True,
+    package_data={PACKAGE: ['agent/page/components/*.js', 'agent/page/static/*']},
+    zip_safe=False,
     maintainer='Curiosity ROSA maintainers',
     maintainer_email='maintainers@curiosity-rosa.invalid',
     description='Agent, adapter, light simulator and visualizer for the Curiosity rover demo.',
@@ -27,6 +28,7 @@ setup(
             f'simulator_node = {PACKAGE}.sim.simulator_node:main',
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
+            f'replay = {PACKAGE}.trace.replay:main',
         ],
     },
 )

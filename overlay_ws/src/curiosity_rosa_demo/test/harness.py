@@ -166,11 +166,16 @@ class Sandbox:
         return received
 
     def config_dir(self, **changes: dict[str, Any]) -> str:
-        """A copy of the shipped YAML folder with ``changes`` ({file: nested keys}) merged in."""
+        """A copy of the shipped YAML folder with ``changes`` ({file: nested keys}) merged in.
+
+        The page's port is any that is free: other agents may run on this machine.
+        """
         import yaml
 
         from curiosity_rosa_demo.infra.config_loader import FILES, shipped_config_dir
 
+        agent = changes.get('agent', {})
+        changes = {**changes, 'agent': {**agent, 'http': {'port': 0, **agent.get('http', {})}}}
         folder = Path(tempfile.mkdtemp(prefix='config-', dir=self.folder))
         for name in FILES:
             text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')

@@ -24,6 +24,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import Empty, Trigger
 
+from curiosity_rosa_demo.adapter.diagnosis import diagnose
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
 from curiosity_rosa_demo.adapter.observer import Observer
@@ -31,6 +32,7 @@ from curiosity_rosa_demo.adapter.status import Status, StatusPace, status_of
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
 from curiosity_rosa_demo.infra.clocks import TravelClock
 from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.ros_io import (
     Process,
     SpinThread,
@@ -80,6 +82,7 @@ class AdapterApp:
         self._observer = Observer(
             self.node, topics, self._guard, lock=self._lock, carry=self._carry
         )
+        Diagnostics(self.node, self._config, 'rover', self._diagnose)
         self._nodes = [self.node, *self._serve(process)]
         self._threads = [
             SpinThread(node.get_name(), node, on_crash=process.crash) for node in self._nodes
@@ -170,6 +173,18 @@ class AdapterApp:
 
     def _status(self) -> Status:
         return status_of(self._guard, self._observer.pose, self._observer.mast_turn)
+
+    def _diagnose(self) -> Finding:
+        missing = [
+            client.srv_name for client in self._clients.values() if not client.service_is_ready()
+        ]
+        with self._lock:
+            return diagnose(
+                self._guard,
+                e_stop=self._observer.e_stop,
+                missing=missing,
+                ages_s=self._observer.ages_s(),
+            )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
         """Wait for a state of the guard; the lock is held before and after."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -17,6 +18,7 @@ from curiosity_rosa_demo.infra.config_models import Topics
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY, listen_to_button, yaw_of
 
 LOOK_FOR_AGENT_S = 1.0
+ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 
 class Observer:
@@ -35,6 +37,8 @@ class Observer:
         self._heartbeat_topic = topics.status.kernel
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
         self.mast_turn: float | None = None
+        self.e_stop = False
+        self._heard_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
         for message, topic, callback in (
             (Odometry, topics.rover.odometry, self._on_odometry),
             (JointState, topics.rover.joint_states, self._on_joints),
@@ -44,10 +48,19 @@ class Observer:
         listen_to_button(node, topics.rover.e_stop, self._on_e_stop)
         node.create_timer(LOOK_FOR_AGENT_S, self._look_for_agent, clock=STEADY)
 
+    def ages_s(self) -> dict[str, float | None]:
+        """Seconds since each source was last heard; None: never, or it is gone for good."""
+        now_s = time.monotonic()
+        return {
+            source: None if heard_s is None else now_s - heard_s
+            for source, heard_s in self._heard_s.items()
+        }
+
     def _on_odometry(self, message: Odometry) -> None:
         pose, twist = message.pose.pose, message.twist.twist
         with self._lock:
             numbers = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
+            self._heard_s[ODOMETRY] = time.monotonic()
             self.pose = numbers if all(map(math.isfinite, numbers)) else None
             self._guard.odometry(math.hypot(twist.linear.x, twist.linear.y), twist.angular.z)
             self._carry()
@@ -58,17 +71,20 @@ class Observer:
         if p is None or turn is None:
             return  # another controller's joints
         with self._lock:
+            self._heard_s[JOINTS] = time.monotonic()
             self.mast_turn = turn if math.isfinite(turn) else None
             self._guard.joints(p, turn)
             self._carry()
 
     def _on_e_stop(self, pressed: bool) -> None:
         with self._lock:
+            self.e_stop = pressed
             self._guard.e_stop(pressed)
             self._carry()
 
     def _on_heartbeat(self, _: Empty) -> None:
         with self._lock:
+            self._heard_s[HEARTBEAT] = time.monotonic()
             self._guard.heartbeat()
             self._carry()
 
@@ -79,4 +95,6 @@ class Observer:
                 self._heartbeat_topic
             ):
                 self._guard.forget_heartbeat()
+                if not self._guard.heartbeat_heard:
+                    self._heard_s[HEARTBEAT] = None
                 self._carry()

@@ -7,8 +7,7 @@ import json
 import os
 import signal
 import sys
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +20,21 @@ from std_msgs.msg import String
 from curiosity_rosa_demo.agent.artifacts import Artifacts
 from curiosity_rosa_demo.agent.at_once import RULES_NOTE
 from curiosity_rosa_demo.agent.autonomy import Autonomy
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.agent.beginning import Beginning
+from curiosity_rosa_demo.agent.camera_feed import CameraFeed
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.diagnosis import diagnose
+from curiosity_rosa_demo.agent.event_feed import EventFeed
 from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
 from curiosity_rosa_demo.agent.logs import LogFile
 from curiosity_rosa_demo.agent.mission import Mission
+from curiosity_rosa_demo.agent.mission_control import MissionControl
+from curiosity_rosa_demo.agent.node_health import NodeHealth
+from curiosity_rosa_demo.agent.options import parse_arguments
 from curiosity_rosa_demo.agent.peers import Peers, listen
 from curiosity_rosa_demo.agent.places import (
     policy_state,
+    recordings,
     state_folder,
     task_database,
     turn_checkpoints,
@@ -37,12 +43,13 @@ from curiosity_rosa_demo.agent.policy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.policy_model import make_provider
 from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.react.desk import Desk
-from curiosity_rosa_demo.agent.readiness import wait_for_the_others
+from curiosity_rosa_demo.agent.recording import Recording
+from curiosity_rosa_demo.agent.run_task_server import RunTaskServer
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.shared_clock import clock_of
+from curiosity_rosa_demo.agent.shots import Shots
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.speech import Speech
-from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.terminal import (
     Interrupts,
@@ -50,13 +57,14 @@ from curiosity_rosa_demo.agent.terminal import (
     run_pipe,
     run_terminal,
 )
+from curiosity_rosa_demo.agent.web import Web, check_address
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, SpinThread, TracePublisher, node_config
-from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.watched_client import WatchedClient
 from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder
 
-CLOSE_WAIT_S = 5.0
 CRASHED, INTERRUPTED = 70, 130  # exit statuses
 
 
@@ -68,9 +76,13 @@ class AgentApp:
         self.printer = Printer()
         self.node = Node('agent')
         self.config = node_config(self.node)
+        check_address(self.config.agent.http)
         self._publisher = TracePublisher(self.node, self.config)
         self._recorders: list[TraceRecorder] = []
-        self.client = RoverClient(self.node, self.config)
+        self.recording = Recording(
+            self.config, recordings(self.config, options.record), self.printer.say
+        )
+        self.client = WatchedClient(self.node, self.config, self.recording.called)
         self.artifacts = (
             Artifacts(self.node, self.config, options.artifacts, fresh=not options.after_crash)
             if options.artifacts
@@ -79,6 +91,8 @@ class AgentApp:
         for path in (self.config.agent.recorder.path, self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(TraceRecorder(path))
+        self.feed = EventFeed()
+        self._shots = Shots(self.node, self.config, self.client.pose)
         self._log = LogFile(state_folder() / 'agent.log')
         registry = make_registry(self.config)
         check_world(self.config, registry)
@@ -97,13 +111,14 @@ class AgentApp:
         self.session.world.say = Speech(self.node, self.config, self.printer.say)
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
         clock = clock_of(self.node)
+        self._each_tick: list[Callable[[], None]] = [Heartbeat(self.node, self.config).beat]
         self.mission = Mission(
             self.session,
             self.config,
             registry=registry,
             database=database,
             readings=telemetry.snapshot,
-            beat=Heartbeat(self.node, self.config).beat,
+            beat=self._beat,
             say=self.printer.say,
             clock=clock.now,
         )
@@ -116,22 +131,58 @@ class AgentApp:
             provider=partial(make_provider, self.config, self.session.wait_for_model),
         )
         self.console = Console(
-            self.session, self.mission, self.autonomy, self.config, self.printer.say
+            self.session,
+            self.mission,
+            self.autonomy,
+            self.config,
+            self.printer.say,
+            self.recording,
         )
+        if options.record:
+            self.console.enter(':record on')
         for note in (*registry.notes, *self.mission.start()):
             self.console.notice(f'! {note}')
         self.node.create_subscription(
             String, self.config.topics.agent.messages, self._hear_message, 10
         )
-        self._peers = Peers(self.node, self.config, self.console.notice)
-        self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
-        self._beginning = Cancellation()
-        self._begin_thread = threading.Thread(
-            target=self._begin, args=(options.after_crash,), name='begin', daemon=True
+        camera = CameraFeed(self.node, self.config)
+        self._peers = Peers(self.node, self.config, self.console.notice, self.feed.hear)
+        self.control = MissionControl(
+            self.mission,
+            self.session,
+            self.autonomy,
+            self.console,
+            feed=self.feed,
+            camera=camera,
+            shots=self._shots,
+            nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
+            pose=self.client.pose,
+            kernel_max_age_s=self.config.agent.kernel.watchdog_s,
         )
-        self._begin_thread.start()
+        self._each_tick.append(self.control.tick)
+        self.web = Web(self.control, self.mission.runner, self.config, self.console.notice)
+        self._extras: list[Callable[[], None]] = [self.web.close, camera.close]  # their ends
+        run_task = RunTaskServer(self.config, self.control, self.mission.runner)
+        self._extras.insert(0, run_task.close)  # before the mission: clients hear of the end
+        llm = self.config.agent.llm
+        Diagnostics(self.node, self.config, 'mission', lambda: diagnose(self.control, llm))
+        self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
+        self._beginning = Beginning(
+            self.client,
+            self.session,
+            self.mission,
+            self.autonomy,
+            self.console,
+            self.control,
+            self.web,
+            crash=options.after_crash,
+        )
         if options.news_fd is not None:
             listen(options.news_fd, self._process_news)
+
+    def _beat(self) -> None:
+        for each in self._each_tick:
+            each()
 
     def _urgent(self) -> None:
         self.mission.urgent()
@@ -146,7 +197,9 @@ class AgentApp:
             except OSError as error:  # such as a full disk: that must stop no stop
                 self._recorders.remove(recorder)
                 self.console.notice(f'! The trace is no longer recorded: {error}')
+        self.feed.hear(event)
         self._publisher.publish(event)
+        self._shots.hear(event)
         if self.artifacts is not None and event.tool_name == 'capture_and_score' and event.ok:
             self.artifacts.save_capture()
         self.console.show(event)
@@ -159,51 +212,19 @@ class AgentApp:
     def _process_news(self, text: str) -> None:
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
-    def _begin(self, crash: str) -> None:
-        """Wait for the other nodes, then let tasks run. After a ``crash`` of the agent: stop what
-        it left driving first."""
-        try:
-            wait_for_the_others(
-                self.client, self.session.status, self._beginning, self.console.notice
-            )
-            stopped = self.session.stop() if crash else None
-            left = self.mission.begin(go_on=bool(crash), ended=self.console.ended)
-            # Not earlier: two threads that import parts of LangChain can wait for each other.
-            self.session.warm_up(self._turns_that_may_go_on())
-            self.autonomy.begin(go_on=bool(crash))
-            if stopped is not None:
-                self._tell_crash(crash, stopped, left)
-            elif left:
-                self.console.notice(
-                    f'! {len(left)} tasks are left from an earlier run and wait: :tasks shows '
-                    'them, :resume goes on with them, :cancel ID ends one.'
-                )
-        except TurnCancelled:
-            return
-        except Exception as error:
-            self.console.notice(f'! The agent cannot begin: {error!r}. No task will run.')
-            return
-        self.console.ready()
-
-    def _turns_that_may_go_on(self) -> list[str]:
-        return [task.id for task in self.mission.known_tasks() if not task.terminal]
-
-    def _tell_crash(self, crash: str, stopped: Outcome, left: list[Task]) -> None:
-        rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
-        tasks = f'tasks that go on: {len(left)}' if left else 'no task was running'
-        text = f'The agent was restarted after {crash}; {rover}; {tasks}.'
-        self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=crash)
-
     def close(self) -> None:
         """The rover first. What runs is kept for another run."""
-        self._beginning.cancel('The console ended')
+        self._beginning.cancel()
         busy = self.mission.busy
         self.mission.halt()
         if busy:
             self.session.stop()
-        self._begin_thread.join(timeout=CLOSE_WAIT_S)
+        for close in self._extras:
+            close()
+        self._beginning.join()
         self.autonomy.close()
         self.mission.close()
+        self.recording.close()
         self._spin.close()
         for recorder in self._recorders:
             recorder.close()
@@ -223,17 +244,6 @@ class AgentApp:
         }
         print(json.dumps(result, ensure_ascii=False), flush=True)
         return 0 if result['ok'] else 1
-
-
-def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog='agent_node', description='The console of the rover.')
-    parser.add_argument(
-        '-c', '--command', action='append', default=[], help='run this command and leave'
-    )
-    parser.add_argument('--artifacts', default='', help='folder for capture.jpg and trace.jsonl')
-    parser.add_argument('--after-crash', default='', help=argparse.SUPPRESS)
-    parser.add_argument('--news-fd', type=int, help=argparse.SUPPRESS)
-    return parser.parse_args(arguments)
 
 
 def main() -> None:
@@ -290,6 +300,8 @@ def _converse(app: AgentApp, options: argparse.Namespace) -> int:
         return 0
     if app.config.agent.llm.provider == 'routine':
         app.console.notice(RULES_NOTE)
+    if app.web.url:
+        app.console.notice(f'The page: {app.web.url}')
     app.console.notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
         run_terminal(app.console, app.session, interrupts)

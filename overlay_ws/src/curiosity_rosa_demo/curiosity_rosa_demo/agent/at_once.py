@@ -11,6 +11,7 @@ from curiosity_rosa_demo.agent.memory import line as trace_line
 from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.react.plan_steps import plan_text
 from curiosity_rosa_demo.agent.react.texts import budget_text, pending_table
+from curiosity_rosa_demo.agent.recording import Recording
 from curiosity_rosa_demo.agent.reporting import status_text, summary
 from curiosity_rosa_demo.agent.session import Outcome, Session
 from curiosity_rosa_demo.agent.task_texts import history_table, task_text, tasks_table
@@ -23,15 +24,21 @@ RULES_NOTE = (
     'The agent runs on routine: a set of rules, not a language model. '
     'To use a model, set llm.provider and llm.model in agent.yaml.'
 )
-
-
+NO_RECORDING = 'nothing can be recorded here'
 UNASKED = ('auto', 'why', 'tree', 'message')
 
 
 def at_once(
-    command: Command, session: Session, mission: Mission, autonomy: Autonomy, config: Config
+    command: Command,
+    session: Session,
+    mission: Mission,
+    autonomy: Autonomy,
+    config: Config,
+    recording: Recording | None = None,
 ) -> Outcome:
-    """Raises TaskError."""
+    """``recording`` None: there is no place for one. Raises TaskError."""
+    if command.name == 'record':
+        return recording.command(command.text) if recording else Outcome(False, NO_RECORDING)
     if command.name in UNASKED:
         return _unasked(command, autonomy)
     if command.name == 'status':

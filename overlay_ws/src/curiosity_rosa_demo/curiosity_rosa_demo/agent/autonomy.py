@@ -38,6 +38,7 @@ from curiosity_rosa_demo.infra.time_zone import time_zone
 LOOK_S = 0.1  # of the wall's time; the policy's may pass faster, or be set
 DEPTH = 5000  # decisions that are read for a diary: a night is hundreds of quiet ones
 HOW_ON = ':auto on switches it on'
+OFF = f'auto is off; {HOW_ON}'
 
 _log = logging.getLogger('curiosity_rosa.autonomy')
 
@@ -71,7 +72,7 @@ class Autonomy:
         self._ours: set[str] = set()  # tasks that may be under way
         self._live = False  # from on to off
         self._stops = mission.stops  # when it was switched on: a later stop drops all it wants
-        self._holding = ''
+        self._holding = self._words = ''
         self._worker = Worker(
             'autonomy',
             look=self._look,
@@ -114,12 +115,11 @@ class Autonomy:
         return self._ask(read)
 
     def text(self) -> Outcome:
-        def tell() -> Outcome:
-            state = self._kept.policy.state
-            words = state_text(state, self._world, self._clock.now(), self._holding)
-            return Outcome(True, f'auto is on; {words}' if self._on else f'auto is off; {HOW_ON}')
+        return self._ask(lambda: Outcome(True, self._tell() if self._on else OFF))
 
-        return self._ask(tell)
+    def glance(self) -> str:
+        """As ``text``, of the last tick; waits for nothing."""
+        return self._words or 'auto is on' if self._on else OFF
 
     def tree(self) -> Outcome:
         """As the last tick left it."""
@@ -197,6 +197,7 @@ class Autonomy:
         self._news.forget()
         self._wanted = False
         self._stops = stops
+        self._words = ''
         self._on = self._live = True
         if stops != self._mission.stops:  # before it was on nobody was told of that
             self._on = self._live = False
@@ -258,6 +259,7 @@ class Autonomy:
         if self._on:
             self._link.carry_out(tick.commands, self._stops)
             self._link.go_on(tick.state, look, self._stops)
+        self._words = self._tell()
 
     def _keep(self, tick: Tick, *, auto: bool) -> None:
         ids = ids_of(tick.state)
@@ -280,6 +282,11 @@ class Autonomy:
         for note in self._kept.notes:
             self._complain(note)
         self._kept.notes.clear()
+
+    def _tell(self) -> str:
+        state = self._kept.policy.state
+        words = state_text(state, self._world, self._clock.now(), self._holding)
+        return f'auto is on; {words}'
 
     def _now(self) -> float:
         return max(self._kept.at, self._clock.now())

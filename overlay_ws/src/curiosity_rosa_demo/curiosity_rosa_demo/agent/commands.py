@@ -53,11 +53,13 @@ COMMANDS = {
         CommandSpec('why', '[n]', 'the last n things that it decided unasked, and why'),
         CommandSpec('tree', '[FILE]', 'how it decides, as a tree; into a .dot, .svg or .png file'),
         CommandSpec('message', 'TEXT', 'a message to the rover that acts unasked; not an order'),
+        CommandSpec('record', '[on|off|status]', 'the run into an MCAP file, or what is recorded'),
         CommandSpec('clear', '', 'release the safety latch, when its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and leave'),
     )
 }
 DEFAULT_DRIVE_S = 4.0
+CHOICES = {'auto': ('on', 'off'), 'record': ('on', 'off', 'status')}
 COUNTS = {'trace': 10, 'why': 5}  # what takes a count, and what it is without one
 
 
@@ -100,8 +102,10 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         if not 0.0 < seconds <= longest_drive_s:
             raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not {limit}')
         return Command(name, number=seconds)
-    if name == 'auto' and arguments and arguments[0].lower() not in ('on', 'off'):
-        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is neither on nor off')
+    if name in CHOICES and arguments and arguments[0].lower() not in CHOICES[name]:
+        *others, last = CHOICES[name]
+        which = f'neither {", ".join(others)} nor {last}'
+        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is {which}')
     if name in COUNTS:
         count = _number(spec, arguments, COUNTS[name], 'a count from 1 to 1000')
         if count != int(count) or not 1 <= count <= 1000:

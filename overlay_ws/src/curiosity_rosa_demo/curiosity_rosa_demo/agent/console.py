@@ -12,27 +12,23 @@ from typing import Any
 from curiosity_rosa_demo.agent.at_once import UNASKED, at_once
 from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, parse
+from curiosity_rosa_demo.agent.console_tasks import task_of
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import line as trace_line
 from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.orders import Reply, Then
-from curiosity_rosa_demo.agent.plan_file import plan_task
 from curiosity_rosa_demo.agent.questions import find, id_and_why
 from curiosity_rosa_demo.agent.react.desk import NoQuestion
+from curiosity_rosa_demo.agent.react.texts import printable
+from curiosity_rosa_demo.agent.recording import Recording
 from curiosity_rosa_demo.agent.session import Outcome, Session
+from curiosity_rosa_demo.agent.task_texts import cut
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Json, Question, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 
-TOOLS = {
-    'cap': 'capture_and_score',
-    'mast_open': 'mast_open',
-    'mast_close': 'mast_close',
-    'mast_rotate': 'mast_rotate',
-}
-DRIVES = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
 INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
 ANSWERS = {
     'approve': ApprovalAction.APPROVE,
@@ -42,9 +38,10 @@ ANSWERS = {
 ANY_TIME = frozenset(
     {
         *('help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'),
-        *('pending', 'plan', 'budget', *ANSWERS, *UNASKED),
+        *('pending', 'plan', 'budget', 'record', *ANSWERS, *UNASKED),
     }
 )
+SHOWN_COLUMNS = 200  # of a line that somebody else has typed
 LONGEST_LINE = 10_000  # characters: what the rules for what is meant read in 25 ms
 
 
@@ -56,6 +53,7 @@ class _Typed:
     line: str
     stops: int  # asked for by then; a later one drops it
     question: str  # ID of the one that a plain yes or no is meant for; '': none was shown
+    told: Then | None = None  # who hears what came of it; None: the one at the console
 
 
 class Console:
@@ -68,9 +66,10 @@ class Console:
         autonomy: Autonomy,
         config: Config,
         say: Callable[[str], None],
+        recording: Recording | None = None,
     ) -> None:
         self._session, self._mission, self._config, self._say = session, mission, config, say
-        self._autonomy = autonomy
+        self._autonomy, self._recording = autonomy, recording
         self._changed = threading.Condition()
         self._early: deque[_Typed] = deque()  # before the tasks may run
         self._ready = False
@@ -82,32 +81,60 @@ class Console:
     def enter(self, line: str) -> bool:
         """Take a line; what it asks for runs now, or behind what runs. False: the user wants to
         leave."""
+        typed = self._typed(line)
+        if typed is not None and typed.command.name == 'quit':
+            return False
+        if typed is not None:
+            self._do(typed, 'the operator')
+        return True
+
+    def take(self, line: str, by: str, told: Then) -> None:
+        """A line of somebody else, who may not leave for the operator, nor name files of this
+        machine. ``told`` hears once, from any thread, what came of it: a task as soon as there is
+        one. May block as long as ``stop`` does."""
+        shown = printable(line[:LONGEST_LINE])
+        self._say(f'({by}) {cut(shown, SHOWN_COLUMNS)}')
+        typed = self._typed(line, told)
+        if typed is not None and (why := _only_here(typed.command)):
+            self._finish(Outcome(False, why), told)
+        elif typed is not None:
+            self._do(replace(typed, line=shown), by)
+
+    def _typed(self, line: str, told: Then | None = None) -> _Typed | None:
+        """None when it asks for nothing; then why has been said."""
+        if len(line) > LONGEST_LINE:
+            why = f'{len(line)} characters; a line may have {LONGEST_LINE}'
+            self._finish(Outcome(False, why), told)
+            return None
         try:
             command = parse(line, longest_drive_s=self._config.agent.turn.max_motion_s)
         except BadCommand as problem:
-            self._finish(Outcome(False, str(problem)))
-            return True
+            self._finish(Outcome(False, str(problem)), told)
+            return None
         if command is None:
-            return True
+            if told is not None:
+                told(Reply(['Nothing was said; :help lists the commands.'], ok=False))
+            return None
         asked = self.question
-        typed = _Typed(command, line.strip(), self._mission.stops, asked.id if asked else '')
-        if len(line) > LONGEST_LINE:
-            self._finish(Outcome(False, f'{len(line)} characters; a line may have {LONGEST_LINE}'))
-            return True
-        if command.name == 'quit':
-            return False
+        asked_id = asked.id if asked else ''
+        return _Typed(command, line.strip(), self._mission.stops, asked_id, told)
+
+    def _do(self, typed: _Typed, by: str) -> None:
+        command = typed.command
         if command.name == 'stop' or (command.name == 'text' and _is_stop(command.text)):
-            self._finish(self.stop('the operator'))
-            return True
+            self._finish(self.stop(by), typed.told)
+            return
         with self._changed:
             early = not self._ready and command.name not in ANY_TIME
             if early:
-                self._early.append(typed)
-        if early:
-            self._say(f'(queued until the other nodes are up; :stop drops it) {typed.line}')
-        else:
+                self._early.append(typed if typed.told is None else replace(typed, told=_nobody))
+        if not early:
             self._run(typed)
-        return True
+            return
+        words = f'(queued until the other nodes are up; :stop drops it) {typed.line}'
+        self._say(words)
+        if typed.told is not None:
+            typed.told(Reply([words]))
 
     def ready(self) -> None:
         """From now on tasks may run; what was typed before goes first."""
@@ -149,6 +176,11 @@ class Console:
         self._session.desk.leave()
 
     @property
+    def begun(self) -> bool:
+        """Whether tasks may run."""
+        return self._ready
+
+    @property
     def busy(self) -> bool:
         return not self._ready or self._open > 0
 
@@ -166,15 +198,15 @@ class Console:
         """Print something that is not a command's outcome."""
         self._say(text)
 
-    def ended(self, task: Task) -> None:
+    def ended(self, task: Task, told: Then | None = None) -> None:
         """A task that was asked for has ended. In the mission's loop."""
         if self._mission.dropped(task.id):
             return
         kept: dict[str, Any] | None = task.metadata.get('outcome')
         if kept is not None and task.state.name in ('COMPLETED', 'FAILED'):
-            self._finish(Outcome(**kept))
+            self._finish(Outcome(**kept), told)
         else:
-            self._finish(Outcome(False, task.reason))
+            self._finish(Outcome(False, task.reason), told)
 
     # --- running ----------------------------------------------------------------------------
 
@@ -194,14 +226,20 @@ class Console:
             elif command.name in ANSWERS:
                 answer: Json = {'intent': 'APPROVAL', 'payload': self._approval(command)}
                 self._ask(partial(tell, answer), replace(typed, line=''))
-            elif (task := self._task(command)) is not None:
+            elif (task := task_of(command, self._mission, self._config)) is not None:
                 self._ask(partial(self._mission.submit, task), typed)
             else:
-                self._finish(
-                    at_once(command, self._session, self._mission, self._autonomy, self._config)
+                outcome = at_once(
+                    command,
+                    self._session,
+                    self._mission,
+                    self._autonomy,
+                    self._config,
+                    self._recording,
                 )
+                self._finish(outcome, typed.told)
         except (TaskError, NoQuestion) as error:
-            self._finish(Outcome(False, str(error)))
+            self._finish(Outcome(False, str(error)), typed.told)
 
     def _approval(self, command: Command) -> Json:
         """Raises NoQuestion."""
@@ -212,54 +250,58 @@ class Console:
         answer: Json = {'action': ANSWERS[command.name].value, 'id': asked.id, 'why': why}
         return {**answer, 'arguments': command.data} if command.name == 'edit' else answer
 
-    def _task(self, command: Command) -> Task | None:
-        name = command.name
-        if name == 'demo':
-            template = self._config.prompts.templates.demo_ground_texture
-            return Task('react', metadata={'text': template.text, 'expects': template.expects})
-        if name in DRIVES:
-            return self._mission.task(DRIVES[name], {'duration_s': command.number})
-        if name in TOOLS:
-            return self._mission.task(TOOLS[name], {})
-        if name == 'submit':
-            return self._mission.task(command.text, command.data)
-        if name == 'run':
-            return plan_task(command.text)
-        return None
-
     def _ask(self, ask: Callable[[Then, int], None], typed: _Typed) -> None:
         """Hand something on whose outcome is told when it has one."""
         if typed.line and self._mission.busy and not _is_answer(typed):
             self._say(f'(queued behind what runs; :stop drops it) {typed.line}')
-        self._opened()
+        mine = typed.told is None
+        self._opened(mine)
 
         def then(reply: Reply) -> None:
-            if reply.dropped:
-                self._closed()
-            elif reply.task is not None:
-                self._mission.follow(reply.task, self._ended)
+            if reply.task is None and not reply.dropped:
+                words = '\n'.join(reply.words) or 'done'
+                self._finish(Outcome(reply.ok, words), typed.told)
+            elif typed.told is not None:
+                typed.told(reply)
+            if reply.task is None:
+                self._closed(mine)
             else:
-                self._finish(Outcome(reply.ok, '\n'.join(reply.words) or 'done'))
-                self._closed()
+                self._mission.follow(reply.task, ended)
+
+        def ended(task: Task) -> None:
+            self.ended(task, None if mine else _nobody)
+            self._closed(mine)
 
         ask(then, typed.stops)
 
-    def _ended(self, task: Task) -> None:
-        self.ended(task)
-        self._closed()
-
-    def _opened(self) -> None:
+    def _opened(self, mine: bool = True) -> None:
+        """What others asked for is not waited for."""
         with self._changed:
-            self._open += 1
+            self._open += mine
 
-    def _closed(self) -> None:
+    def _closed(self, mine: bool = True) -> None:
         with self._changed:
-            self._open -= 1
+            self._open -= mine
             self._changed.notify_all()
 
-    def _finish(self, outcome: Outcome) -> None:
-        self.last = outcome
+    def _finish(self, outcome: Outcome, told: Then | None = None) -> None:
+        if told is None:
+            self.last = outcome
+        else:
+            told(Reply([outcome.answer], outcome.ok))
         self._say(outcome.answer if outcome.ok else f'! {outcome.answer}')
+
+
+def _nobody(reply: Reply) -> None: ...
+
+
+def _only_here(command: Command) -> str:
+    """Why only the operator at the console may say this."""
+    if command.name == 'quit':
+        return ':quit is for the operator at the console.'
+    if command.name == 'run' or (command.name == 'tree' and command.text):
+        return f':{command.name} names a file of this machine; only at the console.'
+    return ''
 
 
 def _is_stop(text: str) -> bool:

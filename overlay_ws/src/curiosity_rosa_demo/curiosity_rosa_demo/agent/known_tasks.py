@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S, LoopThread
@@ -26,6 +27,13 @@ class KnownTasks:
             return self._loop.call(work, timeout_s)
         except TimeoutError as error:
             raise TaskError(f'{error}; try again, :stop works all the same') from None
+
+    def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """As ``call``, but without waiting. Raises TaskError when the loop has ended."""
+        try:
+            return self._loop.begin(work)
+        except RuntimeError:
+            raise TaskError('The agent ends; ask the next one') from None
 
     def known_tasks(self) -> list[Task]:
         """In order of submission; of those that have ended the newest."""

@@ -31,7 +31,7 @@ class LoopThread:
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
         """Run ``work`` in the loop and wait for it, from another thread. Raises what it raises,
         and TimeoutError; then it is cancelled, so that it does not come late."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = self.begin(work)
         try:
             return future.result(timeout_s)
         except concurrent.futures.TimeoutError:  # not the builtin one before Python 3.11
@@ -39,6 +39,25 @@ class LoopThread:
                 raise
             future.cancel()
             raise TimeoutError(f'No answer from the loop within {timeout_s:g} s') from None
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+        """Run ``work`` in the loop, and do not wait for it. What is cancelled before the loop gets
+        to it does not begin. Raises RuntimeError when the loop has ended."""
+
+        async def run() -> T:
+            try:
+                await asyncio.sleep(0)  # only then it hears that it was cancelled
+                return await work
+            finally:
+                work.close()
+
+        running = run()
+        try:
+            return asyncio.run_coroutine_threadsafe(running, self._loop)
+        except RuntimeError:
+            running.close()
+            work.close()
+            raise
 
     def soon(self, work: Callable[..., object], *arguments: Any) -> None:
         """Call it in the loop, from any thread, in the order of the calls. Nothing happens once

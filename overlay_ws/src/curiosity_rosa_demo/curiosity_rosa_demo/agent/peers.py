@@ -11,17 +11,24 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from curiosity_rosa_demo.agent.memory import line
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 
 
 class Peers:
-    """A node may announce its start; a second start of the same node is a restart."""
+    """A node may announce its start; a second start of the same node is a restart. ``hear`` gets
+    every event of the topic, ours too, in the thread that spins ``node``."""
 
-    def __init__(self, node: Node, config: Config, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(
+        self,
+        node: Node,
+        config: Config,
+        say: Callable[[str], None],
+        hear: Callable[[TraceEvent], None] = lambda event: None,
+    ) -> None:
+        self._say, self._tell = say, hear
         self._starts: dict[str, str] = {}  # node name -> id of its start event
         self._since = time.time()
         qos = history_qos(config.thresholds.trace.buffer_size)
@@ -29,6 +36,7 @@ class Peers:
 
     def _hear(self, message: String) -> None:
         event = decode(message.data)
+        self._tell(event)
         source = (event.data or {}).get('node')
         if not isinstance(source, str):
             return  # our own, or somebody else's

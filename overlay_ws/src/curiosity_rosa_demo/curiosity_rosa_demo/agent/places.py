@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from curiosity_rosa_demo.infra.config_models import Config
+
 
 def state_folder() -> Path:
     """$XDG_STATE_HOME/curiosity_rosa, made if need be. Raises OSError."""
@@ -12,6 +14,12 @@ def state_folder() -> Path:
     folder = Path(state, 'curiosity_rosa')
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def recordings(config: Config, asked: str) -> Path:
+    """Where recordings go: ``asked``, or recording.folder, or below the state folder."""
+    folder = asked or config.agent.recording.folder
+    return Path(folder).expanduser() if folder else state_folder() / 'recordings'
 
 
 def task_database(configured: str) -> Path:

@@ -93,9 +93,11 @@ class RoverTopics(Section):
 class StatusTopics(Section):
     adapter: Name
     kernel: Name
+    diagnostics: Name
 
 
 class AgentTopics(Section):
+    run_task: Name
     speech: Name
     messages: Name
 
@@ -314,6 +316,9 @@ class Prompts(Section):
 # --- agent.yaml ------------------------------------------------------------------------------
 
 
+Rate = Annotated[float, Field(ge=0.0, le=100.0)]
+
+
 class LlmConfig(Section):
     provider: str = Field(min_length=1)
     model: str
@@ -347,6 +352,35 @@ class NavigationConfig(Section):
 
 class RecorderConfig(Section):
     path: str
+
+
+class RecordingRates(Section):
+    """Hz, at most; 0: none."""
+
+    camera: Rate
+    scan: Rate
+    joint_states: Rate
+    markers: Rate
+    odometry: Rate
+    battery: Rate
+
+
+class RecordingConfig(Section):
+    folder: str
+    rates: RecordingRates
+
+
+class HttpConfig(Section):
+    """The address of the API and the page, and what one client may do."""
+
+    enabled: bool
+    host: str = Field(min_length=1)
+    port: int = Field(ge=0, le=65535)  # 0: any that is free
+    hosts: list[str]  # names under which it may be asked for, besides the loopback's
+    max_body_bytes: int = Field(ge=1024)
+    max_connections: int = Field(ge=1)
+    requests_per_s: float = Field(gt=0.0)  # of one address; a burst of ten times as many
+    camera_hz: float = Field(gt=0.0, le=30.0)
 
 
 class KernelConfig(Section):
@@ -390,7 +424,9 @@ class AgentConfig(Section):
     policy: PolicyConfig
     knowledge: KnowledgeConfig
     navigation: NavigationConfig
+    http: HttpConfig
     recorder: RecorderConfig
+    recording: RecordingConfig
 
 
 # --- nodes.yaml ------------------------------------------------------------------------------

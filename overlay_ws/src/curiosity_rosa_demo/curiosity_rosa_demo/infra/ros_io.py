@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Protocol
 
 import rclpy
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
@@ -214,7 +215,12 @@ class Heartbeat:
 def node_config(node: Node) -> Config:
     """The configuration that the node's ``config_dir`` parameter names, in the node's
     namespace."""
-    node.declare_parameter('config_dir', '')
+    descriptor = ParameterDescriptor(
+        description='Folder of the YAML contracts; empty: the one that ships with the package. '
+        'Read at the start.',
+        read_only=True,
+    )
+    node.declare_parameter('config_dir', '', descriptor)
     folder = node.get_parameter('config_dir').get_parameter_value().string_value
     return load_config(folder).in_namespace(node.get_namespace())
 

@@ -53,7 +53,7 @@ class Camera:
         self._came = threading.Condition()
         self._newest: Frame | None = None
         self._subscription: Any = None
-        self._wanted_until_s = 0.0
+        self._wanted_since_s = self._wanted_until_s = 0.0
         self._closed = False
 
     def want(self, for_s: float) -> None:
@@ -61,6 +61,7 @@ class Camera:
         with self._came:
             self._wanted_until_s = max(self._wanted_until_s, self._clock() + for_s)
             if self._subscription is None and not self._closed:
+                self._wanted_since_s = self._clock()
                 self._subscription = self._node.create_subscription(
                     self._type, self.topic, self._receive, NEWEST_ONLY
                 )
@@ -71,6 +72,19 @@ class Camera:
             if self._subscription is not None and self._clock() > self._wanted_until_s:
                 self._node.destroy_subscription(self._subscription)
                 self._subscription = None
+
+    def age_s(self) -> float | None:
+        """Seconds since the last frame came; None: none ever did."""
+        with self._came:
+            return None if self._newest is None else self._clock() - self._newest.received_s
+
+    def waited_s(self) -> float | None:
+        """For how many seconds a frame has been wanted and none came; None: none is wanted."""
+        with self._came:
+            if self._subscription is None:
+                return None
+            came_s = self._newest.received_s if self._newest else self._wanted_since_s
+            return self._clock() - max(came_s, self._wanted_since_s)
 
     def fresh(self, *, max_age_s: float, wait_s: float) -> Frame:
         """The newest frame if it is at most ``max_age_s`` old, else the next that comes.

@@ -19,6 +19,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import CompressedImage, Image
 
 from curiosity_rosa_demo.domain.models import LightScore, RoverPose
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level, finding
 from curiosity_rosa_demo.infra.ros_io import (
     STEADY,
     Process,
@@ -67,11 +68,14 @@ class SimulatorApp:
         self._gave_up_s = -math.inf  # when a capture last ended without a frame
         self._closing = threading.Event()
         self._trouble: type[Exception] | None = None
+        self._captures = 0  # those that succeeded
+        self._failure = ''  # of the last frame or capture
         self._output_topic = config.topics.images.output_capture_compressed
         self._output = self.node.create_publisher(CompressedImage, self._output_topic, CAPTURE_QOS)
         self._transforms = make_transform_source(self.node, config.thresholds.tf.max_age_s)
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(LOOK_S, self._look, clock=STEADY)
+        Diagnostics(self.node, config, 'camera', self._diagnose)
 
         TracePublisher(self.node, config).announce('simulator started')
 
@@ -102,6 +106,23 @@ class SimulatorApp:
             self._camera.want(3 * LOOK_S)
         self._camera.rest()
 
+    def _diagnose(self) -> Finding:
+        waited_s = self._camera.waited_s()
+        silent = ''
+        if waited_s is not None and waited_s > self._limits.max_image_age_s:
+            silent = f'No frame of {self._camera.topic} for {waited_s:.0f} s'
+        return finding(
+            {silent: Level.ERROR, self._failure: Level.WARN},
+            'ready' if waited_s is None else 'processing',
+            {
+                'camera_wanted': waited_s is not None,
+                'last_frame_age_s': self._camera.age_s(),
+                'frames_processed': self._processed,
+                'captures': self._captures,
+                'last_error_reason': self._failure,
+            },
+        )
+
     def _republish(self, frame: Frame) -> None:
         """Every frame, while somebody subscribes; what fails is said once, not per frame."""
         if not self._output.get_subscription_count():
@@ -109,10 +130,12 @@ class SimulatorApp:
         try:
             self._process(frame)
         except FAILURES as error:
+            self._failure = str(error)
             if type(error) is not self._trouble:
                 self._trouble = type(error)
                 self.node.get_logger().warning(f'not republishing: {error}')
         else:
+            self._failure = ''
             if self._trouble is not None:
                 self._trouble = None
                 self.node.get_logger().info('republishing again')
@@ -131,11 +154,13 @@ class SimulatorApp:
             frame = self._fresh(until_s)  # the pose may have taken its time
             light, pose = self._process(frame)
         except FAILURES as error:
-            response.error_reason = str(error)
+            self._failure = response.error_reason = str(error)
             response.debug = self._debug(frame, asked_s)
             if isinstance(error, NoFrame):
                 self._gave_up_s = time.monotonic()
         else:
+            self._failure = ''
+            self._captures += 1
             response.ok = True
             response.score, response.is_good = light.score, light.is_good
             response.image_topic = self._output_topic

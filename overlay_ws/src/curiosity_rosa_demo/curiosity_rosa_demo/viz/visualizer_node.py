@@ -8,7 +8,8 @@ import rclpy
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level, finding
 from curiosity_rosa_demo.infra.ros_io import (
     STEADY,
     Process,
@@ -48,6 +49,8 @@ class Visualizer:
         self._shown: Shown = frozenset()
         self._stale = True  # what was published is no longer true
         self._drawn_at_ns = 0
+        self._heard = 0  # events
+        self._drawings = 0
 
         self._transforms = make_transform_source(self._node, config.thresholds.tf.max_age_s)
         self._publisher = self._node.create_publisher(
@@ -61,6 +64,7 @@ class Visualizer:
         )
         TracePublisher(self._node, config).announce('visualizer started')
         self._node.create_timer(LOOK_PERIOD_S, self._look, clock=STEADY)
+        Diagnostics(self._node, config, 'markers', self._diagnose)
         self._spin = SpinThread('visualizer', self._node, on_crash=process.crash)
 
     def close(self) -> None:
@@ -71,10 +75,26 @@ class Visualizer:
         event = decode(message.data)
         if is_start(event) or not self._events.append(event):
             return
+        self._heard += 1
         self._capture = capture_in(event, self._threshold) or self._capture
         self._stale = True
         if STEADY.now().nanoseconds - self._drawn_at_ns >= EVENT_PERIOD_NS:
             self._draw()
+
+    def _diagnose(self) -> Finding:
+        frames = self._frames
+        lost = '' if self._pose else tf_unavailable(frames.world_frame, frames.base_frame)
+        return finding(
+            {lost: Level.WARN},
+            'drawing',
+            {
+                'events_heard': self._heard,
+                'events_drawn': len(self._events),
+                'drawings': self._drawings,
+                'x': self._pose and self._pose.x,
+                'y': self._pose and self._pose.y,
+            },
+        )
 
     def _look(self) -> None:
         try:
@@ -96,6 +116,7 @@ class Visualizer:
         except RuntimeError:  # RCLError: the middleware is saturated; the next look tries again
             self._stale = True
             return
+        self._drawings += 1
         self._shown = shown_by(array)
         self._drawn_pose, self._stale = self._pose, False
         self._drawn_at_ns = STEADY.now().nanoseconds

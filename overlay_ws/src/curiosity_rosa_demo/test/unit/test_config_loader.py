@@ -310,6 +310,8 @@ def test_a_namespace_moves_our_names_and_only_ours(namespace: str) -> None:
         'viz.marker_array',
         'status.adapter',
         'status.kernel',
+        'status.diagnostics',
+        'agent.run_task',
         'agent.speech',
         'agent.messages',
         'services.capture_and_score.name',

@@ -1,0 +1,226 @@
+"""How long a stop takes through the HTTP server while 20 pages are open.
+
+The server of the agent with the page, before a robot in memory that moves all the time; another
+process holds 20 pages open (their sockets, as a browser has them) and asks for camera frames as
+often as their scripts do. A stop is one POST /stop on a fresh connection. Told: until the robot is
+called, until the answer is there, and what the server's process takes, without and with the pages.
+
+Aim: the median until the robot is called at most doubles, its 99th percentile stays below 50 ms.
+
+Must never happen: a stop that is refused or gets lost; a page that falls silent.
+
+Run: python bench/page_stop.py [stops, default 300]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import math
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+import socketio
+from _bench import ROOT, cpu_percent, milliseconds, report, table
+
+sys.path.insert(0, str(ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/unit'))
+
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.http_thread import HttpThread
+from curiosity_rosa_demo.agent.page.page import add_page
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from fake_robot import CONFIG, FakeRobot
+
+PAGES = 20
+FRAMES_PER_S = 25.0  # of all pages together, as components/camera.js asks
+AIM_TIMES, AIM_P99_MS = 2.0, 50.0
+SILENT_S = 2.0
+
+
+class Robot(FakeRobot):
+    """Notes when it is stopped; drives in a circle, and thinks aloud."""
+
+    called = 0.0
+
+    async def stop(self, by: str) -> Outcome:
+        self.called = time.perf_counter()
+        return self.stop_outcome
+
+    def drive(self, end: threading.Event) -> None:
+        for step in range(sys.maxsize):
+            if end.wait(0.1):
+                return
+            x, y = 4 + 3 * math.cos(step / 20), 3 * math.sin(step / 20)
+            self.where = RoverPose(x=x, y=y, yaw_rad=step / 20, frame_id='odom')
+            self._trail = [*self._trail[-1999:], (x, y)]
+            self.trace(TraceKind.ACT, f'step {step}', tool_name='move_forward')
+
+
+# --- the pages, in a process of their own ------------------------------------------------------
+
+
+def get(url: str, path: str) -> http.client.HTTPResponse:
+    connection = http.client.HTTPConnection(url.removeprefix('http://').rstrip('/'), timeout=10)
+    connection.request('GET', path, headers={'Accept': 'text/html'})
+    return connection.getresponse()
+
+
+class OpenPage:
+    def __init__(self, url: str) -> None:
+        answer = get(url, '/')
+        cookie = (answer.getheader('Set-Cookie') or '').partition(';')[0]
+        found = re.search(r"'client_id': '([0-9a-f-]+)'", answer.read().decode())
+        assert found is not None
+        query = urlencode(
+            {
+                'client_id': found[1],
+                'tab_id': uuid.uuid4(),
+                'document_id': uuid.uuid4(),
+                'next_message_id': 0,
+                'implicit_handshake': 'true',
+            }
+        )
+        self._address = f'{url}?{query}'
+        self._headers = {'Cookie': cookie, 'Origin': url.rstrip('/')}
+        self._socket = socketio.AsyncClient(reconnection=False)
+        self._socket.on('run_javascript', self._heard)
+        self._socket.on('update', self._heard)
+        self._last = time.monotonic()
+        self.longest_s, self.messages = 0.0, 0
+
+    def _heard(self, message: Any) -> None:
+        now = time.monotonic()
+        self.longest_s, self._last = max(self.longest_s, now - self._last), now
+        self.messages += 1
+
+    async def connect(self) -> None:
+        await self._socket.connect(
+            self._address,
+            headers=self._headers,
+            transports=['websocket'],
+            socketio_path='/_nicegui_ws/socket.io',
+        )
+        self._last = time.monotonic()
+
+    async def close(self) -> None:
+        self._heard(None)
+        await self._socket.disconnect()
+
+
+async def hold_open(url: str) -> None:
+    """Until standard input ends; then how silent they were at worst, and what they heard."""
+    pages = [OpenPage(url) for _ in range(PAGES)]
+    await asyncio.gather(*(page.connect() for page in pages))
+    loop = asyncio.get_running_loop()
+    end = loop.run_in_executor(None, sys.stdin.read)
+    print('open', flush=True)
+    while not end.done():
+        began = time.monotonic()
+        await asyncio.to_thread(lambda: get(url, '/page/frame.jpg').read())
+        await asyncio.sleep(max(0.0, 1 / FRAMES_PER_S - (time.monotonic() - began)))
+    await asyncio.gather(*(page.close() for page in pages))
+    print(max(page.longest_s for page in pages), min(page.messages for page in pages))
+
+
+@contextmanager
+def open_pages(url: str, faults: list[str]) -> Iterator[None]:
+    child = subprocess.Popen(
+        [sys.executable, __file__, '--hold', url],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    if child.stdout.readline() != 'open\n':
+        raise SystemExit('the pages did not open')
+    yield
+    output, _ = child.communicate('', timeout=30)
+    silent_s, messages = output.split()
+    print(f'each page: {messages} messages or more, silent for at most {float(silent_s):.2f} s')
+    if float(silent_s) > SILENT_S:
+        faults.append(f'a page was silent for {float(silent_s):.1f} s')
+
+
+# --- the stops ---------------------------------------------------------------------------------
+
+
+def stop(url: str, robot: Robot, faults: list[str]) -> tuple[float, float]:
+    """Seconds until the robot is called, and until the answer is there."""
+    connection = http.client.HTTPConnection(url.removeprefix('http://').rstrip('/'), timeout=10)
+    robot.called = 0.0
+    began = time.perf_counter()
+    connection.request('POST', '/stop')
+    answer = connection.getresponse()
+    answer.read()
+    took = time.perf_counter() - began
+    connection.close()
+    if answer.status != 200 or not robot.called:
+        faults.append(f'a stop was answered with {answer.status}')
+    return robot.called - began, took
+
+
+def measure(url: str, robot: Robot, stops: int, faults: list[str]) -> dict[str, Any]:
+    cpu: dict[str, float] = {}
+    watch = threading.Thread(target=lambda: cpu.update(cpu_percent({'': os.getpid()}, 4.0)))
+    watch.start()
+    times = []
+    for _ in range(stops):
+        times.append(stop(url, robot, faults))
+        time.sleep(0.02)
+    watch.join()
+    return {
+        'called': milliseconds([called for called, _ in times]),
+        'answered': milliseconds([answered for _, answered in times]),
+        'cpu_percent': round(cpu[''], 1),
+    }
+
+
+def main(stops: int) -> int:
+    faults: list[str] = []
+    end = threading.Event()
+    with Robot() as robot:
+        settings = CONFIG.agent.http.model_copy(update={'port': 0})
+
+        def make() -> Any:
+            app = create_app(robot.runner, robot=robot, settings=settings)
+            add_page(app, robot, robot.runner, CONFIG)
+            return app
+
+        server = HttpThread(make, settings)
+        url = server.start()
+        threading.Thread(target=robot.drive, args=(end,), daemon=True).start()
+        alone = measure(url, robot, stops, faults)
+        with open_pages(url, faults):
+            crowded = measure(url, robot, stops, faults)
+        end.set()
+        server.close()
+    rows = [(f'{count} pages', each) for count, each in ((0, alone), (PAGES, crowded))]
+    table(
+        ['', 'called, median ms', 'p99', 'answered, median ms', 'p99', 'CPU %'],
+        [
+            [name, *each['called'].values(), *each['answered'].values(), each['cpu_percent']]
+            for name, each in rows
+        ],
+    )
+    times = crowded['called']['median_ms'] / alone['called']['median_ms']
+    met = times <= AIM_TIMES and crowded['called']['p99_ms'] <= AIM_P99_MS
+    print(f'aim {"met" if met else "missed"}: {times:.2f} times the median without pages')
+    return report('page_stop', faults, alone=alone, crowded=crowded, aim_met=met)
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['--hold']:
+        asyncio.run(hold_open(sys.argv[2]))
+    else:
+        raise SystemExit(main(int(sys.argv[1]) if sys.argv[1:] else 300))

@@ -1,0 +1,46 @@
+"""How the adapter is, for the diagnostics topic. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from curiosity_rosa_demo.adapter.mast import Mast
+from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level, finding
+
+SILENT_S = 2.0  # each source speaks at least five times a second
+
+
+def diagnose(
+    guard: MotionGuard,
+    *,
+    e_stop: bool,
+    missing: Collection[str],
+    ages_s: Mapping[str, float | None],
+) -> Finding:
+    """``missing``: the rover's services that are not there. ``ages_s``: seconds since odometry,
+    joint states, heartbeat were last heard; None: never."""
+    amiss = {service_unavailable(name): Level.ERROR for name in missing}
+    for source, age_s in ages_s.items():
+        if age_s is not None and age_s > SILENT_S:
+            amiss[f'No {source} for {age_s:.0f} s'] = Level.ERROR
+    if guard.stopping and guard.last_error:
+        amiss[f'Stopping: {guard.last_error}'] = Level.WARN
+    if e_stop:
+        amiss[E_STOP_PRESSED] = Level.WARN
+    if guard.mast is Mast.UNKNOWN:
+        amiss['Mast unknown: mast_close makes it known'] = Level.WARN
+    return finding(
+        amiss,
+        'moving' if guard.moving else 'standing still',
+        {
+            'mast': guard.mast.value,
+            'moving': guard.moving,
+            'move_allowed': guard.move_allowed,
+            'stopping': guard.stopping,
+            'e_stop': e_stop,
+            'last_error_reason': guard.last_error,
+            **{f'{source.replace(" ", "_")}_age_s': age_s for source, age_s in ages_s.items()},
+        },
+    )

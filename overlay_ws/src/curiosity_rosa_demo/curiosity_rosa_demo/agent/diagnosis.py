@@ -1,0 +1,43 @@
+"""How the agent is, for the diagnostics topic. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from curiosity_rosa_demo.agent.http.robot import Robot
+from curiosity_rosa_demo.domain.brain import BatteryLevel, Mode
+from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level, finding
+
+SHOWN = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')
+
+
+def diagnose(robot: Robot, llm: LlmConfig) -> Finding:
+    """The kernel's state as it is; quick, and safe from any thread."""
+    state = robot.state()
+    kernel, rover = state.tasks, state.robot
+    ready = robot.ready()
+    amiss = {ready: Level.WARN}
+    if rover.safety_latch:
+        amiss[f'Latched until :clear: {rover.safety_latch}'] = Level.ERROR
+    if kernel.mode is Mode.SAFE:
+        amiss[f'SAFE: {kernel.mode_reason}'] = Level.ERROR
+    if rover.silent:
+        amiss[f'Silent: {", ".join(rover.silent)}'] = Level.ERROR
+    counts = Counter(task.status for task in kernel.queue)
+    battery = None if rover.battery_state is BatteryLevel.UNKNOWN else rover.battery_pct
+    return finding(
+        amiss,
+        kernel.mode.value,
+        {
+            'mode': kernel.mode.value,
+            'mode_reason': kernel.mode_reason,
+            'ready': not ready,
+            **{f'tasks_{name.lower()}': counts[name] for name in SHOWN},
+            'questions_open': len(robot.questions()),
+            'battery_pct': battery,
+            'model': '/'.join(filter(None, (llm.provider, llm.model))),
+            'auto': robot.auto(),
+            'step': state.react.iter,
+        },
+    )

@@ -1,0 +1,53 @@
+"""The page's session: a signed cookie that no other site can send, and that outlives the server
+where a token is set."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from collections.abc import Callable
+
+LASTS_S = 30 * 86_400
+SALT = b'curiosity rosa: the session of the page'
+ROUNDS = 100_000  # who sees a cookie shall not guess the token from it
+_ID = re.compile(r'([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})', re.ASCII)
+
+
+class Sessions:
+    """``token`` '': the sessions end with this process."""
+
+    def __init__(self, token: str = '', clock: Callable[[], float] = time.time) -> None:
+        self._key = secrets.token_bytes(32)
+        if token:
+            self._key = hashlib.pbkdf2_hmac('sha256', token.encode(), SALT, ROUNDS)
+        self._clock = clock
+
+    def create(self) -> str:
+        """A new session's ID, for the cookie."""
+        body = f'{int(self._clock())}.{secrets.token_hex(16)}'
+        return f'{body}.{self._sign(body)}'
+
+    def valid(self, session_id: str) -> bool:
+        found = _ID.fullmatch(session_id)
+        if found is None:
+            return False
+        signed = hmac.compare_digest(self._sign(f'{found[1]}.{found[2]}'), found[3])
+        return signed and self._clock() - int(found[1]) < LASTS_S
+
+    def _sign(self, body: str) -> str:
+        return hmac.new(self._key, body.encode(), 'sha256').hexdigest()
+
+
+def cookie_name(host: bytes) -> str:
+    """Cookies do not tell the ports of a machine apart, so the name does."""
+    port = host.rpartition(b':')[2]
+    return f'curiosity_{port.decode() if port.isdigit() else "page"}'
+
+
+def set_cookie(host: bytes, session_id: str, *, secure: bool) -> str:
+    """The value of a Set-Cookie header."""
+    kept = f'Path=/; Max-Age={LASTS_S}; HttpOnly; SameSite=Strict'
+    return f'{cookie_name(host)}={session_id}; {kept}{"; Secure" if secure else ""}'

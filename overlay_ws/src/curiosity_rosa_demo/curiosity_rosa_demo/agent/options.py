@@ -1,0 +1,18 @@
+"""The command line of agent_node."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog='agent_node', description='The console of the rover.')
+    parser.add_argument(
+        '-c', '--command', action='append', default=[], help='run this command and leave'
+    )
+    parser.add_argument('--artifacts', default='', help='folder for capture.jpg and trace.jsonl')
+    parser.add_argument('--record', metavar='DIR', default='', help='record the run there')
+    parser.add_argument('--after-crash', default='', help=argparse.SUPPRESS)
+    parser.add_argument('--news-fd', type=int, help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)

@@ -1,0 +1,1 @@
+"""The page: the whole robot in a browser tab."""

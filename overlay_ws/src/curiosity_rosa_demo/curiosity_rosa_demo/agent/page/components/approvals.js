@@ -1,0 +1,64 @@
+// What waits for a yes. What is being edited stays, whatever else changes.
+export default {
+  props: { facts: Object },
+  emits: ['answer'],
+  data: () => ({ edits: {}, whys: {}, said: '', failed: false, sent: {}, now: 0 }),
+  template: `
+    <div v-if="facts.rows.length || said" class="approvals" role="region" aria-label="Waits for your answer">
+      <article v-for="row in facts.rows" :key="row.id" :aria-label="'Question ' + row.short">
+        <h3><code>{{ row.short }}</code> {{ row.text }}</h3>
+        <ul v-if="row.reasons.length"><li v-for="reason in row.reasons">{{ reason }}</li></ul>
+        <p v-if="row.until !== null" class="quiet">{{ left(row) }}</p>
+        <template v-if="row.editable">
+          <label v-if="row.id in edits">
+            Arguments of <code>{{ row.skill }}</code>, as JSON
+            <textarea v-model="edits[row.id]" rows="4" spellcheck="false" :name="'arguments-' + row.short"></textarea>
+          </label>
+          <pre v-else>{{ row.skill }} {{ row.arguments }}</pre>
+        </template>
+        <div class="buttons">
+          <button type="button" class="yes" :disabled="row.id in edits || sent[row.id]" @click="answer(row, 'APPROVE')">Approve</button>
+          <button v-if="row.editable && !(row.id in edits)" type="button" :disabled="sent[row.id]" @click="edits[row.id] = row.arguments">Edit</button>
+          <template v-if="row.id in edits">
+            <button type="button" class="yes" :disabled="sent[row.id]" @click="answer(row, 'EDIT')">Run it like this</button>
+            <button type="button" @click="delete edits[row.id]">Leave it</button>
+          </template>
+          <input v-model="whys[row.id]" placeholder="why (for a no)" maxlength="500" :aria-label="'Why not, for ' + row.short" />
+          <button type="button" class="no" :disabled="sent[row.id]" @click="answer(row, 'REJECT')">Reject</button>
+        </div>
+      </article>
+      <p v-if="said" role="status" :class="{ warning: failed, quiet: !failed }">{{ said }}</p>
+    </div>`,
+  watch: {
+    // Who looks at another tab sees that an answer is waited for.
+    'facts.rows.length': {
+      immediate: true,
+      handler(open) {
+        document.title = open ? `(${open}?) Curiosity ROSA` : 'Curiosity ROSA';
+      },
+    },
+  },
+  mounted() {
+    this.timer = setInterval(() => (this.now = window.curiosity.now()), 1000);
+  },
+  unmounted() {
+    clearInterval(this.timer);
+  },
+  methods: {
+    answer(row, action) {
+      this.said = '';
+      this.sent[row.id] = true;
+      this.$emit('answer', { id: row.id, action, arguments: this.edits[row.id] ?? '', why: this.whys[row.id] ?? '' });
+    },
+    answered(id, ok, words) {
+      delete this.sent[id];
+      if (ok) delete this.edits[id];
+      this.said = words;
+      this.failed = !ok;
+    },
+    left(row) {
+      const left = Math.max(0, Math.round(row.until - (this.now || window.curiosity.now())));
+      return `No answer within ${left} s is a no.`;
+    },
+  },
+};

@@ -1,0 +1,77 @@
+// The newest frame, asked for one at a time while somebody can see it: no stream takes a connection
+// that a stop may need.
+const STALE_S = 2;
+
+export default {
+  props: { facts: Object, period: Number },
+  data: () => ({ source: '', words: 'no picture yet', age: null, stale: false }),
+  computed: {
+    last() {
+      return this.facts.rows[0];
+    },
+  },
+  template: `
+    <figure class="camera">
+      <div class="frame">
+        <img v-if="source" :src="source" alt="What the camera sees now" />
+        <p v-if="words" class="words">{{ words }}</p>
+        <span class="age-of-frame" v-if="age !== null" :data-stale="stale ? '' : null">{{ age.toFixed(1) }} s old</span>
+      </div>
+      <figcaption v-if="last">
+        Last capture: score {{ last.score.toFixed(2) }}
+        <strong :class="last.good ? 'good' : 'poor'">{{ last.good ? '✓ good' : '✗ too dark' }}</strong>
+      </figcaption>
+      <figcaption v-else>No capture yet</figcaption>
+    </figure>`,
+  mounted() {
+    this.seen = true;
+    this.came = null; // when the frame that is shown came, seconds since the epoch of the server
+    this.watcher = new IntersectionObserver((entries) => (this.seen = entries.at(-1).isIntersecting));
+    this.watcher.observe(this.$el);
+    this.makeRoom = () => this.asking?.abort();
+    window.addEventListener('stopping', this.makeRoom);
+    this.timer = setInterval(this.grow, 200);
+    this.look();
+  },
+  unmounted() {
+    this.ended = true;
+    clearInterval(this.timer);
+    clearTimeout(this.next);
+    this.watcher.disconnect();
+    window.removeEventListener('stopping', this.makeRoom);
+    this.makeRoom();
+    URL.revokeObjectURL(this.source);
+  },
+  methods: {
+    grow() {
+      this.age = this.came === null ? null : Math.max(0, window.curiosity.now() - this.came);
+      this.stale = !window.curiosity.live() || this.age > STALE_S;
+    },
+    async look() {
+      const began = performance.now();
+      // All open pages together ask 25 times a second at most: other clients want answers, too.
+      let wait = 1000 * Math.max(this.period, 0.04 * window.curiosity.pages());
+      if (this.seen && !document.hidden) {
+        this.asking = new AbortController();
+        try {
+          wait = Math.max(wait, await this.show(await fetch('/page/frame.jpg', { cache: 'no-store', priority: 'low', signal: this.asking.signal })));
+        } catch {
+          wait = 1000; // stopping, or nobody there
+        }
+      }
+      if (!this.ended) this.next = setTimeout(this.look, Math.max(20, wait - (performance.now() - began)));
+    },
+    async show(answer) {
+      if (answer.status !== 200) {
+        this.words = answer.headers.get('x-problem') || `no picture: status ${answer.status}`;
+        return 1000 * (Number(answer.headers.get('retry-after')) || 1);
+      }
+      const frame = URL.createObjectURL(await answer.blob());
+      URL.revokeObjectURL(this.source);
+      this.source = frame;
+      this.words = '';
+      this.came = Number(answer.headers.get('x-timestamp'));
+      return 0;
+    },
+  },
+};

@@ -1,0 +1,18 @@
+const SIGNS = { pending: '○', running: '▶', success: '✓', failed: '✗', skipped: '–', wait_confirmation: '?' };
+
+export default {
+  props: { facts: Object },
+  template: `
+    <div class="plan">
+      <p v-if="facts.goal"><strong>{{ facts.goal }}</strong> <span class="quiet">{{ facts.status }}</span></p>
+      <ol v-if="facts.steps.length">
+        <li v-for="(step, index) in facts.steps" :key="index" :class="['step', step.status]" :aria-current="step.status === 'running' ? 'step' : null">
+          <span aria-hidden="true">{{ sign(step) }}</span>
+          <span class="text"><b>{{ step.action }}</b> <code v-if="step.parameters">{{ step.parameters }}</code> {{ step.text }}</span>
+          <span class="state">{{ step.status }}</span>
+        </li>
+      </ol>
+      <p v-else class="quiet">No plan: it decides step by step.</p>
+    </div>`,
+  methods: { sign: (step) => SIGNS[step.status] ?? '·' },
+};

@@ -1,0 +1,101 @@
+"""Where the time of a turn went, as one bar: thinking, checking, acting, asking. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from curiosity_rosa_demo.agent.page.colours import PHASES
+from curiosity_rosa_demo.agent.page.svg import Svg, element, fitting, label, title
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+
+WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
+LEFT, RIGHT = 4.0, 516.0
+MOST = 200  # events, the newest
+LEAST_S, LONGEST_S = 1e-6, 1e7  # of a stretch; clocks jump
+PAD = 4.0  # beside a label in a bar
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stretch of a turn. ``about``: the tool that it was about."""
+
+    phase: str
+    seconds: float
+    about: str
+
+
+def steps_of(events: Sequence[TraceEvent]) -> list[Step]:
+    """The stretches between the events of one turn, the oldest first.
+
+    Until a DECIDE the model thinks, from there to the ACT the guardrails check, from there to the
+    RESULT or ERROR the rover acts. From a question to its answer a person is asked.
+    """
+    steps: list[Step] = []
+    events = events[-MOST:]
+    phase, about = 'thinking', ''
+    for event, following in pairwise(events):
+        phase, about = _phase_after(event, phase), event.tool_name or about
+        seconds = min(following.ts - event.ts, LONGEST_S)
+        if not phase or seconds < LEAST_S:
+            continue
+        if steps and (steps[-1].phase, steps[-1].about) == (phase, about):
+            seconds += steps.pop().seconds
+        steps.append(Step(phase, seconds, about))
+    return steps
+
+
+def decision_strip(events: Sequence[TraceEvent]) -> Svg:
+    """The stretches side by side, as long as they took, and their sums in words."""
+    steps = steps_of(events)
+    total = sum(step.seconds for step in steps)
+    sums = {phase: sum(s.seconds for s in steps if s.phase == phase) for phase in PHASES}
+    words = ' · '.join(f'{phase} {took(each)}' for phase, each in sums.items() if each)
+    words = f'{took(total)}: {words}' if words else 'no steps yet'
+    return element(
+        'svg',
+        element('rect', class_='cr-ground', x=0.0, y=0.0, width=WIDTH, height=HEIGHT),
+        *(_bars(steps, total) if total else ()),
+        label(words, LEFT, HEIGHT - 8.0, class_='cr-soft'),
+        viewBox=f'0 0 {WIDTH:g} {HEIGHT:g}',
+        class_='cr-drawing cr-steps',
+        role='img',
+        aria_label=f'Time of the turn: {words}',
+    )
+
+
+def took(seconds: float) -> str:
+    """``0.4 ms``, ``812 ms``, ``3.2 s``, ``125 s``."""
+    if seconds < 0.01:
+        return f'{1000 * seconds:.1f} ms'
+    if seconds < 0.9995:
+        return f'{1000 * seconds:.0f} ms'
+    return f'{seconds:.1f} s' if seconds < 99.95 else f'{seconds:.0f} s'
+
+
+def _phase_after(event: TraceEvent, phase: str) -> str:
+    kind = event.kind
+    if kind is TraceKind.DECIDE:
+        return 'asking' if 'question' in (event.data or {}) else 'checking'
+    if kind is TraceKind.ACT:
+        return 'acting'
+    if kind is TraceKind.RESULT and event.tool_name is None:
+        return ''  # the end of the turn
+    if kind in (TraceKind.RESULT, TraceKind.ERROR):
+        return 'thinking'
+    if kind is TraceKind.OBSERVE and phase == 'asking':
+        return 'checking'
+    return phase or 'thinking'
+
+
+def _bars(steps: Sequence[Step], total: float) -> Iterator[Svg]:
+    left = LEFT
+    for step in steps:
+        width = (RIGHT - LEFT) * step.seconds / total
+        about = f' {step.about}' if step.about else ''
+        words = f'{step.phase}{about}: {took(step.seconds)}'
+        box = element('rect', x=left, y=4.0, width=width, height=BAR)
+        inside = fitting((words, took(step.seconds)), left + PAD, 18.0, width - 2 * PAD)
+        yield element('g', title(words), box, *inside, class_=f'cr-bar cr-{step.phase}')
+        left += width

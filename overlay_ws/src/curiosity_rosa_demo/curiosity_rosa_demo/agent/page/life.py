@@ -1,0 +1,50 @@
+"""The tasks and what became of each, read in the loop to which they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import islice
+
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+
+MOST = 30  # tasks
+
+
+@dataclass(frozen=True)
+class Life:
+    """A task as it was when it was read, and its states, the oldest first."""
+
+    task: Task
+    rows: tuple[HistoryRow, ...]
+
+
+class Lives:
+    """The last tasks; the file is asked only about those that changed."""
+
+    def __init__(self, runner: SkillRunner) -> None:
+        self._runner = runner
+        self._rows: dict[str, tuple[datetime, tuple[HistoryRow, ...]]] = {}
+
+    async def read(self) -> Sequence[Life]:
+        """In the runner's loop. What has not ended goes first when there are too many."""
+        tasks = self._runner.list_tasks()
+        live = [task for task in tasks if not task.terminal]
+        ended = (task for task in reversed(tasks) if task.terminal)
+        shown = [*live[:MOST], *islice(ended, max(0, MOST - len(live)))]
+        lives = [Life(replace(task), self._history(task)) for task in shown]
+        self._rows = {each: self._rows[each] for task in shown if (each := task.id) in self._rows}
+        return lives
+
+    def _history(self, task: Task) -> tuple[HistoryRow, ...]:
+        changed, rows = self._rows.get(task.id, (None, ()))
+        if changed != task.updated_at:
+            try:
+                rows = tuple(self._runner.history(task.id))
+            except TaskError:  # the file cannot be read now: it is shown as it was
+                return rows
+            self._rows[task.id] = (task.updated_at, rows)
+        return rows

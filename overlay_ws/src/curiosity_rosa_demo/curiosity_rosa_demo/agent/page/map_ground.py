@@ -1,0 +1,80 @@
+"""What the map lies on: the bright zone, the grid, the geofence, the scale. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from curiosity_rosa_demo.agent.page.scale import round_step, tick_text, ticks
+from curiosity_rosa_demo.agent.page.svg import Svg, element, label, line, points, room, title
+from curiosity_rosa_demo.agent.page.view import HEIGHT, WIDTH, Frame
+from curiosity_rosa_demo.infra.config_models import VizConfig
+from curiosity_rosa_demo.infra.config_rules import Geofence
+
+LINES = 12  # of the grid along the longer side
+EDGE = 12.0  # twice that at the top and the bottom without numbers
+LEFT = 1.5  # of the numbers at the left: no line shows before them, like a minus
+ZONE, FENCE = 'bright zone', 'geofence'
+X, Y = 'x (m)', 'y (m)'
+
+
+def bright_zone(zone: VizConfig, frame: Frame) -> Iterator[Svg]:
+    left, top = frame.at(zone.bright_zone_x_min, zone.bright_zone_half_width)
+    right, bottom = frame.at(zone.bright_zone_x_max, -zone.bright_zone_half_width)
+    yield element(
+        'rect',
+        title(ZONE),
+        class_='cr-zone',
+        x=left,
+        y=top,
+        width=right - left,
+        height=bottom - top,
+    )
+    if right - left > room(ZONE):
+        yield label(ZONE, (left + right) / 2, max(top - 5.0, 12.0), 'middle')
+
+
+def grid(frame: Frame) -> Iterator[Svg]:
+    shown = frame.shown
+    step = round_step(shown.longest, LINES)
+    lines, labels = [], []
+    for x in ticks(shown.x_min, shown.x_max, step):
+        across = min(WIDTH, max(0.0, frame.at(x, 0.0)[0]))
+        lines.append(line(across, 0.0, across, HEIGHT, 'cr-axis' if x == 0.0 else None))
+        number = tick_text(x, step)
+        if room(number) / 2 <= across <= WIDTH - room(X) - room(number):
+            labels.append(label(number, across, HEIGHT - 5.0, 'middle'))
+    for y in ticks(shown.y_min, shown.y_max, step):
+        down = min(HEIGHT, max(0.0, frame.at(0.0, y)[1]))
+        lines.append(line(0.0, down, WIDTH, down, 'cr-axis' if y == 0.0 else None))
+        if 2 * EDGE < down < HEIGHT - 2 * EDGE:
+            labels.append(label(tick_text(y, step), LEFT, down + 4.0))
+    labels += [label(X, WIDTH - 4.0, HEIGHT - 5.0, 'end'), label(Y, LEFT, 13.0)]
+    yield element('g', *lines, class_='cr-grid', aria_hidden='true')
+    yield element('g', *labels, class_='cr-numbers', aria_hidden='true')
+
+
+def geofence(fence: Geofence | None, frame: Frame) -> Iterator[Svg]:
+    """Its sides, as far as they are to be seen."""
+    if fence is None or not fence.enabled:
+        return
+    left, top = frame.at(fence.x_min, fence.y_max)
+    right, bottom = frame.at(fence.x_max, fence.y_min)
+    low, high = max(0.0, left), min(WIDTH, right)
+    first, last = max(0.0, top), min(HEIGHT, bottom)
+    sides = [line(x, first, x, last, 'cr-fence', FENCE) for x in (left, right) if 0 <= x <= WIDTH]
+    sides += [line(low, y, high, y, 'cr-fence', FENCE) for y in (top, bottom) if 0 <= y <= HEIGHT]
+    if low < high and first < last:
+        yield from sides
+        across, down = max(low, room(Y)) + 8.0, max(first, 2 * EDGE) + 14.0
+        if sides and across + room(FENCE) <= high and down <= last:
+            yield label(FENCE, across, down, class_='cr-alarm')
+
+
+def scale_bar(frame: Frame) -> Svg:
+    metres = round_step(60.0 / frame.scale, 1)
+    right, down = WIDTH - 12.0, HEIGHT - 24.0
+    left = right - metres * frame.scale
+    corners = [(left, down - 4.0), (left, down), (right, down), (right, down - 4.0)]
+    bar = element('polyline', points=points(corners))
+    words = label(f'{tick_text(metres, metres)} m', (left + right) / 2, down - 5.0, 'middle')
+    return element('g', bar, words, class_='cr-scale')

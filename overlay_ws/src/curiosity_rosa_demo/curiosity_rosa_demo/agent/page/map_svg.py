@@ -1,0 +1,184 @@
+"""The top-down map: world frame, metres, X to the right and Y up (REP 103). Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from curiosity_rosa_demo.agent.page.map_ground import bright_zone, geofence, grid, scale_bar
+from curiosity_rosa_demo.agent.page.spots import Spot, mark, newest
+from curiosity_rosa_demo.agent.page.svg import (
+    LARGEST,
+    Svg,
+    drawable,
+    element,
+    label,
+    line,
+    points,
+    title,
+)
+from curiosity_rosa_demo.agent.page.trail import MOST_READ, Place, sampled, thinned
+from curiosity_rosa_demo.agent.page.view import HEIGHT, WIDTH, Frame, View, around, fit
+from curiosity_rosa_demo.agent.reporting import number
+from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.infra.config_models import VizConfig
+from curiosity_rosa_demo.infra.config_rules import Geofence
+
+WIDTH_M = 2.0  # of the rover, as in RViz
+HULL_M = ((1.5, 0.0), (0.6, 0.75), (-1.5, 0.75), (-1.5, -0.75), (0.6, -0.75))
+WHEELS_M = (-1.15, 0.0, 1.0)  # ahead of the middle, on both sides
+LEAST_SCALE = 6.0  # units a metre for the rover, which is never drawn smaller
+TRAIL_ERROR = 0.3  # of the drawing's units
+EDGE = 26.0  # an obstacle nearer to the edge is not drawn
+LABELLED = 6  # captures, the newest; more numbers hide the map
+MOST_OBSTACLES = 16
+
+
+@dataclass(frozen=True)
+class Map:
+    """``pose`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where it drives to."""
+
+    zone: VizConfig
+    fence: Geofence | None = None
+    pose: RoverPose | None = None
+    trail: Sequence[Place] = ()
+    spots: Sequence[Spot] = ()
+    obstacles: Sequence[Mapping[str, Any]] = ()
+    goal: Place | None = None
+
+
+def view_of(scene: Map, last: View | None = None) -> View:
+    """What ``render`` shows; ``last`` for as long as it will do, so that the map seldom jumps."""
+    return _view(_tidy(scene), last)
+
+
+def render(scene: Map, last: View | None = None) -> Svg:
+    """An <svg> that fills the width it is given, in the colours of colours.css(). Each capture is
+    a button with its trace event as data-event. ``last``: as of ``view_of``."""
+    scene = _tidy(scene)
+    frame = Frame(_view(scene, last))
+    return element(
+        'svg',
+        element('rect', class_='cr-ground', x=0.0, y=0.0, width=WIDTH, height=HEIGHT),
+        *bright_zone(scene.zone, frame),
+        *grid(frame),
+        *geofence(scene.fence, frame),
+        *_trail(scene, frame),
+        *_goal(scene, frame),
+        *_obstacles(scene, frame),
+        _rover(scene.pose, frame),
+        *_spots(scene, frame),
+        scale_bar(frame),
+        viewBox=f'0 0 {WIDTH:g} {HEIGHT:g}',
+        class_='cr-drawing cr-map',
+        role='group',
+        aria_label=_words(scene),
+    )
+
+
+def _tidy(scene: Map) -> Map:
+    """Only what can be drawn."""
+    pose, goal = scene.pose, scene.goal
+    return replace(
+        scene,
+        pose=pose if pose is not None and drawable(pose.x, pose.y, pose.yaw_rad) else None,
+        trail=[
+            place
+            for place in sampled(scene.trail, MOST_READ)
+            if -LARGEST <= place[0] <= LARGEST and -LARGEST <= place[1] <= LARGEST
+        ],
+        spots=newest(scene.spots),
+        goal=goal if goal is not None and drawable(*goal) else None,
+    )
+
+
+def _view(scene: Map, last: View | None) -> View:
+    zone, pose = scene.zone, scene.pose
+    places = [
+        (zone.bright_zone_x_min, -zone.bright_zone_half_width),
+        (zone.bright_zone_x_max, zone.bright_zone_half_width),
+        *scene.trail,
+        *((spot.x, spot.y) for spot in scene.spots),
+        *([(pose.x, pose.y)] if pose is not None else []),
+        *([scene.goal] if scene.goal is not None else []),
+    ]
+    return fit(around(places), last)
+
+
+def _words(scene: Map) -> str:
+    where, spots = 'position unknown', scene.spots
+    if (pose := scene.pose) is not None:
+        heading = f'{math.degrees(math.remainder(pose.yaw_rad, math.tau)):.0f} degrees'
+        where = f'rover at x {pose.x:.2f} m, y {pose.y:.2f} m, heading {heading}'
+    best = f', the best scored {max(spot.score for spot in spots):.2f}' if spots else ''
+    return f'Map: {where}; captures: {len(spots)}{best}'
+
+
+def _trail(scene: Map, frame: Frame) -> Iterator[Svg]:
+    way = thinned([frame.at(x, y) for x, y in scene.trail], TRAIL_ERROR)
+    if len(way) > 1:
+        yield element('polyline', class_='cr-trail', points=points(way))
+
+
+def _goal(scene: Map, frame: Frame) -> Iterator[Svg]:
+    if scene.goal is None:
+        return
+    x, y = frame.at(*scene.goal)
+    if scene.pose is not None:
+        yield line(*frame.at(scene.pose.x, scene.pose.y), x, y, 'cr-way')
+    words = f'drives to x {scene.goal[0]:.2f} m, y {scene.goal[1]:.2f} m'
+    cross = [line(x - 12.0, y, x + 12.0, y), line(x, y - 12.0, x, y + 12.0)]
+    ring = element('circle', cx=x, cy=y, r=7.0)
+    yield element('g', title(words), ring, *cross, class_='cr-goal')
+
+
+def _obstacles(scene: Map, frame: Frame) -> Iterator[Svg]:
+    """A wall across the direction in which something is near."""
+    pose = scene.pose
+    if pose is None:
+        return
+    for obstacle in scene.obstacles[:MOST_OBSTACLES]:
+        distance, bearing = (number(obstacle.get(key)) for key in ('distance_m', 'bearing_rad'))
+        if distance is None or bearing is None or not drawable(distance, bearing):
+            continue
+        cosine, sine = math.cos(pose.yaw_rad + bearing), math.sin(pose.yaw_rad + bearing)
+        x, y = frame.at(pose.x + distance * cosine, pose.y + distance * sine)
+        if EDGE <= x <= WIDTH - EDGE and EDGE <= y <= HEIGHT - EDGE:
+            wall = line(x - 9.0 * sine, y - 9.0 * cosine, x + 9.0 * sine, y + 9.0 * cosine)
+            far = label(f'{distance:.1f} m', x + 20.0 * cosine, y - 20.0 * sine + 4.0, 'middle')
+            about = title(f'obstacle {distance:.1f} m away')
+            yield element('g', about, wall, far, class_='cr-obstacle')
+
+
+def _spots(scene: Map, frame: Frame) -> Iterator[Svg]:
+    first_labelled = len(scene.spots) - LABELLED
+    for place, spot in enumerate(scene.spots):
+        x, y = frame.at(spot.x, spot.y)
+        score = [label(f'{spot.score:.2f}', x, y - 9.0, 'middle')]
+        yield mark(spot, x, y, *(score if place >= first_labelled else []))
+
+
+def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
+    if pose is None:
+        box = element('rect', x=WIDTH / 2 - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
+        words = label('position unknown', WIDTH / 2, 25.0, 'middle')
+        return element('g', box, words, class_='cr-unknown')
+    size = max(frame.scale, LEAST_SCALE)
+    x, y = frame.at(pose.x, pose.y)
+    cosine, sine = size * math.cos(pose.yaw_rad), size * math.sin(pose.yaw_rad)
+
+    def at(ahead: float, left: float) -> Place:
+        return x + ahead * cosine - left * sine, y - ahead * sine - left * cosine
+
+    wheels = [
+        line(*at(ahead - 0.22, side), *at(ahead + 0.22, side))
+        for ahead in WHEELS_M
+        for side in (-WIDTH_M / 2, WIDTH_M / 2)
+    ]
+    rolling = element('g', *wheels, class_='cr-wheels', stroke_width=0.18 * size)
+    hull = element('polygon', points=points(at(*corner) for corner in HULL_M))
+    mast = element('circle', class_='cr-mast', cx=x, cy=y, r=0.2 * size)
+    about = title(f'rover: x {pose.x:.2f} m, y {pose.y:.2f} m')
+    return element('g', about, rolling, hull, mast, class_='cr-rover')

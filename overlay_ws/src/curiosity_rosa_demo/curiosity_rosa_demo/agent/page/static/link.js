@@ -1,0 +1,80 @@
+// The connection, and how old everything on the page is: measured here, so that it needs no server.
+(() => {
+  const STALE_S = 2;
+  const steady = () => performance.now() / 1000;
+  const opened = steady();
+  let newest = null; // the last beat: clock and now of the server, ages by name
+  let lags = []; // our clock minus the server's, of the last beats; the least is the quickest way
+  let lost = false;
+  let hooked = false;
+
+  const silence = () => (newest ? Math.max(0, steady() - Math.min(...lags) - newest.clock) : null);
+
+  const state = () => {
+    if (lost) return 'lost';
+    if (!newest) return steady() - opened > STALE_S ? 'stale' : 'wait';
+    return silence() > STALE_S ? 'stale' : 'live';
+  };
+
+  const words = (link) => {
+    if (link === 'lost') return 'Connection lost. Nothing below is live. Trying again …';
+    if (link !== 'stale') return '';
+    const since = newest ? ` for ${Math.floor(silence())} s` : '';
+    return `No news from the agent${since}. Nothing below is live.`;
+  };
+
+  const seconds = (age) => (age < 10 ? age.toFixed(1) : Math.floor(age).toString()) + ' s';
+
+  // The agent was started anew and does not know this page: load another, once it is there.
+  async function again() {
+    lost = true;
+    refresh();
+    if (!newest) return; // it never worked: another page would not, either
+    const answer = await fetch('/healthz', { cache: 'no-store' }).catch(() => null);
+    if (answer?.ok) window.location.reload();
+  }
+
+  function refresh() {
+    if (!hooked && window.socket) {
+      hooked = true;
+      window.socket.on('disconnect', () => { lost = true; refresh(); });
+      window.socket.on('connect', () => { lost = false; refresh(); });
+      window.socket.on('connect_error', again);
+    }
+    const link = state();
+    document.documentElement.dataset.link = link;
+    const banner = document.getElementById('link');
+    if (banner) {
+      const said = words(link);
+      if (banner.textContent !== said) banner.textContent = said;
+      banner.hidden = !said;
+    }
+    for (const shown of document.querySelectorAll('[data-age]')) {
+      const known = newest?.ages[shown.dataset.age];
+      const age = known == null ? null : known + silence();
+      const limit = Number(shown.dataset.limit) || STALE_S;
+      const text = age === null ? 'never heard' : seconds(age);
+      if (shown.textContent !== text) shown.textContent = text;
+      if (age === null) shown.dataset.stale = 'never';
+      else if (link !== 'live' || age > limit) shown.dataset.stale = 'stale';
+      else delete shown.dataset.stale;
+    }
+  }
+
+  window.curiosity = {
+    beat(beat) {
+      newest = beat;
+      lags = [...lags.slice(-49), steady() - beat.clock];
+      refresh();
+    },
+    live: () => state() === 'live',
+    pages: () => newest?.pages ?? 1, // that are open anywhere
+    now: () => (newest ? newest.now + silence() : Date.now() / 1000), // of the server
+    time: (moment) => new Date(moment * 1000).toLocaleTimeString([], { hour12: false }),
+  };
+  window.addEventListener('offline', () => { lost = true; refresh(); });
+  window.addEventListener('online', () => { lost = !window.socket?.connected; refresh(); });
+  document.addEventListener('visibilitychange', refresh);
+  document.addEventListener('DOMContentLoaded', refresh);
+  setInterval(refresh, 250);
+})();

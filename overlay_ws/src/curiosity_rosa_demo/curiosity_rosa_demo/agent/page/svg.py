@@ -1,0 +1,115 @@
+"""SVG as text. Whatever comes from outside goes through here: escaped, finite, in one line."""
+
+from __future__ import annotations
+
+import html
+import math
+import unicodedata
+from collections.abc import Iterable
+from itertools import accumulate, takewhile
+from typing import NewType
+
+from prompt_toolkit.utils import get_cwidth
+
+Svg = NewType('Svg', str)  # markup; every other text has to be escaped
+Attribute = str | float | None
+
+LARGEST = 1e7  # metres; nothing beyond can be drawn
+TOLD = 300  # columns of a title or of an id
+LETTER = 7.0  # room for one of 12 units
+
+
+def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
+    """``class_`` is written class, ``data_event`` data-event; None leaves an attribute out."""
+    shown = ''.join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    inside = ''.join(children)
+    return Svg(f'<{name}{shown}>{inside}</{name}>' if inside else f'<{name}{shown}/>')
+
+
+def text(words: str) -> Svg:
+    return Svg(html.escape(plain(words)))
+
+
+def title(words: str) -> Svg:
+    """What a pointer that rests on the shape, and a screen reader, tell of it."""
+    return element('title', text(cut(words, TOLD)))
+
+
+def line(
+    x1: float, y1: float, x2: float, y2: float, class_: str | None = None, words: str = ''
+) -> Svg:
+    """``words``: its title."""
+    inside = [title(words)] if words else []
+    return element('line', *inside, class_=class_, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def label(
+    words: str, x: float, y: float, anchor: str | None = None, class_: str | None = None
+) -> Svg:
+    return element('text', text(words), x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def room(words: str) -> float:
+    """For a label of these words."""
+    return LETTER * get_cwidth(words)
+
+
+def fitting(choices: Iterable[str], x: float, y: float, width: float) -> list[Svg]:
+    """The first of the choices for which there is room, as a label; or none."""
+    return [label(words, x, y) for words in choices if room(words) <= width][:1]
+
+
+def points(places: Iterable[tuple[float, float]]) -> str:
+    """As polylines, polygons and paths have them."""
+    return ' '.join(f'{short(x)},{short(y)}' for x, y in places)
+
+
+def short(value: float) -> str:
+    """At most two decimals, no exponent. Raises ValueError unless it is finite."""
+    if not math.isfinite(value):
+        raise ValueError(f'{value} cannot be drawn; only finite numbers can')
+    shown = f'{value:.2f}'.rstrip('0').rstrip('.')
+    return '0' if shown == '-0' else shown
+
+
+def drawable(*values: float | None) -> bool:
+    """Whether all are known, finite and no farther than LARGEST."""
+    return all(value is not None and -LARGEST <= value <= LARGEST for value in values)
+
+
+def plain(words: str) -> str:
+    """In one line, without what XML forbids and what turns the direction of writing."""
+    if words.isascii() and words.isprintable():
+        return words
+    return ' '.join(''.join(map(_plain, words)).split())
+
+
+def cut(words: str, columns: int) -> str:
+    """``plain`` in at most so many columns; a wide letter takes two."""
+    words = ' '.join(plain(words[: 10 * columns + 100]).split())
+    if get_cwidth(words) <= columns:
+        return words
+    widths = accumulate(map(get_cwidth, words))
+    kept = sum(1 for _ in takewhile(lambda width: width < columns, widths))
+    return f'{words[:kept].rstrip()}…'
+
+
+def with_style(drawing: str, style: str) -> str:
+    """The drawing as a file of its own, with its style sheet and name space inside."""
+    root, _, rest = drawing.partition('>')
+    return f'{root} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
+
+
+def _value(value: str | float) -> str:
+    return html.escape(plain(value)) if isinstance(value, str) else short(value)
+
+
+def _plain(character: str) -> str:
+    kind = unicodedata.category(character)
+    if kind in ('Cc', 'Zl', 'Zp'):
+        return ' '
+    return '' if kind.startswith('C') else character

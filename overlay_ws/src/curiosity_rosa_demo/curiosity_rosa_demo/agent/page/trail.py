@@ -1,0 +1,53 @@
+"""A long line as one of few points that looks the same. Pure; any unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+Place = tuple[float, float]
+
+MOST_READ, MOST_KEPT = 1000, 300
+
+
+def thinned(places: Sequence[Place], tolerance: float) -> list[Place]:
+    """At most MOST_KEPT of the places, with both ends; the time grows with their number only.
+
+    A place is left out when the line to the next that is kept passes within about ``tolerance``:
+    the cone of directions that do is narrowed by each (Zhao and Saalfeld 1997). A line that turns
+    back ends a stretch, so that its farthest point stays.
+    """
+    places = sampled(places, MOST_READ)
+    if len(places) < 3:
+        return list(places)
+    kept = [places[0]]
+    here, before = places[0], places[0]
+    towards, half, far = 0.0, math.pi, 0.0
+    for place in places[1:]:
+        step = math.hypot(place[0] - here[0], place[1] - here[1])
+        if step > tolerance or far > 0.0:
+            angle = math.atan2(place[1] - here[1], place[0] - here[0])
+            off = math.remainder(angle - towards, math.tau)
+            if far > 0.0 and (abs(off) > half or step < far - tolerance):
+                kept.append(before)
+                here, far, half = before, 0.0, math.pi
+                step = math.hypot(place[0] - here[0], place[1] - here[1])
+                angle = math.atan2(place[1] - here[1], place[0] - here[0])
+                off = 0.0
+            if step > tolerance:
+                own = math.asin(min(1.0, tolerance / step))
+                if far == 0.0:
+                    towards, half = angle, own
+                else:
+                    low, high = max(-half, off - own), min(half, off + own)
+                    towards, half = towards + (low + high) / 2, (high - low) / 2
+                far = max(far, step)
+        before = place
+    kept.append(places[-1])
+    return sampled(kept, MOST_KEPT)
+
+
+def sampled(places: Sequence[Place], most: int) -> list[Place]:
+    """Every so many of the places, and the last."""
+    stride = math.ceil(len(places) / (most - 1)) if len(places) > most else 1
+    return [*places[:-1:stride], *places[-1:]]

@@ -1,0 +1,77 @@
+"""Which part of the world the map shows, and where on it a place is. Pure; metres, world frame."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.agent.page.scale import round_step
+
+WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 26.0  # of the drawing; the margin has room for numbers
+CLEAR_M = 2.0  # around everything; the rover's corners are 1.8 m from its middle
+PADDING_M = 3.0
+PARTS = 12  # into which the longer side is divided: the view grows by whole ones
+TOO_WIDE = 2.5  # a kept view may be so many times longer than a fresh one
+
+
+@dataclass(frozen=True)
+class View:
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+
+    def holds(self, other: View) -> bool:
+        return (
+            self.x_min <= other.x_min
+            and self.x_max >= other.x_max
+            and self.y_min <= other.y_min
+            and self.y_max >= other.y_max
+        )
+
+    def grown(self, by: float) -> View:
+        return View(self.x_min - by, self.x_max + by, self.y_min - by, self.y_max + by)
+
+    @property
+    def longest(self) -> float:
+        return max(self.x_max - self.x_min, self.y_max - self.y_min)
+
+
+def around(places: Iterable[tuple[float, float]]) -> View:
+    """The bounds of the places, of which there must be one."""
+    xs, ys = zip(*places, strict=True)
+    return View(min(xs), max(xs), min(ys), max(ys))
+
+
+def fit(bounds: View, last: View | None = None) -> View:
+    """A view with ``bounds`` inside; ``last`` as long as that will do, so that it seldom jumps."""
+    step = round_step(bounds.longest + 2 * PADDING_M, PARTS)
+    padded = bounds.grown(max(PADDING_M, step))
+    fresh = View(
+        math.floor(padded.x_min / step) * step,
+        math.ceil(padded.x_max / step) * step,
+        math.floor(padded.y_min / step) * step,
+        math.ceil(padded.y_max / step) * step,
+    )
+    if last is not None and last.holds(bounds.grown(CLEAR_M)):
+        return last if last.longest <= TOO_WIDE * fresh.longest else fresh
+    return fresh
+
+
+class Frame:
+    """From metres to the drawing, the same scale both ways, in the middle."""
+
+    def __init__(self, view: View) -> None:
+        wide, high = view.x_max - view.x_min, view.y_max - view.y_min
+        self.scale = min((WIDTH - 2 * MARGIN) / wide, (HEIGHT - 2 * MARGIN) / high)
+        self._x = WIDTH / 2 - self.scale * (view.x_min + wide / 2)
+        self._y = HEIGHT / 2 + self.scale * (view.y_min + high / 2)
+        (left, top), (right, bottom) = self.metres(0.0, 0.0), self.metres(WIDTH, HEIGHT)
+        self.shown = View(left, right, bottom, top)
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        return self._x + self.scale * x, self._y - self.scale * y
+
+    def metres(self, across: float, down: float) -> tuple[float, float]:
+        return (across - self._x) / self.scale, (self._y - down) / self.scale

@@ -1,0 +1,77 @@
+"""The API and the page of one agent: its address at once, its answers when the rest is up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from curiosity_rosa_demo.agent.http_thread import HttpThread, HttpUnavailable
+from curiosity_rosa_demo.agent.mission_control import MissionControl
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.config_models import Config, HttpConfig
+
+TOKEN = 'CURIOSITY_HTTP_TOKEN'
+SHIPPED_HOST = '127.0.0.1'
+
+
+def check_address(settings: HttpConfig) -> None:
+    """Raises ConfigError when others than this machine could get in without a token."""
+    if not settings.enabled or settings.host == SHIPPED_HOST:
+        return  # the check would cost the start of the agent the import of a web framework
+    from curiosity_rosa_demo.agent.http.host_check import BindingError, check_binding
+
+    try:
+        check_binding(settings, os.environ.get(TOKEN, ''))
+    except BindingError as error:
+        raise ConfigError(f'agent.yaml: {error}') from None
+
+
+class Web:
+    """``notice`` tells the operator. An address that cannot be had keeps nobody from working."""
+
+    def __init__(
+        self,
+        control: MissionControl,
+        runner: SkillRunner,
+        config: Config,
+        notice: Callable[[str], None],
+    ) -> None:
+        self._control, self._runner, self._config = control, runner, config
+        self._notice = notice
+        self._server: HttpThread | None = None
+        self.url = ''
+        settings = config.agent.http
+        if not settings.enabled:
+            return
+        try:
+            self._server = HttpThread(self._app, settings)
+            self.url = self._server.url
+        except HttpUnavailable as error:
+            self._missing(error)
+
+    def start(self) -> None:
+        """Answer from now on. Blocks while a lot is imported: not while another thread does."""
+        try:
+            if self._server is not None:
+                self._server.start()
+        except HttpUnavailable as error:
+            self._missing(error)
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    def _missing(self, error: HttpUnavailable) -> None:
+        self._notice(f'! The page is not there: {error}')
+
+    def _app(self) -> Any:
+        from curiosity_rosa_demo.agent.http.server import create_app
+        from curiosity_rosa_demo.agent.page.page import add_page
+
+        runner, robot, config = self._runner, self._control, self._config
+        token = os.environ.get(TOKEN, '')
+        app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
+        add_page(app, robot, runner, config)
+        return app

@@ -1,0 +1,93 @@
+"""What a node says of itself on the diagnostics topic, once a second.
+
+Its name there is ``<node>: <part>`` with the namespace, if there is one, as diagnostic_updater has
+it, so that several overlays may share one topic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import STEADY
+
+PERIOD_S = 1.0
+HARDWARE = 'curiosity_mars_rover'
+KEPT = 10  # the four nodes publish in the same moment
+
+
+class Level(IntEnum):
+    """Those of diagnostic_msgs/DiagnosticStatus that a node may say of itself."""
+
+    OK = 0
+    WARN = 1
+    ERROR = 2
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How it is: the worst of what is amiss, all of it in words, and the figures."""
+
+    level: Level = Level.OK
+    message: str = ''
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+def finding(
+    amiss: Mapping[str, Level], well: str, values: Mapping[str, object] | None = None
+) -> Finding:
+    """``amiss``: what is not as it should be, in words; '' counts for nothing. ``well`` is said
+    when there is nothing of the kind."""
+    found = {words: level for words, level in amiss.items() if words}
+    worst = max(found.values(), default=Level.OK)
+    return Finding(worst, '; '.join(found) or well, values or {})
+
+
+def value_text(value: object) -> str:
+    """A figure as text: None is ``unknown``, numbers have three places."""
+    if value is None:
+        return 'unknown'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f'{value:.3f}' if math.isfinite(value) else 'unknown'
+    return str(value).encode(errors='replace').decode()  # no lone surrogates: ROS cannot send them
+
+
+def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:
+    """``node_name`` with its namespace, the leading slash or not."""
+    return DiagnosticStatus(
+        level=bytes([found.level]),
+        name=f'{node_name.lstrip("/")}: {part}',
+        message=value_text(found.message),
+        hardware_id=HARDWARE,
+        values=[KeyValue(key=key, value=value_text(each)) for key, each in found.values.items()],
+    )
+
+
+class Diagnostics:
+    """Asks ``look`` on the thread that spins ``node``; that must be quick and not raise."""
+
+    def __init__(self, node: Node, config: Config, part: str, look: Callable[[], Finding]) -> None:
+        self._node, self._part, self._look = node, part, look
+        self._name = node.get_fully_qualified_name()
+        self._publisher = node.create_publisher(
+            DiagnosticArray, config.topics.status.diagnostics, QoSProfile(depth=KEPT)
+        )
+        node.create_timer(PERIOD_S, self._publish, clock=STEADY)
+
+    def _publish(self) -> None:
+        array = DiagnosticArray(status=[status_of(self._name, self._part, self._look())])
+        array.header.stamp = self._node.get_clock().now().to_msg()
+        try:
+            self._publisher.publish(array)
+        except rclpy_implementation.RCLError:  # the transport is saturated; there is a next second
+            return

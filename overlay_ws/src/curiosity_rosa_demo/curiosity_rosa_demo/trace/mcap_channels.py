@@ -1,0 +1,97 @@
+"""What a recording holds: the channels of its file, by the role that each one plays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from curiosity_rosa_demo.infra.config_models import Topics
+
+CDR, JSON = 'cdr', 'json'
+CALLS_TOPIC = '/service_calls'
+CALLS_SCHEMA = """{
+  "title": "curiosity_rosa.ServiceCall",
+  "type": "object",
+  "properties": {
+    "service": {"type": "string"},
+    "request": {"type": "object"},
+    "ok": {"type": "boolean"},
+    "answer": {"type": "string"},
+    "duration_s": {"type": "number"}
+  }
+}"""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How often a message is kept, at most, in Hz; 0 keeps none. Of what is left out the newest is
+    kept as soon as its time has come."""
+
+    camera: float = 1.0
+    scan: float = 1.0
+    joint_states: float = 2.0
+    markers: float = 2.0
+    odometry: float = 10.0
+    battery: float = 1.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """A topic that is recorded. ``hz`` None: every message. ``latched``: its publisher keeps the
+    last messages for who comes late."""
+
+    role: str
+    topic: str
+    type: str  # such as nav_msgs/msg/Odometry
+    hz: float | None = None
+    latched: bool = False
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A channel of the file. ``schema`` is the definition that goes into it: of the message and
+    all that it is made of for CDR, a JSON schema for JSON."""
+
+    role: str
+    topic: str
+    type: str
+    encoding: str
+    schema: str
+
+
+def kept_as(source: Source) -> Source:
+    """What becomes of a source in the file: a raw picture becomes a JPEG."""
+    if source.type != RAW_PICTURE:
+        return source
+    return replace(source, topic=f'{source.topic}/compressed', type=PICTURE)
+
+
+def sources(topics: Topics, rates: Rates) -> list[Source]:
+    """All that is subscribed to. ``camera`` is the topic of images.input; see ``kept_as``."""
+    rover, latched = topics.rover, True
+    raw = topics.images.input == 'raw'
+    return [
+        Source('trace', topics.trace.events, STRING, None, latched),
+        Source('markers', topics.viz.marker_array, MARKERS, rates.markers, latched),
+        Source('tf', '/tf', TF),
+        Source('tf_static', '/tf_static', TF, None, latched),
+        Source('capture', topics.images.output_capture_compressed, PICTURE, None, latched),
+        Source(
+            'camera',
+            topics.images.input_raw if raw else topics.images.input_compressed,
+            RAW_PICTURE if raw else PICTURE,
+            rates.camera,
+        ),
+        Source('battery', rover.battery_state, 'sensor_msgs/msg/BatteryState', rates.battery),
+        Source('scan', rover.scan, 'sensor_msgs/msg/LaserScan', rates.scan),
+        Source('odometry', rover.odometry, 'nav_msgs/msg/Odometry', rates.odometry),
+        Source('adapter', topics.status.adapter, STRING, None, latched),
+        Source(
+            'joint_states', rover.joint_states, 'sensor_msgs/msg/JointState', rates.joint_states
+        ),
+    ]
+
+
+STRING = 'std_msgs/msg/String'
+TF = 'tf2_msgs/msg/TFMessage'
+PICTURE, RAW_PICTURE = 'sensor_msgs/msg/CompressedImage', 'sensor_msgs/msg/Image'
+MARKERS = 'visualization_msgs/msg/MarkerArray'

@@ -1,0 +1,64 @@
+"""The definition of a ROS message as an MCAP file wants it: its text, then that of each part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+LINE = '=' * 80
+PRIMITIVES = frozenset(
+    {
+        *('bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring'),
+        *(f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)),
+    }
+)
+_FIELD = re.compile(r'^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[a-zA-Z]\w*')
+
+Share = Callable[[str], str]  # package to its share folder; raises LookupError
+
+
+class NoDefinition(Exception):
+    """A message whose definition is not installed; says which."""
+
+
+def definition(type_name: str, share: Share | None = None) -> str:
+    """Of ``type_name``, such as nav_msgs/msg/Odometry. Raises NoDefinition."""
+    share = share or _installed
+    package, _, name = type_name.partition('/msg/')
+    parts = {f'{package}/{name}': _text(package, name, share)}
+    todo = list(parts)
+    while todo:
+        part = todo.pop(0)
+        for used in _used(part.partition('/')[0], parts[part]):
+            if used not in parts:
+                owner, _, name = used.partition('/')
+                parts[used] = _text(owner, name, share)
+                todo.append(used)
+    first, *others = parts.items()
+    return '\n'.join([first[1], *(f'{LINE}\nMSG: {part}\n{text}' for part, text in others)])
+
+
+def _used(package: str, text: str) -> list[str]:
+    """The messages that are the type of a field, each as package/Name."""
+    found = []
+    for line in text.splitlines():
+        field = _FIELD.match(line.partition('#')[0])
+        if field is None or field[1] in PRIMITIVES:
+            continue
+        owner, _, name = field[1].replace('/msg/', '/').rpartition('/')
+        found.append(f'{owner or package}/{name}')
+    return found
+
+
+def _text(package: str, name: str, share: Share) -> str:
+    try:
+        return Path(share(package), 'msg', f'{name}.msg').read_text(encoding='utf-8')
+    except (LookupError, OSError, ValueError) as error:
+        raise NoDefinition(f'{package}/msg/{name} cannot be described: {error}') from error
+
+
+def _installed(package: str) -> str:
+    from ament_index_python.packages import get_package_share_directory
+
+    return get_package_share_directory(package)

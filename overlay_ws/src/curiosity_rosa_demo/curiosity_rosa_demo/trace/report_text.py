@@ -1,0 +1,43 @@
+"""Texts of a report. What a recording says is never markup, wherever it came from."""
+
+from __future__ import annotations
+
+import html
+import math
+from datetime import datetime, timezone
+
+# What HTML cannot carry, and what would turn the text around it.
+_HIDDEN = {
+    **dict.fromkeys([*range(0x00, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F], '\ufffd'),
+    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], '\ufffd'),
+}
+
+
+def escaped(text: object) -> str:
+    """``text`` for HTML, between tags or in an attribute in quotes."""
+    return html.escape(str(text).translate(_HIDDEN), quote=True)
+
+
+def one_line(text: str, most: int) -> str:
+    text = ' '.join(text[: 4 * most].split())
+    return text if len(text) <= most else text[: most - 1] + '…'
+
+
+def clock(seconds: float) -> str:
+    """As m:ss or h:mm:ss, with tenths below a minute's tick; negative before the beginning."""
+    if not math.isfinite(seconds):
+        return '?'
+    sign, tenths = '-' if seconds < 0 else '', round(abs(seconds) * 10)
+    whole, tenth = divmod(tenths, 10)
+    minutes, second = divmod(whole, 60)
+    hours, minute = divmod(minutes, 60)
+    text = f'{hours}:{minute:02d}:{second:02d}' if hours else f'{minute}:{second:02d}'
+    return f'{sign}{text}.{tenth}'
+
+
+def utc(seconds: float) -> str:
+    """Date and time of seconds since the epoch."""
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%d %H:%M:%S UTC')
+    except (ValueError, OverflowError, OSError):
+        return f'{seconds:g} s'

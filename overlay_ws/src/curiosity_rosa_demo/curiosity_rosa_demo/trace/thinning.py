@@ -1,0 +1,43 @@
+"""Fewer of many messages, so that the last one is always among them. Pure but for its lock."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+T = TypeVar('T')
+
+
+@dataclass
+class Thinning(Generic[T]):
+    """Lets a message through every 1 / ``hz`` seconds; None: each. Times are steady seconds."""
+
+    hz: float | None
+    _next_s: float = float('-inf')
+    _kept: T | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, message: T, now_s: float) -> T | None:
+        """``message`` if it may pass now; else it is kept, instead of the one kept before."""
+        if self.hz is None:
+            return message
+        with self._lock:
+            if self.hz <= 0.0:
+                return None
+            if now_s < self._next_s:
+                self._kept = message
+                return None
+            return self._pass(message, now_s)
+
+    def due(self, now_s: float) -> T | None:
+        """The one that was kept, once its time has come."""
+        with self._lock:
+            if self._kept is None or now_s < self._next_s:
+                return None
+            return self._pass(self._kept, now_s)
+
+    def _pass(self, message: T, now_s: float) -> T:
+        assert self.hz is not None
+        self._next_s, self._kept = now_s + 1.0 / self.hz, None
+        return message

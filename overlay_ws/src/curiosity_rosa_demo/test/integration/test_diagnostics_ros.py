@@ -1,0 +1,151 @@
+"""What each node says of itself on /diagnostics, from real processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rcl_interfaces.srv import DescribeParameters
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.diagnostics import HARDWARE, Level
+from curiosity_rosa_demo.infra.ros_io import STEADY, history_qos
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event
+from harness import Sandbox, wait_until
+
+pytestmark = pytest.mark.ros
+
+
+class Board:
+    """The last status of each name."""
+
+    def __init__(self, sandbox: Sandbox, topic: str = '/diagnostics') -> None:
+        self.arrays: list[DiagnosticArray] = sandbox.collect(DiagnosticArray, topic)
+
+    def status(self, name: str) -> DiagnosticStatus | None:
+        found = [each for array in self.arrays for each in array.status if each.name == name]
+        return found[-1] if found else None
+
+    def wait(
+        self, name: str, right: Callable[[DiagnosticStatus], bool], what: str
+    ) -> DiagnosticStatus:
+        def look() -> DiagnosticStatus | None:
+            status = self.status(name)
+            return status if status is not None and right(status) else None
+
+        return wait_until(look, f'{name} to say {what}', 40.0)
+
+
+def level(status: DiagnosticStatus) -> Level:
+    return Level(status.level[0])
+
+
+def values(status: DiagnosticStatus) -> dict[str, str]:
+    return {each.key: each.value for each in status.values}
+
+
+def describes_its_parameters(sandbox: Sandbox, node: str) -> None:
+    request = DescribeParameters.Request(names=['config_dir'])
+    answer = sandbox.call(DescribeParameters, f'/{node}/describe_parameters', request)
+    (descriptor,) = answer.descriptors
+    assert 'YAML' in descriptor.description
+    assert descriptor.read_only
+
+
+def test_the_adapter_tells_what_it_lacks_and_when_it_is_there(sandbox: Sandbox) -> None:
+    board = Board(sandbox)
+    sandbox.overlay('adapter_node')
+    alone = board.wait(
+        'adapter: rover', lambda status: '/move_stop' in status.message, 'what it lacks'
+    )
+    assert level(alone) is Level.ERROR
+    assert 'Service unavailable: /move_stop' in alone.message
+    assert alone.hardware_id == HARDWARE
+    assert values(alone)['odometry_age_s'] == 'unknown'
+    describes_its_parameters(sandbox, 'adapter')
+
+    sandbox.stand_in()
+    board.wait('adapter: rover', lambda status: level(status) is Level.OK, 'it lacks nothing')
+    assert sandbox.call(Trigger, '/adapter/mast_close').success
+    well = board.wait(
+        'adapter: rover', lambda status: values(status)['mast'] == 'closed', 'the mast is closed'
+    )
+    assert well.message == 'standing still'
+    told = values(well)
+    assert (told['mast'], told['moving'], told['move_allowed']) == ('closed', 'false', 'true')
+    assert float(told['odometry_age_s']) < 2.0
+    assert float(told['joint_states_age_s']) < 2.0
+
+    assert sandbox.call(Trigger, '/adapter/move_forward').success
+    board.wait('adapter: rover', lambda status: status.message == 'moving', 'it moves')
+    assert sandbox.call(Trigger, '/adapter/move_stop').success
+
+
+def test_the_simulator_tells_of_its_camera(sandbox: Sandbox) -> None:
+    board = Board(sandbox)
+    folder = sandbox.config_dir(thresholds={'capture': {'wait_s': 0.8}})
+    sandbox.overlay('simulator_node', config_dir=folder)
+    board.wait('simulator: camera', lambda status: status.message == 'ready', 'it is ready')
+    assert not sandbox.call(CaptureAndScore, '/capture_and_score').ok
+    blind = board.wait(
+        'simulator: camera', lambda status: level(status) is Level.ERROR, 'there is no camera'
+    )
+    assert 'No frame of /image_raw/compressed for' in blind.message
+    assert 'No image received' in blind.message
+    assert values(blind)['last_frame_age_s'] == 'unknown'
+    describes_its_parameters(sandbox, 'simulator')
+
+    sandbox.stand_in()
+    wait_until(
+        lambda: sandbox.call(CaptureAndScore, '/capture_and_score').ok, 'a capture to work', 40.0
+    )
+    sees = board.wait('simulator: camera', lambda status: level(status) is Level.OK, 'it sees')
+    assert int(values(sees)['captures']) == 1
+    assert int(values(sees)['frames_processed']) >= 1
+
+
+def test_the_visualizer_tells_what_it_draws(sandbox: Sandbox) -> None:
+    board = Board(sandbox)
+    publisher = sandbox.node.create_publisher(String, '/trace/events', history_qos(30))
+    publisher.publish(String(data=encode(new_event(TraceKind.ACT, 'there'))))
+    sandbox.overlay('visualizer_node')
+    lost = board.wait(
+        'visualizer: markers', lambda status: values(status)['events_heard'] == '1', 'an event'
+    )
+    assert level(lost) is Level.WARN
+    describes_its_parameters(sandbox, 'visualizer')
+    assert lost.message == 'TF unavailable: odom -> base_footprint'
+    sandbox.stand_in()
+    seen = board.wait('visualizer: markers', lambda status: status.level == b'\0', 'it draws')
+    assert int(values(seen)['drawings']) >= 1
+
+
+def test_a_namespace_moves_the_topic_and_names_the_node(sandbox: Sandbox) -> None:
+    below, above = Board(sandbox, '/demo/diagnostics'), Board(sandbox)
+    sandbox.start('curiosity_rosa_demo', 'visualizer_node', '-r', '__ns:=/demo')
+    below.wait('demo/visualizer: markers', lambda status: True, 'anything')
+    assert not above.arrays
+
+
+def test_the_stamp_is_of_the_simulated_time_and_the_pace_is_not(sandbox: Sandbox) -> None:
+    board = Board(sandbox)
+    clock = sandbox.node.create_publisher(Clock, '/clock', 10)
+    message = Clock()
+    message.clock.sec = 1234  # it stands still: the messages come all the same
+
+    def tick() -> None:
+        clock.publish(message)
+
+    sandbox.node.create_timer(0.1, tick, clock=STEADY)
+    sandbox.overlay('visualizer_node', use_sim_time=True)
+
+    def stamped() -> list[Any]:
+        return [each for each in board.arrays if each.header.stamp.sec == 1234]
+
+    wait_until(lambda: len(stamped()) >= 3, 'three messages of a clock that stands still', 40.0)

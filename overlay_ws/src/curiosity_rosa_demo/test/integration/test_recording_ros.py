@@ -1,0 +1,323 @@
+"""A recording of real topics, its end by kill -9, and its replay, each in processes of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from geometry_msgs.msg import TransformStamped
+from nav_msgs.msg import Odometry
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import BatteryState, CompressedImage, Image
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from tf2_msgs.msg import TFMessage
+
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed, TracePublisher, history_qos
+from curiosity_rosa_demo.tools.watched_client import ServiceCall, WatchedClient
+from curiosity_rosa_demo.trace.mcap_reader import Decoder, RunReader
+from curiosity_rosa_demo.trace.replay_messages import PREFIX
+from curiosity_rosa_demo.trace.trace_codec import decode, new_event
+from harness import Process, Sandbox, wait_until
+from mcap_world import a_picture, a_string, an_event, an_odometry, write_run
+from test_mcap_file import by_library
+
+pytestmark = pytest.mark.ros
+
+CONFIG = load_config()
+TOPICS = CONFIG.topics
+CAPTURED = new_event(
+    TraceKind.RESULT, 'captured', tool_name='capture_and_score', ok=True, score=0.5
+)
+
+# Records into argv[2] with the configuration argv[1]. USR1: :record status. USR2: :record off.
+# TERM: closes.
+RECORDER = """
+import signal, sys
+from pathlib import Path
+import rclpy
+from curiosity_rosa_demo.agent.recording import Recording
+from curiosity_rosa_demo.infra.config_loader import load_config
+signals = [signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM]
+signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
+recording = Recording(load_config(sys.argv[1]), Path(sys.argv[2]), print)
+for command in ('status', 'off', 'on', 'on'):
+    print(recording.command(command), flush=True)
+while (heard := signal.sigwait(signals)) != signal.SIGTERM:
+    print(recording.command('off' if heard == signal.SIGUSR2 else ''), flush=True)
+recording.close()
+print(recording.command('status'), flush=True)
+rclpy.shutdown()
+"""
+
+
+class Recorder:
+    def __init__(self, sandbox: Sandbox, config_dir: str = '') -> None:
+        folder = sandbox.folder / 'recordings'
+        command = [sys.executable, '-c', RECORDER, config_dir, str(folder)]
+        self.process: Process = sandbox.run(command, 'recorder')
+        wait_until(lambda: 'records already' in self.process.output(), 'the recording to begin')
+        (self.path,) = folder.iterdir()
+
+    def read(self, role: str) -> list[bytes]:
+        return [entry.data for entry in RunReader(self.path) if entry.role == role]
+
+    def messages(self, role: str) -> list[Any]:
+        decoder = Decoder()
+        return [decoder.decode(each) for each in RunReader(self.path) if each.role == role]
+
+    def wait_for(self, role: str, count: int = 1) -> list[Any]:
+        wait_until(lambda: len(self.read(role)) >= count, f'{count} of {role} in the file')
+        return self.messages(role)
+
+
+def told(sandbox: Sandbox, recorder: Recorder, role: str, message: Any, topic: str) -> Any:
+    """Publish it until it is in the file; the publisher."""
+    publisher = sandbox.node.create_publisher(type(message), topic, 10)
+
+    def in_the_file() -> bool:
+        publisher.publish(message)
+        return len(recorder.read(role)) > 0
+
+    wait_until(in_the_file, f'{role} in the file')
+    return publisher
+
+
+def test_a_run_that_is_killed_is_read_by_the_library(sandbox: Sandbox) -> None:
+    trace = TracePublisher(sandbox.node, CONFIG)
+    trace.publish(new_event(TraceKind.DECIDE, 'before the recording'))
+    recorder = Recorder(sandbox)
+    trace.publish(new_event(TraceKind.DECIDE, 'go 火'))
+    odometry = Odometry()
+    odometry.pose.pose.position.x = 1.5
+    publisher = told(sandbox, recorder, 'odometry', odometry, TOPICS.rover.odometry)
+    link = TransformStamped(child_frame_id='base')
+    told(sandbox, recorder, 'tf', TFMessage(transforms=[link]), '/tf')
+    battery = BatteryState(percentage=0.75)
+    told(sandbox, recorder, 'battery', battery, TOPICS.rover.battery_state)
+    recorder.wait_for('trace', 2)
+    for number in range(5):
+        odometry.pose.pose.position.x = float(number)
+        publisher.publish(odometry)
+        wait_until(
+            lambda at=float(number): recorder.messages('odometry')[-1].pose.pose.position.x == at,
+            'the newest odometry in the file, although it came too soon',
+        )
+    recorder.process.kill(signal.SIGKILL)
+
+    assert len(by_library(recorder.path)) >= 7
+    reader = RunReader(recorder.path)
+    entries = list(reader)
+    assert (reader.torn, reader.end) == ('', None)
+    assert reader.info['domain'] == str(sandbox.domain)
+    assert {entry.topic for entry in entries} >= {'/tf', TOPICS.trace.events}
+    events = [decode(message.data).message for message in recorder.messages('trace')]
+    assert events == ['before the recording', 'go 火']
+    assert recorder.messages('battery')[0].percentage == 0.75
+    assert abs(entries[-1].at_ns * 1e-9 - time.time()) < 60.0
+
+
+def test_record_tells_what_it_does_and_closes_its_file(sandbox: Sandbox) -> None:
+    recorder = Recorder(sandbox)
+    lines = recorder.process.output().splitlines()
+    assert "'nothing is recorded'" in lines[0]
+    assert 'ok=False' in lines[1]
+    assert f'recording to {recorder.path}' in lines[2]
+    assert recorder.path.name.endswith(f'Z_{sandbox.domain}.mcap')
+    told(sandbox, recorder, 'battery', BatteryState(), TOPICS.rover.battery_state)
+    recorder.process.popen.send_signal(signal.SIGUSR1)
+    wait_until(lambda: 'recording: ' in recorder.process.output(), 'the status')
+    assert 'messages, none dropped' in recorder.process.output()
+    assert recorder.process.kill(signal.SIGTERM) == 0
+    assert 'nothing is recorded; the last one: ' in recorder.process.output()
+    reader = RunReader(recorder.path)
+    assert len(list(reader)) == len(by_library(recorder.path)) >= 1
+    assert reader.end is not None
+    assert reader.end['why'] == 'the agent ended'
+
+
+def test_what_is_off_leaves_nothing_in_the_graph(sandbox: Sandbox) -> None:
+    recorder = Recorder(sandbox)
+    battery = BatteryState()
+    publisher = told(sandbox, recorder, 'battery', battery, TOPICS.rover.battery_state)
+    recorder.process.popen.send_signal(signal.SIGUSR2)
+    wait_until(lambda: "'recorded " in recorder.process.output(), 'the end of the recording')
+    wait_until(lambda: publisher.get_subscription_count() == 0, 'the recorder to leave')
+    assert recorder.process.alive
+    reader = RunReader(recorder.path)
+    assert list(reader)
+    assert (reader.end or {})['why'] == 'the operator said so'
+
+
+def test_a_capture_brings_its_picture_once(sandbox: Sandbox) -> None:
+    topic = TOPICS.images.output_capture_compressed
+    publisher = sandbox.node.create_publisher(CompressedImage, topic, history_qos(1))
+    publisher.publish(CompressedImage(format='jpeg', data=b'\xff\xd8capture'))
+    recorder = Recorder(sandbox)
+    trace = TracePublisher(sandbox.node, CONFIG)
+    trace.publish(CAPTURED.model_copy(update={'event_id': 'old', 'ts': CAPTURED.ts - 60.0}))
+    trace.publish(new_event(TraceKind.RESULT, 'turned', tool_name='turn_left', ok=True))
+    recorder.wait_for('trace', 2)
+    assert publisher.get_subscription_count() == 0  # else the simulator made pictures all the time
+    trace.publish(CAPTURED.model_copy(update={'ts': time.time()}))
+    (picture,) = recorder.wait_for('capture')
+    assert bytes(picture.data) == b'\xff\xd8capture'
+    wait_until(lambda: publisher.get_subscription_count() == 0, 'the recorder to leave')
+
+
+def test_few_pictures_of_the_camera_are_kept_and_a_raw_one_as_jpeg(sandbox: Sandbox) -> None:
+    config_dir = sandbox.config_dir(topics={'images': {'input': 'raw'}})
+    recorder = Recorder(sandbox, config_dir)
+    image = Image(encoding='rgb8', width=16, height=8, step=48, data=bytes([200] * 384))
+    publisher = told(sandbox, recorder, 'camera', image, TOPICS.images.input_raw)
+    for _ in range(30):
+        publisher.publish(image)
+    # By then the thirty were taken, or left out.
+    told(sandbox, recorder, 'battery', BatteryState(), TOPICS.rover.battery_state)
+    pictures = recorder.messages('camera')
+    assert len(pictures) < 15
+    assert bytes(pictures[0].data).startswith(b'\xff\xd8')
+    assert pictures[0].format == 'jpeg'
+    entry = next(entry for entry in RunReader(recorder.path) if entry.role == 'camera')
+    assert entry.topic == '/image_raw/compressed'
+
+
+# --- replay ---------------------------------------------------------------------------------
+
+
+def a_file(sandbox: Sandbox, name: str = 'run.mcap') -> Path:
+    link = TransformStamped(child_frame_id='base_footprint')
+    link.header.frame_id, link.header.stamp.sec = 'odom', 5
+    said = [
+        ('trace', 0.0, an_event(new_event(TraceKind.DECIDE, 'go there'))),
+        ('adapter', 0.1, a_string('{"moving": true}')),
+        ('tf', 0.2, bytes(serialize_message(TFMessage(transforms=[link])))),
+        ('odometry', 0.3, an_odometry(2.5)),
+        ('calls', 0.3, b'{}'),
+        ('capture', 0.4, a_picture(b'\xff\xd8picture')),
+    ]
+    return write_run(sandbox.folder / name, said)
+
+
+def replay(sandbox: Sandbox, *options: str) -> Process:
+    command = [sys.executable, '-m', 'curiosity_rosa_demo.trace.replay', *options]
+    return sandbox.run(command, 'replay')
+
+
+def test_a_replay_is_heard_as_one_and_commands_nothing(sandbox: Sandbox) -> None:
+    trace = sandbox.collect(String, TOPICS.trace.events, history_qos(10))
+    statuses = sandbox.collect(String, '/replay/status', history_qos(10))
+    adapter = sandbox.collect(String, TOPICS.status.adapter, history_qos(1))
+    tf = sandbox.collect(TFMessage, '/tf')
+    captures = sandbox.collect(
+        CompressedImage, TOPICS.images.output_capture_compressed, history_qos(1)
+    )
+    process = replay(sandbox, str(a_file(sandbox)), '--loop', '--speed', '2')
+    wait_until(
+        lambda: len(trace) >= 2 and len(tf) >= 2 and captures and statuses and adapter,
+        'two rounds of the replay',
+    )
+
+    first, second = decode(trace[0].data), decode(trace[1].data)
+    assert first.message == f'{PREFIX}go there'
+    assert first.data is not None
+    assert first.data['replay'] is True
+    assert first.event_id != second.event_id
+    assert json.loads(adapter[0].data) == {'moving': True, 'replay': True}
+    assert abs(tf[0].transforms[0].header.stamp.sec - time.time()) < 60.0
+    assert bytes(captures[0].data) == b'\xff\xd8picture'
+    status = json.loads(statuses[0].data)
+    assert (status['state'], status['file'], status['speed']) == ('playing', 'run.mcap', 2.0)
+
+    published = dict(sandbox.node.get_publisher_names_and_types_by_node('replay', '/'))
+    assert TOPICS.rover.cmd_vel not in published
+    assert TOPICS.trace.events in published
+    assert not any('Twist' in each for types in published.values() for each in types)
+    called = sandbox.node.get_client_names_and_types_by_node('replay', '/')
+    assert called == []
+    assert process.kill(signal.SIGINT) == 130
+    assert '/service_calls is not played' in process.output()
+    wait_until(lambda: json.loads(statuses[-1].data)['state'] == 'stopped', 'its last word')
+
+
+def test_a_replay_ends_by_itself(sandbox: Sandbox) -> None:
+    odometry = sandbox.collect(Odometry, TOPICS.rover.odometry)
+    process = replay(sandbox, str(a_file(sandbox)))
+    assert wait_until(lambda: not process.alive, 'the end of the replay')
+    assert process.popen.returncode == 0
+    assert '5 messages were played' in process.output()
+    assert [message.pose.pose.position.x for message in odometry] == [2.5]
+
+
+def test_beside_an_adapter_nothing_is_replayed(sandbox: Sandbox) -> None:
+    """Whether it was there before, or comes while the replay runs."""
+    statuses = sandbox.collect(String, '/replay/status', history_qos(10))
+    going = replay(sandbox, str(a_file(sandbox, 'going.mcap')), '--loop')
+    wait_until(lambda: statuses, 'the replay to run')
+    sandbox.node.create_service(
+        Trigger, TOPICS.adapter.move_stop.name, lambda _, response: response
+    )
+    wait_until(lambda: not going.alive, 'the replay to end because of the adapter')
+    assert going.popen.returncode == 1
+    assert '/test_client serves /adapter/move_stop' in going.output()
+
+    late = replay(sandbox, str(a_file(sandbox, 'late.mcap')))
+    wait_until(lambda: not late.alive, 'the second one to end at once')
+    assert late.popen.returncode == 1
+    assert 'a rover may be driving here' in late.output()
+    assert not any('late.mcap' in status.data for status in statuses)
+
+
+def test_beside_who_says_where_the_rover_is_nothing_is_replayed(sandbox: Sandbox) -> None:
+    sandbox.node.create_publisher(Odometry, TOPICS.rover.odometry, 10)
+    process = replay(sandbox, str(a_file(sandbox)))
+    wait_until(lambda: not process.alive, 'the replay to end')
+    assert process.popen.returncode == 1
+    assert f'/test_client publishes {TOPICS.rover.odometry}' in process.output()
+
+
+def test_a_file_that_is_none_is_said_in_one_line(sandbox: Sandbox) -> None:
+    path = sandbox.folder / 'text.mcap'
+    path.write_text('no recording')
+    for each in (path, sandbox.folder / 'none.mcap'):
+        process = replay(sandbox, str(each))
+        wait_until(lambda ended=process: not ended.alive, 'the replay to end')
+        assert process.popen.returncode == 2
+        assert len(process.output().splitlines()) == 1
+        assert each.name in process.output()
+
+
+# --- calls ----------------------------------------------------------------------------------
+
+
+def test_each_call_of_a_service_is_told(sandbox: Sandbox) -> None:
+    def serve(name: str, ok: bool, message: str) -> None:
+        def answer(_: Any, response: Trigger.Response) -> Trigger.Response:
+            response.success, response.message = ok, message
+            return response
+
+        sandbox.node.create_service(Trigger, getattr(TOPICS.adapter, name).name, answer)
+
+    serve('move_forward', True, 'started')
+    serve('mast_open', False, 'Need to stop')
+    serve('get_status', True, '{"moving": false}')
+    heard: list[ServiceCall] = []
+    client = WatchedClient(sandbox.node, CONFIG, heard.append)
+    assert client.start('move_forward', Cancellation()) == 'started'
+    with pytest.raises(ServiceFailed):
+        client.trigger('mast_open')
+    assert client.status()['moving'] is False
+    assert [(call.service, call.ok, call.answer) for call in heard] == [
+        ('/adapter/move_forward', True, 'started'),
+        ('/adapter/mast_open', False, 'Need to stop'),
+    ]
+    assert all(0.0 < call.duration_s < 20.0 for call in heard)

@@ -1,0 +1,438 @@
+"""The action run_task over real DDS, before a robot in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from action_msgs.msg import GoalStatus
+from curiosity_rosa_interfaces.action import RunTask
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from curiosity_rosa_demo.agent.run_task_handles import MAX_GOALS
+from curiosity_rosa_demo.agent.run_task_server import CANCELLED, LEFT, RunTaskServer
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.skills.base import conclude
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
+from fake_robot import FakeRobot
+from harness import Sandbox, wait_until
+
+pytestmark = pytest.mark.ros
+
+CONFIG = load_config()
+KILLED_CLIENT = """
+import sys
+import rclpy
+from rclpy.action import ActionClient
+from curiosity_rosa_interfaces.action import RunTask
+
+rclpy.init()
+node = rclpy.create_node('client')
+client = ActionClient(node, RunTask, '/agent/run_task')
+client.wait_for_server()
+while True:  # a first answer may be lost while the two are still getting to know each other
+    goal = client.send_goal_async(RunTask.Goal(text='go to the light'))
+    rclpy.spin_until_future_complete(node, goal, timeout_sec=5.0)
+    if goal.done():
+        break
+print('accepted', goal.result().accepted, flush=True)
+rclpy.spin(node)
+"""
+
+
+class Robot(FakeRobot):
+    """Its turns end with an answer; what is cancelled cleans up once ``clean`` is set."""
+
+    def __init__(self) -> None:
+        super().__init__(step_s=0.005)
+        self.clean = threading.Event()
+        self.clean.set()
+        self.outcome = Outcome(True, 'It is bright.', 0.9)
+
+    async def _turn(self, task: Task) -> None:
+        try:
+            await super()._turn(task)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(self.clean.wait, 20.0)
+            raise
+        conclude(task, self.outcome)
+
+
+def spinning(node: Node, ask: Callable[[], Any]) -> Any:
+    """What ``ask`` returns in the thread that spins. rclpy's action client loses an answer that
+    comes before another thread has noted its question."""
+    asked = node.executor.create_task(ask)
+    wait_until(asked.done, 'the request to be sent')
+    return asked.result()
+
+
+class Sent:
+    """A goal, and what came of it."""
+
+    def __init__(self, node: Node, client: ActionClient, goal: RunTask.Goal) -> None:
+        self.feedback: list[RunTask.Feedback] = []
+        self._node = node
+        self._future = spinning(
+            node,
+            lambda: client.send_goal_async(
+                goal, feedback_callback=lambda message: self.feedback.append(message.feedback)
+            ),
+        )
+        self._result: Any = None
+        self._cancelling: Any = None
+
+    @property
+    def handle(self) -> Any:
+        wait_until(self._future.done, 'the goal to be answered')
+        return self._future.result()
+
+    def expect_result(self) -> Sent:
+        self._result = spinning(self._node, self.handle.get_result_async)
+        return self
+
+    def result(self) -> Any:
+        """With its ``status`` and ``result``."""
+        if self._result is None:
+            self.expect_result()
+        wait_until(self._result.done, 'the result', 30.0)
+        return self._result.result()
+
+    def cancel(self) -> Any:
+        """The response to the request."""
+        self._cancelling = spinning(self._node, self.handle.cancel_goal_async)
+        wait_until(self._cancelling.done, 'the answer to a cancel request')
+        return self._cancelling.result()
+
+    def wait_for(self, kind: str) -> RunTask.Feedback:
+        found = wait_until(
+            lambda: [each for each in self.feedback if each.kind == kind], f'feedback {kind}'
+        )
+        return found[0]
+
+    @property
+    def kinds(self) -> list[str]:
+        return [each.kind for each in self.feedback]
+
+
+class World:
+    def __init__(self, sandbox: Sandbox, robot: Robot, server: RunTaskServer, name: str) -> None:
+        self.sandbox, self.robot, self._server = sandbox, robot, server
+        self._open = True
+        deep = QoSProfile(depth=1000)
+        self.client = ActionClient(sandbox.node, RunTask, name, feedback_sub_qos_profile=deep)
+        assert self.client.wait_for_server(timeout_sec=20.0)
+
+    def close(self) -> None:
+        if self._open:
+            self._open = False
+            self._server.close()
+
+    def send(self, **goal: str) -> Sent:
+        return Sent(self.sandbox.node, self.client, RunTask.Goal(**goal))
+
+    def task(self, task_id: str) -> Task:
+        async def get() -> Task | None:
+            return self.robot.runner.get_task(task_id)
+
+        task = self.robot.do(get())
+        assert task is not None
+        return task
+
+    def tasks(self) -> list[Task]:
+        async def all_of_them() -> list[Task]:
+            return self.robot.runner.list_tasks()
+
+        return self.robot.do(all_of_them())
+
+
+@pytest.fixture
+def world(sandbox: Sandbox) -> Iterator[World]:
+    with Robot() as robot:
+        server = RunTaskServer(CONFIG, robot, robot.runner)
+        made = World(sandbox, robot, server, '/agent/run_task')
+        try:
+            yield made
+        finally:
+            robot.clean.set()
+            robot.paused = False
+            made.close()
+        assert not sandbox.crashes
+
+
+def test_a_sentence_becomes_a_task_and_its_answer_the_result(world: World) -> None:
+    sent = world.send(text='go to the light')
+    done = sent.result()
+    assert done.status == GoalStatus.STATUS_SUCCEEDED
+    assert (done.result.ok, done.result.answer) == (True, 'It is bright.')
+    assert done.result.score == pytest.approx(0.9)
+    task = world.task(done.result.task_id)
+    assert (task.name, task.metadata['text']) == ('react', 'go to the light')
+    assert world.robot.said == ['go to the light']
+
+
+def test_while_it_runs_the_trace_is_its_feedback_in_order(world: World) -> None:
+    world.robot.brain = world.robot.brain.model_copy(
+        update={'react': world.robot.brain.react.model_copy(update={'iter': 3})}
+    )
+    sent = world.send(text='go to the light')
+    sent.result()
+    last = world.robot.events()[-1].message
+    wait_until(lambda: sent.feedback[-1].trace_text == last, 'the last feedback')
+    traced = [each for each in sent.feedback if each.kind in TraceKind.__members__]
+    assert [(each.kind, each.trace_text) for each in traced] == [
+        (event.kind.value, event.message) for event in world.robot.events()
+    ]
+    assert {each.step for each in traced} == {3}
+    assert sent.kinds.index('ACTIVE') < sent.kinds.index('OBSERVE')
+
+
+def test_what_others_do_is_no_feedback(world: World) -> None:
+    world.robot.paused = True
+    first = world.send(text='first')
+    first.wait_for('ACT')
+    second = world.send(text='second')
+    second.wait_for('PENDING')
+    world.robot.trace(TraceKind.OBSERVE, 'of the first')
+    wait_until(
+        lambda: 'of the first' in [each.trace_text for each in first.feedback], 'the feedback'
+    )
+    assert second.kinds == ['PENDING']
+    world.robot.paused = False
+    assert first.result().result.ok
+    assert second.result().result.ok
+    last = world.robot.events()[-1].message
+    wait_until(lambda: second.feedback[-1].trace_text == last, 'the last feedback')
+    assert 'of the first' not in [each.trace_text for each in second.feedback]
+    assert 'User: first' not in [each.trace_text for each in second.feedback]
+    assert 'User: second' not in [each.trace_text for each in first.feedback]
+
+
+def test_a_skill_with_its_arguments_becomes_a_task(world: World) -> None:
+    done = world.send(skill='speak', arguments_json='{"text": "hello"}').result()
+    assert done.status == GoalStatus.STATUS_SUCCEEDED
+    assert math.isnan(done.result.score)
+    task = world.task(done.result.task_id)
+    assert (task.name, task.metadata['arguments']) == ('speak', {'text': 'hello'})
+
+
+@pytest.mark.parametrize(
+    ('goal', 'words'),
+    [
+        ({}, 'give either text or skill'),
+        ({'text': 'go', 'skill': 'speak'}, 'give either text or skill'),
+        ({'skill': 'speak', 'arguments_json': '{"text": '}, 'cannot be read'),
+        ({'skill': 'fly'}, 'fly'),
+        ({'skill': 'speak', 'arguments_json': '{"volume": 11}'}, 'speak'),
+        ({'text': ':nonsense'}, 'There is no command :nonsense'),
+    ],
+)
+def test_what_is_no_task_is_aborted_with_words(
+    world: World, goal: dict[str, str], words: str
+) -> None:
+    done = world.send(**goal).result()
+    assert done.status == GoalStatus.STATUS_ABORTED
+    assert not done.result.ok
+    assert words in done.result.answer
+    assert done.result.task_id == ''
+    assert world.tasks() == []
+
+
+def test_a_command_that_makes_no_task_is_done_at_once(world: World) -> None:
+    done = world.send(text=':stop').result()
+    assert (done.status, done.result.answer) == (GoalStatus.STATUS_SUCCEEDED, 'stopped')
+    assert world.robot.stops
+
+
+def test_a_goal_waits_for_an_agent_that_starts(world: World) -> None:
+    world.robot.not_ready = 'The adapter is not there yet'
+    sent = world.send(text='go').expect_result()
+    assert sent.handle.accepted
+    assert world.tasks() == []
+    world.robot.not_ready = ''
+    assert sent.result().result.ok
+
+
+def test_a_goal_is_cancelled_that_waits_for_the_agent(world: World) -> None:
+    world.robot.not_ready = 'The adapter is not there yet'
+    sent = world.send(text='go').expect_result()
+    assert sent.cancel().goals_canceling
+    done = sent.result()
+    assert (done.status, done.result.answer) == (GoalStatus.STATUS_CANCELED, CANCELLED)
+    assert world.tasks() == []
+
+
+def test_a_goal_does_not_wait_for_ever(sandbox: Sandbox) -> None:
+    with Robot() as robot:
+        robot.not_ready = 'The adapter is not there yet.'
+        server = RunTaskServer(CONFIG, robot, robot.runner, ready_wait_s=0.1)
+        try:
+            done = World(sandbox, robot, server, '/agent/run_task').send(text='go').result()
+        finally:
+            server.close()
+    assert done.status == GoalStatus.STATUS_ABORTED
+    assert done.result.answer == 'Nothing can run yet: The adapter is not there yet.'
+
+
+def test_a_task_that_fails_aborts_its_goal(world: World) -> None:
+    world.robot.outcome = Outcome(False, 'It stayed dark.', 0.2)
+    done = world.send(text='go to the light').result()
+    assert done.status == GoalStatus.STATUS_ABORTED
+    assert (done.result.ok, done.result.answer) == (False, 'It stayed dark.')
+    assert done.result.score == pytest.approx(0.2)
+
+
+def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
+    world.robot.paused = True
+    world.robot.clean.clear()
+    sent = world.send(text='go to the light').expect_result()
+    sent.wait_for('ACT')
+    assert sent.cancel().goals_canceling
+    wait_until(lambda: sent.handle.status == GoalStatus.STATUS_CANCELING, 'the goal to cancel')
+    (task,) = world.tasks()
+    assert task.state is LifecycleState.ACTIVE  # it cleans up
+    assert not sent._result.done()
+    world.robot.clean.set()
+    done = sent.result()
+    assert done.status == GoalStatus.STATUS_CANCELED
+    assert (done.result.ok, done.result.answer) == (False, CANCELLED)
+    assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
+
+
+def test_a_goal_is_cancelled_that_waits_in_the_queue(world: World) -> None:
+    world.robot.paused = True
+    first = world.send(text='first').expect_result()
+    first.wait_for('ACT')
+    second = world.send(text='second').expect_result()
+    second.wait_for('PENDING')
+    assert second.cancel().goals_canceling
+    assert second.result().status == GoalStatus.STATUS_CANCELED
+    assert second.kinds == ['PENDING']
+    world.robot.paused = False
+    assert first.result().status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_a_goal_is_cancelled_before_it_is_a_task(world: World) -> None:
+    known = threading.Event()
+    submit = world.robot.submit
+
+    async def slowly(task: Task) -> Task:
+        await asyncio.to_thread(known.wait, 20.0)
+        return await submit(task)
+
+    world.robot.submit = slowly  # type: ignore[method-assign]
+    world.robot.paused = True
+    sent = world.send(text='go').expect_result()
+    sent.cancel()
+    known.set()
+    done = sent.result()
+    assert done.status == GoalStatus.STATUS_CANCELED
+    assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
+
+
+def test_who_stops_the_rover_aborts_the_goal(world: World) -> None:
+    world.robot.paused = True
+    sent = world.send(text='go to the light').expect_result()
+    sent.wait_for('ACT')
+    world.robot.do(world.robot.runner.cancel_all('Stopped by HTTP'))
+    done = sent.result()
+    assert done.status == GoalStatus.STATUS_ABORTED
+    assert done.result.answer == 'Stopped by HTTP'
+
+
+def test_a_more_urgent_task_pauses_the_goal_and_does_not_end_it(world: World) -> None:
+    world.robot.paused = True
+    sent = world.send(text='go to the light').expect_result()
+    sent.wait_for('ACT')
+    urgent = world.robot.make_task('react', {'text': 'come back'})
+    urgent.priority = 100
+    world.robot.do(world.robot.runner.interrupt(urgent))
+    assert sent.wait_for('PAUSED').trace_text
+    assert sent.handle.status == GoalStatus.STATUS_EXECUTING
+    world.robot.paused = False
+    assert sent.result().status == GoalStatus.STATUS_SUCCEEDED
+    states = [kind for kind in sent.kinds if kind in LifecycleState.__members__]
+    assert states[-3:] == ['ACTIVE', 'PAUSED', 'ACTIVE']
+
+
+def test_many_goals_are_tasks_one_after_the_other(world: World) -> None:
+    world.robot.paused = True
+    sent = [world.send(text=f'number {number}').expect_result() for number in range(MAX_GOALS)]
+    wait_until(lambda: len(world.tasks()) == MAX_GOALS, 'all the tasks')
+    assert sum(task.state is LifecycleState.ACTIVE for task in world.tasks()) == 1
+    assert not world.send(text='one too many').handle.accepted
+    world.robot.paused = False
+    results = [each.result() for each in sent]
+    assert all(each.status == GoalStatus.STATUS_SUCCEEDED for each in results)
+    assert len({each.result.task_id for each in results}) == MAX_GOALS
+    assert world.send(text='now there is room').result().result.ok
+
+
+def test_a_client_that_is_killed_changes_nothing(world: World) -> None:
+    world.robot.paused = True
+    process = world.sandbox.run([sys.executable, '-c', KILLED_CLIENT], 'client')
+    wait_until(lambda: 'accepted True' in process.output(), 'the goal to be accepted', 60.0)
+    wait_until(
+        lambda: any(task.state is LifecycleState.ACTIVE for task in world.tasks()), 'the task'
+    )
+    process.kill()
+    tasks = world.tasks()
+    assert not any(task.terminal for task in tasks)
+    world.robot.paused = False
+    wait_until(lambda: all(task.terminal for task in tasks), 'the task to end')
+    assert {task.state for task in tasks} == {LifecycleState.COMPLETED}
+    assert world.send(text='and another').result().result.ok
+
+
+def test_a_robot_that_does_not_answer_for_a_while_ends_no_goal(world: World) -> None:
+    world.robot.paused = True
+    sent = world.send(text='go to the light').expect_result()
+    sent.wait_for('ACT')
+    world.robot.deaf = True
+    world.robot.paused = False
+    (task,) = world.tasks()
+    wait_until(lambda: task.terminal, 'the task to end')
+    world.robot.deaf = False
+    assert sent.result().status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_a_storm_of_events_loses_feedback_and_no_result(world: World) -> None:
+    world.robot.paused = True
+    sent = world.send(text='go to the light').expect_result()
+    sent.wait_for('ACT')
+    for number in range(3000):
+        world.robot.trace(TraceKind.ACT, f'event {number}')
+    world.robot.paused = False
+    assert sent.result().status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_an_agent_that_ends_ends_its_goals_and_keeps_their_tasks(world: World) -> None:
+    world.robot.paused = True
+    running = world.send(text='go to the light').expect_result()
+    running.wait_for('ACT')
+    queued = world.send(text='and back').expect_result()
+    queued.wait_for('PENDING')
+    world.close()
+    for sent in (running, queued):
+        done = sent.result()
+        assert done.status == GoalStatus.STATUS_ABORTED
+        assert done.result.answer == LEFT
+    assert not any(task.terminal for task in world.tasks())
+
+
+def test_the_name_moves_with_the_namespace(sandbox: Sandbox) -> None:
+    with Robot() as robot:
+        server = RunTaskServer(CONFIG.in_namespace('/demo'), robot, robot.runner)
+        try:
+            world = World(sandbox, robot, server, '/demo/agent/run_task')
+            assert world.send(text='go').result().result.ok
+        finally:
+            server.close()

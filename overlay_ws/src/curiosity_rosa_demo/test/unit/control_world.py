@@ -1,0 +1,70 @@
+"""A MissionControl over the mission and the console of mission_world."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar, cast
+
+from curiosity_rosa_demo.agent.camera_feed import CameraFeed
+from curiosity_rosa_demo.agent.event_feed import EventFeed
+from curiosity_rosa_demo.agent.http.robot import Health, Picture, Robot, Shot
+from curiosity_rosa_demo.agent.mission_control import MissionControl
+from curiosity_rosa_demo.agent.node_health import NodeHealth
+from curiosity_rosa_demo.agent.shots import Shots
+from curiosity_rosa_demo.domain.models import RoverPose
+from mission_world import WAIT_S, Bench
+
+T = TypeVar('T')
+POSE = RoverPose(x=1.0, y=2.0, frame_id='odom')
+
+
+class Eyes:
+    """Stands for the camera and the captures."""
+
+    def __init__(self) -> None:
+        self.shown: Picture | None = None
+        self.shots: list[Shot] = []
+
+    def picture(self) -> Picture | None:
+        return self.shown
+
+    def last(self) -> list[Shot]:
+        return self.shots
+
+
+class Nodes:
+    def __init__(self) -> None:
+        self.healths = [Health('adapter', True, 0.1)]
+
+    def nodes(self) -> list[Health]:
+        return list(self.healths)
+
+
+class Controls:
+    """What a test of a MissionControl has in its hands."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.eyes, self.nodes, self.feed = bench, Eyes(), Nodes(), EventFeed()
+        self.control = MissionControl(
+            bench.mission,
+            bench.session,  # type: ignore[arg-type]
+            bench.autonomy,
+            bench.console,
+            feed=self.feed,
+            camera=cast(CameraFeed, self.eyes),
+            shots=cast(Shots, self.eyes),
+            nodes=cast(NodeHealth, self.nodes),
+            pose=lambda: POSE,
+            kernel_max_age_s=2.0,
+        )
+        self.robot: Robot = self.control
+
+
+def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """``work`` in a loop of its own, as the HTTP server has one; bounded."""
+
+    async def bounded() -> T:
+        return await asyncio.wait_for(work(), WAIT_S)
+
+    return asyncio.run(bounded())

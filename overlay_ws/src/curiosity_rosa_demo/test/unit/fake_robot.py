@@ -1,0 +1,250 @@
+"""A robot in memory: a real SkillRunner and the real skills' schemas, before a rover that moves at
+once and answers what the test says. Use it in a ``with``.
+
+A turn (``say('go to the light')``) drives from x = 0 to x = 8 in steps of ``step_s`` seconds, then
+takes a picture and scores it; any other skill takes one step. ``paused`` holds all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+import uuid
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+import cv2
+import numpy as np
+
+from curiosity_rosa_demo.agent.http.robot import Health, NoAnswer, Picture, Said, Shot
+from curiosity_rosa_demo.agent.react.desk import NoQuestion
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.skills.catalogue import make_task
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Json, Question
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.trace_codec import new_event
+
+T = TypeVar('T')
+CONFIG = load_config()
+REGISTRY = make_registry(CONFIG)
+CALL_WAIT_S = 10.0
+KEPT = 1000
+
+
+def jpeg(x: float) -> bytes:
+    """Ground as seen from ``x``: the further, the brighter."""
+    pixels = np.full((240, 320, 3), 40 + min(200, int(25 * max(0.0, x))), np.uint8)
+    cv2.putText(pixels, f'x = {x:.1f}', (20, 120), cv2.FONT_HERSHEY_SIMPLEX, 1, (0, 0, 255), 2)
+    return bytes(cv2.imencode('.jpg', pixels)[1])
+
+
+class FakeRobot:
+    def __init__(self, *, path: str = ':memory:', step_s: float = 0.01) -> None:
+        self.step_s = step_s
+        self.paused = False
+        self.not_ready = ''
+        self.brain = BrainState()
+        self.where: RoverPose | None = RoverPose(x=0.0, frame_id='odom')
+        self.nodes = [
+            Health(name, ok=True, age_s=0.1)
+            for name in ('adapter', 'simulator', 'visualizer', 'kernel', 'tasks')
+        ]
+        self.camera = True  # whether a picture comes
+        self.picture_age_s = 0.0
+        self.stops: list[str] = []
+        self.stop_outcome = Outcome(True, 'stopped')
+        self.stop_gate = threading.Event()  # a stop is answered once this is set
+        self.stop_gate.set()
+        self.said: list[str] = []
+        self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
+        self.deaf = False  # whether call() gets no answer
+        self.deaf_to: set[str] = set()  # names of coroutines that get none
+        self.answer_outcome: Outcome | None = None  # in place of the usual one
+        self._open: list[Question] = []
+        self._shots: list[Shot] = []
+        self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
+        self._events: list[TraceEvent] = []
+        self._hearers: list[Callable[[TraceEvent], None]] = []
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._jobs: list[asyncio.Task[None]] = []
+        self.runner = SkillRunner(path)
+        for definition in REGISTRY:
+            work = self._turn if definition.name == 'react' else self._step
+            self.runner.skill(definition.name, resources=definition.resources_required)(work)
+
+    def __enter__(self) -> FakeRobot:
+        async def start() -> None:
+            await self.runner.start()
+            self._jobs.append(asyncio.create_task(self.runner.run_loop()))
+
+        self._thread.start()
+        self.do(start())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.do(self.runner.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CALL_WAIT_S)
+        self._loop.close()
+
+    # --- for tests ------------------------------------------------------------------------------
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        """What ``work`` returns in the runner's loop; from the test's thread."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(CALL_WAIT_S)
+
+    def trace(self, kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
+        event = new_event(kind, message, **fields)
+        self._events = [*self._events[1 - KEPT :], event]
+        for hear in list(self._hearers):
+            hear(event)
+        return event
+
+    def ask(self, text: str, op: Json | None = None, reasons: Sequence[str] = ()) -> Question:
+        """Put a question; answer() takes it away."""
+        question = Question(
+            id=f'q{uuid.uuid4().hex[:6]}',
+            text=text,
+            op=op,
+            reasons=list(reasons),
+            asked_at=time.time(),
+        )
+        self._open.append(question)
+        return question
+
+    # --- Robot ----------------------------------------------------------------------------------
+
+    def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
+        if self.deaf or work.__name__ in self.deaf_to:
+            work.close()
+            raise NoAnswer('No answer from the loop within 10 s')
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
+        return make_task(REGISTRY, name, arguments)
+
+    async def submit(self, task: Task) -> Task:
+        return await self.call(self.runner.submit(task))
+
+    async def stop(self, by: str) -> Outcome:
+        self.stops.append(by)
+        await asyncio.to_thread(self.stop_gate.wait, CALL_WAIT_S)
+        if not self.deaf:
+            await self.call(self.runner.cancel_all(f'Stopped by {by}'))
+        outcome = self.stop_outcome
+        reason = '' if outcome.ok else outcome.answer
+        self.trace(TraceKind.RESULT, 'move_stop', ok=outcome.ok, error_reason=reason or None)
+        return outcome
+
+    async def say(self, text: str) -> Said:
+        self.said.append(text)
+        if text.strip() == ':stop':
+            outcome = await self.stop('HTTP')
+            return Said(outcome.ok, outcome.answer)
+        if text.startswith(':'):
+            return Said(False, f'There is no command {text.split()[0]}; :help shows them')
+        return Said(True, '', await self.submit(self.make_task('react', {'text': text})))
+
+    async def answer(
+        self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
+    ) -> Outcome:
+        for question in self._open:
+            if question.id == question_id:
+                break
+        else:
+            raise NoQuestion(f'{question_id[:8]} is not open any more.')
+        if action is ApprovalAction.EDIT and question.op is None:
+            raise NoQuestion(f'{question.id} is a plain question: approve or reject it.')
+        if self.answer_outcome is not None:
+            return self.answer_outcome
+        self._open.remove(question)
+        self.answers.append((question_id, action, arguments, why))
+        self.trace(TraceKind.OBSERVE, f'{action.value.lower()} {question.id}: {question.text}')
+        return Outcome(True, f'{action.value.lower()} {question.id}')
+
+    def questions(self) -> Sequence[Question]:
+        return tuple(self._open)
+
+    def asks_until(self, question: Question) -> float | None:
+        return question.asked_at + 300.0
+
+    def state(self) -> BrainState:
+        return self.brain
+
+    def pose(self) -> RoverPose | None:
+        return self.where
+
+    def trail(self) -> Sequence[tuple[float, float]]:
+        return tuple(self._trail)
+
+    def shots(self) -> Sequence[Shot]:
+        return tuple(self._shots)
+
+    def events(self, count: int | None = None) -> Sequence[TraceEvent]:
+        events = self._events
+        return list(events) if count is None else events[max(0, len(events) - count) :]
+
+    def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
+        self._hearers.append(hear)
+        return lambda: self._hearers.remove(hear)
+
+    def picture(self) -> Picture | None:
+        if not self.camera:
+            return None
+        age = self.picture_age_s
+        x = self.where.x if self.where else 0.0
+        return Picture(jpeg(x), time.time() - age, time.monotonic() - age)
+
+    def health(self) -> Sequence[Health]:
+        return tuple(self.nodes)
+
+    def ready(self) -> str:
+        return self.not_ready
+
+    def auto(self) -> str:
+        return 'off'
+
+    # --- skills, in the runner's loop -----------------------------------------------------------
+
+    async def _pace(self) -> None:
+        await asyncio.sleep(self.step_s)
+        while self.paused:
+            await asyncio.sleep(0.01)
+
+    async def _step(self, task: Task) -> None:
+        self.trace(TraceKind.ACT, f'{task.name}()', tool_name=task.name)
+        await self._pace()
+        self.trace(TraceKind.RESULT, f'{task.name}: done', tool_name=task.name, ok=True)
+
+    async def _turn(self, task: Task) -> None:
+        self.trace(TraceKind.OBSERVE, f'User: {task.metadata["text"]}')
+        for x in range(1, 9):
+            self.trace(TraceKind.ACT, 'move_forward(distance_m=1.0)', tool_name='move_forward')
+            await self._pace()
+            self.where = RoverPose(x=float(x), y=math.sin(x / 3.0), frame_id='odom')
+            self._trail.append((self.where.x, self.where.y))
+            self.trace(TraceKind.RESULT, 'moved 1.0 m', tool_name='move_forward', ok=True)
+        self._capture(0.9)
+
+    def _capture(self, score: float) -> None:
+        event = self.trace(
+            TraceKind.RESULT,
+            f'captured: score {score}',
+            tool_name='capture_and_score',
+            ok=True,
+            score=score,
+        )
+        picture = Picture(jpeg(8.0), time.time(), time.monotonic())
+        self._shots.append(Shot(event.event_id, picture, score, score > 0.7, self.where))

@@ -1,0 +1,159 @@
+"""The app before a client in the same loop, and one connection at the level of ASGI."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+
+from curiosity_rosa_demo.agent.http.server import ALONE, create_app
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.infra.config_models import HttpConfig
+from fake_robot import FakeRobot
+from skill_world import LONG_S
+
+HOST = '127.0.0.1:8765'
+URL = f'http://{HOST}'
+
+
+def settings(**changes: Any) -> HttpConfig:
+    return HttpConfig(**{**ALONE.model_dump(), **changes})
+
+
+def client(app: FastAPI, **options: Any) -> httpx.AsyncClient:
+    """Without the app's lifespan."""
+    transport = httpx.ASGITransport(app, client=options.pop('address', ('127.0.0.1', 123)))
+    return httpx.AsyncClient(**{'transport': transport, 'base_url': URL, **options})
+
+
+@asynccontextmanager
+async def alone(runner: SkillRunner | None = None) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the tasks alone; their runner is not running."""
+    runner = runner or SkillRunner(':memory:')
+    async with client(create_app(runner)) as http:
+        yield http
+    await runner.stop()
+
+
+@asynccontextmanager
+async def running(runner: SkillRunner) -> AsyncIterator[httpx.AsyncClient]:
+    """A client within the app's lifespan."""
+    app = create_app(runner)
+    async with app.router.lifespan_context(app), client(app) as http:
+        yield http
+
+
+@asynccontextmanager
+async def with_robot(
+    robot: FakeRobot, *, token: str = '', config: HttpConfig = ALONE, **options: Any
+) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of a robot, within the lifespan."""
+    app = create_app(robot.runner, robot=robot, settings=config, token=token)
+    async with app.router.lifespan_context(app), client(app, **options) as http:
+        yield http
+
+
+async def until(condition: Callable[[], Any], what: str) -> Any:
+    """The first true value of ``condition``."""
+
+    async def wait() -> Any:
+        while not (value := condition()):
+            await asyncio.sleep(0.005)
+        return value
+
+    try:
+        return await asyncio.wait_for(wait(), LONG_S)
+    except asyncio.TimeoutError:
+        raise AssertionError(f'waited {LONG_S} s for {what}') from None
+
+
+async def state_of(http: httpx.AsyncClient, task_id: str, *states: str) -> dict[str, Any]:
+    """The task once it is in one of ``states``."""
+    for _ in range(int(LONG_S / 0.01)):
+        task = (await http.get(f'/tasks/{task_id}')).json()
+        if task['state'] in states:
+            return task
+        await asyncio.sleep(0.01)
+    raise AssertionError(f'waited {LONG_S} s for {states}: {task}')
+
+
+class Wire:
+    """One request at the level of ASGI. The client takes what comes while ``taking`` is set."""
+
+    def __init__(self, app: Any, method: str, path: str, **headers: str) -> None:
+        path, _, query = path.partition('?')
+        pairs = {
+            'host': HOST,
+            **{name.replace('_', '-'): value for name, value in headers.items()},
+        }
+        self.scope = {
+            'type': 'http',
+            'asgi': {'version': '3.0', 'spec_version': '2.3'},
+            'http_version': '1.1',
+            'method': method,
+            'scheme': 'http',
+            'path': path,
+            'raw_path': path.encode(),
+            'query_string': query.encode(),
+            'root_path': '',
+            'headers': [(name.encode(), value.encode('utf-8')) for name, value in pairs.items()],
+            'client': ('127.0.0.1', 4711),
+            'server': ('127.0.0.1', 8765),
+        }
+        self.app = app
+        self.status = 0
+        self.body = b''
+        self.taking = asyncio.Event()
+        self.taking.set()
+        self.sends = 0  # that were begun
+        self.input: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self.done: asyncio.Task[None] | None = None
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        self.sends += 1
+        await self.taking.wait()
+        if message['type'] == 'http.response.start':
+            self.status = message['status']
+        self.body += message.get('body', b'')
+
+    def body_of(self, *parts: bytes) -> None:
+        for index, part in enumerate(parts):
+            more = index + 1 < len(parts)
+            self.input.put_nowait({'type': 'http.request', 'body': part, 'more_body': more})
+
+    async def __aenter__(self) -> Wire:
+        if self.scope['method'] in ('GET', 'HEAD'):
+            self.body_of(b'')
+        self.done = asyncio.create_task(self.app(self.scope, self.input.get, self._send))
+        return self
+
+    def leave(self) -> None:
+        self.input.put_nowait({'type': 'http.disconnect'})
+
+    async def ended(self) -> None:
+        """Until the app is done with the request."""
+        assert self.done is not None
+        await asyncio.wait_for(asyncio.shield(self.done), LONG_S)
+
+    async def __aexit__(self, *error: object) -> None:
+        self.taking.set()
+        self.leave()
+        await self.ended()
+
+    async def got(self, text: str) -> None:
+        await until(lambda: text.encode() in self.body, f'{text!r} in {self.body[-300:]!r}')
+
+
+def quick_skills(runner: SkillRunner, *names: str) -> SkillRunner:
+    """Skills that end at once."""
+
+    async def done(task: Task) -> None:
+        task.metadata['done'] = True
+
+    for name in names:
+        runner.skill(name)(done)
+    return runner

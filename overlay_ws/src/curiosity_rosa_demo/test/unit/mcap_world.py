@@ -1,0 +1,80 @@
+"""Recordings made by hand, without nodes."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nav_msgs.msg import Odometry
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import BatteryState, CompressedImage
+from std_msgs.msg import String
+
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.mcap_channels import (
+    CALLS_SCHEMA,
+    CALLS_TOPIC,
+    CDR,
+    JSON,
+    Channel,
+    Rates,
+    kept_as,
+    sources,
+)
+from curiosity_rosa_demo.trace.mcap_file import RunFile
+from curiosity_rosa_demo.trace.mcap_schema import definition
+from curiosity_rosa_demo.trace.trace_codec import encode
+
+CONFIG = load_config()
+BEGAN_NS = 1_900_000_000_000_000_000
+INFO = {'began': '2030-03-17T17:46:40+00:00', 'domain': '7', 'bright_zone': '[5.0, 10.0, 5.0]'}
+CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
+
+
+@cache
+def channels() -> dict[str, Channel]:
+    """All that a recording may hold, by role."""
+    kept = [kept_as(source) for source in sources(CONFIG.topics, Rates())]
+    made = {s.role: Channel(s.role, s.topic, s.type, CDR, definition(s.type)) for s in kept}
+    return {**made, 'calls': CALLS}
+
+
+def a_string(text: str) -> bytes:
+    return bytes(serialize_message(String(data=text)))
+
+
+def an_event(event: TraceEvent) -> bytes:
+    return a_string(encode(event))
+
+
+def a_picture(data: bytes) -> bytes:
+    return bytes(serialize_message(CompressedImage(format='jpeg', data=array.array('B', data))))
+
+
+def an_odometry(x: float, y: float = 0.0) -> bytes:
+    message = Odometry()
+    message.pose.pose.position.x, message.pose.pose.position.y = x, y
+    return bytes(serialize_message(message))
+
+
+def a_battery(fraction: float) -> bytes:
+    return bytes(serialize_message(BatteryState(percentage=fraction)))
+
+
+Said = tuple[str, float, bytes]  # role, seconds since BEGAN_NS, what was said
+
+
+def write_run(path: Path, said: Iterable[Said], *, end: bool = True, info: Any = None) -> Path:
+    file = RunFile(path, INFO if info is None else info)
+    for role, at_s, data in said:
+        file.write(channels()[role], data, BEGAN_NS + round(at_s * 1e9))
+    file.flush()
+    if end:
+        file.finish({'dropped': '0', 'why': 'the end of the test'})
+    else:
+        file.close()
+    return path

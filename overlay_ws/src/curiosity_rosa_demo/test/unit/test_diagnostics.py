@@ -1,0 +1,198 @@
+"""What the nodes say of themselves: the message, and what each of them finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import serialize_message
+
+from curiosity_rosa_demo.adapter.diagnosis import diagnose as diagnose_adapter
+from curiosity_rosa_demo.adapter.mast import Mast, MastAction
+from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.agent.diagnosis import diagnose as diagnose_agent
+from curiosity_rosa_demo.domain.brain import (
+    BatteryLevel,
+    BrainState,
+    Mode,
+    QueuedTask,
+    RobotState,
+    TasksState,
+)
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level, finding, status_of, value_text
+from fake_robot import FakeRobot
+
+CONFIG = load_config()
+SILENT: dict[str, float | None] = {'odometry': None, 'joint states': None, 'heartbeat': None}
+
+words = st.text(max_size=30)
+
+
+@given(st.dictionaries(words, st.sampled_from(Level)), words)
+def test_a_finding_is_as_bad_as_the_worst_and_tells_all(
+    amiss: dict[str, Level], well: str
+) -> None:
+    found = finding(amiss, well)
+    real = {text: level for text, level in amiss.items() if text}
+    assert found.level == max(real.values(), default=Level.OK)
+    if real:
+        assert all(text in found.message for text in real)
+    else:
+        assert found.message == well
+
+
+@given(
+    st.text(),
+    st.dictionaries(
+        st.text(st.characters(codec='utf-8', exclude_characters='\0'), max_size=10),
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        max_size=5,
+    ),
+)
+def test_whatever_a_finding_holds_can_be_sent(message: str, values: dict[str, object]) -> None:
+    status = status_of('/ns/adapter', 'rover', Finding(Level.WARN, message, values))
+    assert serialize_message(status)
+    assert (status.name, status.level) == ('ns/adapter: rover', b'\x01')
+    assert [each.key for each in status.values] == list(values)
+
+
+@pytest.mark.parametrize(
+    ('value', 'text'),
+    [
+        (None, 'unknown'),
+        (True, 'true'),
+        (0.12345, '0.123'),
+        (float('nan'), 'unknown'),
+        (float('inf'), 'unknown'),
+        (3, '3'),
+        ('', ''),
+        ('\ud800', '?'),
+    ],
+)
+def test_a_figure_as_text(value: object, text: str) -> None:
+    assert value_text(value) == text
+
+
+# --- adapter -------------------------------------------------------------------------------------
+
+
+class Adapter:
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.guard = MotionGuard(
+            CONFIG.thresholds.motion, CONFIG.thresholds.mast, clock=lambda: self.now
+        )
+
+    def settle(self) -> None:
+        """Let it stop as at each start, and close the mast."""
+        self.guard.stop_answered(self.guard.poll().stop_call or 0)
+        self.guard.poll()
+        self.guard.begin_mast(MastAction.CLOSE)
+        self.guard.mast_answered()
+        self.now += 10.0
+        self.guard.poll()
+        assert (self.guard.stopping, self.guard.mast) == (False, Mast.CLOSED)
+
+    def find(self, **facts: Any) -> Finding:
+        given = {'e_stop': False, 'missing': [], 'ages_s': SILENT, **facts}
+        return diagnose_adapter(self.guard, **given)
+
+
+def test_an_adapter_that_knows_its_rover_is_well() -> None:
+    adapter = Adapter()
+    adapter.settle()
+    found = adapter.find(ages_s={**SILENT, 'odometry': 0.1})
+    assert (found.level, found.message) == (Level.OK, 'standing still')
+    assert found.values['odometry_age_s'] == 0.1
+    assert found.values['joint_states_age_s'] is None
+    adapter.guard.begin_move()
+    assert adapter.find().message == 'moving'
+
+
+@pytest.mark.parametrize(
+    ('facts', 'level', 'text'),
+    [
+        ({'missing': ['/move_stop']}, Level.ERROR, 'Service unavailable: /move_stop'),
+        ({'ages_s': {'odometry': 7.0}}, Level.ERROR, 'No odometry for 7 s'),
+        ({'ages_s': {'odometry': 1.9}}, Level.OK, 'standing still'),
+        ({'e_stop': True}, Level.WARN, 'E-stop pressed'),
+    ],
+)
+def test_what_the_adapter_lacks_is_named(facts: dict[str, Any], level: Level, text: str) -> None:
+    adapter = Adapter()
+    adapter.settle()
+    found = adapter.find(**facts)
+    assert (found.level, found.message) == (level, text)
+
+
+def test_an_adapter_that_has_just_started_knows_no_mast() -> None:
+    found = Adapter().find()
+    assert found.level is Level.WARN
+    assert found.message == 'Mast unknown: mast_close makes it known'
+    assert (found.values['mast'], found.values['move_allowed']) == ('unknown', False)
+    assert found.values['stopping'] is True
+
+
+def test_a_stop_that_fails_is_told_with_its_reason() -> None:
+    adapter = Adapter()
+    adapter.settle()
+    adapter.guard.request_stop()
+    number = adapter.guard.poll().stop_call
+    adapter.guard.stop_failed(number or 0, 'Service timeout: /move_stop')
+    adapter.guard.poll()
+    assert adapter.find().message == 'Stopping: Service timeout: /move_stop'
+
+
+# --- agent ---------------------------------------------------------------------------------------
+
+
+def agent(tasks: TasksState | None = None, robot: RobotState | None = None) -> FakeRobot:
+    fake = FakeRobot()
+    fake.brain = BrainState(tasks=tasks or TasksState(), robot=robot or RobotState())
+    return fake
+
+
+def test_an_idle_agent_is_well() -> None:
+    found = diagnose_agent(agent(), CONFIG.agent.llm)
+    assert (found.level, found.message) == (Level.OK, 'IDLE')
+    assert found.values['battery_pct'] is None
+    assert found.values['model'] == 'routine'
+
+
+def test_an_agent_tells_its_tasks_and_its_battery() -> None:
+    queue = [
+        QueuedTask(task_id=str(number), goal='go', status=status)
+        for number, status in enumerate(['ACTIVE', 'PENDING', 'PENDING'])
+    ]
+    rover = RobotState(battery_pct=42.0, battery_state=BatteryLevel.OK)
+    found = diagnose_agent(agent(TasksState(mode=Mode.EXEC, queue=queue), rover), CONFIG.agent.llm)
+    assert found.message == 'EXEC'
+    counted = {key: found.values[key] for key in ('tasks_active', 'tasks_pending', 'tasks_paused')}
+    assert counted == {'tasks_active': 1, 'tasks_pending': 2, 'tasks_paused': 0}
+    assert found.values['battery_pct'] == 42.0
+
+
+@pytest.mark.parametrize(
+    ('tasks', 'robot', 'text'),
+    [
+        (TasksState(mode=Mode.SAFE, mode_reason='E-stop'), RobotState(), 'SAFE: E-stop'),
+        (TasksState(), RobotState(safety_latch='tilt'), 'Latched until :clear: tilt'),
+        (TasksState(), RobotState(silent=['scan', 'battery']), 'Silent: scan, battery'),
+    ],
+)
+def test_what_keeps_an_agent_from_acting_is_an_error(
+    tasks: TasksState, robot: RobotState, text: str
+) -> None:
+    found = diagnose_agent(agent(tasks, robot), CONFIG.agent.llm)
+    assert (found.level, found.message) == (Level.ERROR, text)
+
+
+def test_an_agent_that_cannot_begin_yet_says_why() -> None:
+    fake = agent()
+    fake.not_ready = 'waiting for the adapter'
+    found = diagnose_agent(fake, CONFIG.agent.llm)
+    assert (found.level, found.message) == (Level.WARN, 'waiting for the adapter')
+    assert found.values['ready'] is False

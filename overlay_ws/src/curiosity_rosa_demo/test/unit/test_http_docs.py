@@ -1,0 +1,105 @@
+"""docs/http.md: its examples run by curl against a real server, mission and console; and it leaves
+no route out."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from control_world import Controls
+from curiosity_rosa_demo.agent.http.robot import Picture
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.http_thread import HttpThread
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain import Question
+from fake_robot import jpeg
+from http_examples import PAGE, Example, examples
+from mission_world import CONFIG, Bench
+
+SETTINGS = CONFIG.agent.http.model_copy(update={'port': 0})
+EXAMPLES = examples()
+DRIVE = Question(
+    id='q3f9a1',
+    text='Drive?',
+    op={'skill': 'move_forward', 'arguments': {'duration_s': 4.0}},
+    asked_at=4e9,
+)
+
+
+class Served:
+    """A robot behind a server: something runs, something waits, and somebody is asked."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, controls = bench, Controls(bench)
+        picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
+        controls.eyes.shown = picture
+        runner = bench.mission.runner
+        self.server = HttpThread(
+            lambda: create_app(runner, robot=controls.robot, settings=SETTINGS), SETTINGS
+        )
+        bench.session.asks = [DRIVE]
+        bench.console.enter('go')
+        bench.asked(DRIVE)
+        waiting = Task('mast_open', metadata={'arguments': {}})
+        self.task = bench.mission.call(runner.submit(waiting)).id
+        self.url = self.server.start().rstrip('/')
+
+    def run(self, example: Example, folder: Path) -> str:
+        return example.run(folder, URL=self.url, TASK=self.task, QUESTION=DRIVE.id)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with Bench(tmp_path) as bench:
+        served = Served(bench)
+        yield served
+        served.server.close()
+
+
+@pytest.mark.parametrize('example', EXAMPLES, ids=[each.command[:60] for each in EXAMPLES])
+def test_an_example_of_the_page_works(served: Served, example: Example, tmp_path: Path) -> None:
+    said = served.run(example, tmp_path)
+    assert said or example.streams or ' -o ' in example.command
+
+
+def test_what_an_example_does_is_done(served: Served, tmp_path: Path) -> None:
+    def of(part: str) -> Example:
+        return next(each for each in EXAMPLES if part in each.command)
+
+    served.run(of('-X PATCH'), tmp_path)
+    assert served.bench.mission.find(served.task).priority == 7
+    served.run(of('-X DELETE'), tmp_path)
+    assert served.bench.mission.find(served.task).state.name == 'CANCELLED'
+    served.run(of('camera.jpg'), tmp_path)
+    assert (tmp_path / 'frame.jpg').read_bytes() == jpeg(1.0)
+    served.run(of('/stop'), tmp_path)
+    assert served.bench.session.stops == 1
+
+
+def test_an_example_that_no_longer_works_is_seen(served: Served, tmp_path: Path) -> None:
+    for wrong in ('curl "$URL/nothing"', 'curl "$UNSET/health"', 'curl -X PUT "$URL/stop"'):
+        with pytest.raises(AssertionError, match='curl'):
+            served.run(Example(wrong), tmp_path)
+    with pytest.raises(AssertionError, match=r'nothing of .*colour'):
+        served.run(Example('curl "$URL/healthz"', {'colour': 1}), tmp_path)
+
+
+def test_every_route_has_an_example(tmp_path: Path) -> None:
+    with Bench(tmp_path) as bench:
+        app = create_app(bench.mission.runner, robot=Controls(bench).robot, settings=SETTINGS)
+        routes = {
+            (method.upper(), re.sub(r'\{[a-z_]+\}', '*', path))
+            for path, methods in app.openapi()['paths'].items()
+            for method in methods
+        }
+    shown = set()
+    for each in EXAMPLES:
+        method = re.findall(r'-X ([A-Z]+)', each.command) or ['GET']
+        path = re.findall(r'"\$URL(/[^"?]*)', each.command)[0]
+        shown.add((method[0], re.sub(r'\$[A-Z]+', '*', path)))
+    assert shown == routes
+    assert all(f'`{path}`' in PAGE or path in PAGE for _, path in routes if '*' not in path)

@@ -1,0 +1,307 @@
+"""Server-sent events: numbered, resumed where a client left off, and nobody is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from fastapi import FastAPI
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.http import stream
+from curiosity_rosa_demo.agent.http.access import RunnerAccess
+from curiosity_rosa_demo.agent.http.events import EventHub
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.domain.models import TraceKind
+from fake_robot import FakeRobot
+from harness import wait_until
+from http_world import Wire, client, settings, with_robot
+from skill_world import LONG_S, in_loop
+
+
+def read(body: bytes) -> list[dict[str, Any]]:
+    """The events of a stream; comments and ``retry`` are left out."""
+    events = []
+    for block in body.decode().split('\n\n')[:-1]:
+        fields = dict(
+            line.split(': ', 1) for line in block.split('\n') if not line.startswith(':')
+        )
+        if 'data' in fields:
+            events.append({**fields, 'data': json.loads(fields['data'])})
+    return events
+
+
+def hub(**options: Any) -> EventHub:
+    return EventHub(RunnerAccess(SkillRunner(':memory:'), None), None, **options)
+
+
+def publish(events: EventHub, count: int) -> None:
+    for n in range(count):
+        events.publish('trace', json.dumps({'n': n}))
+
+
+# --- what comes --------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_trace_events_and_the_life_of_tasks_come_as_they_happen():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        async with client(app) as http, Wire(app, 'GET', '/events') as wire:
+            await wire.got('retry: 2000\n\n')
+            told = robot.trace(TraceKind.OBSERVE, 'hello\nworld: \u4f60\u597d')
+            await wire.got(told.event_id)
+            task = (await http.post('/tasks', json={'name': 'mast_close'})).json()
+            await wire.got('task_complete')
+        events = read(wire.body)
+        assert wire.status == 200
+        assert events[0]['event'] == 'trace'
+        assert events[0]['data'] == told.model_dump(mode='json')
+        states = [
+            (each['data']['type'], each['data'].get('after'))
+            for each in events
+            if each['event'] == 'task' and each['data']['task_id'] == task['id']
+        ]
+        assert states == [
+            ('task_submit', None),
+            ('task_state', 'active'),
+            ('task_complete', 'completed'),
+        ]
+        numbers = [int(each['id'].rpartition('-')[2]) for each in events]
+        assert numbers == list(range(numbers[0], numbers[0] + len(events)))
+
+
+@in_loop
+async def test_a_client_that_comes_back_gets_what_it_has_missed_and_no_more():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        async with Wire(app, 'GET', '/events') as wire:
+            await wire.got('retry')
+            robot.trace(TraceKind.OBSERVE, 'one')
+            await wire.got('one')
+        [first] = read(wire.body)
+        robot.trace(TraceKind.OBSERVE, 'two')
+        robot.trace(TraceKind.OBSERVE, 'three')
+        async with Wire(app, 'GET', '/events', last_event_id=first['id']) as wire:
+            await wire.got('three')
+            robot.trace(TraceKind.OBSERVE, 'four')
+            await wire.got('four')
+        assert [each['data']['message'] for each in read(wire.body)] == ['two', 'three', 'four']
+
+
+@in_loop
+async def test_an_event_that_is_too_large_for_people_comes_without_its_data():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        async with Wire(app, 'GET', '/events') as wire:
+            await wire.got('retry')
+            robot.trace(TraceKind.OBSERVE, 'much', data={'text': 'x' * 100_000})
+            await wire.got('much')
+        [event] = read(wire.body)
+        assert list(event['data']['data']) == ['dropped']
+
+
+@in_loop
+async def test_a_silent_stream_is_kept_open_by_comments():
+    events = hub(heartbeat_s=0.01)
+    chunks = events.listen(None).chunks()
+    assert await anext(chunks) == b'retry: 2000\n\n'
+    assert await asyncio.wait_for(anext(chunks), LONG_S) == b': still here\n\n'
+    publish(events, 1)
+    assert b'"n": 0' in await asyncio.wait_for(anext(chunks), LONG_S)
+    await chunks.aclose()
+
+
+@hypothesis_settings(deadline=None)
+@given(st.integers(1, 20), st.integers(0, 40), st.integers(0, 45))
+def test_what_is_missed_is_what_is_kept_after_the_last_id(kept: int, told: int, seen: int):
+    events = hub(kept=kept)
+    publish(events, told)
+    missed = read(b''.join(events._since(f'{events.process}-{seen}')))
+    expected = range(max(seen, told - kept) + 1, told + 1) if seen <= told else range(1, told + 1)
+    numbers = [int(each['id'].rpartition('-')[2]) for each in missed if 'id' in each]
+    assert numbers == list(expected)[-kept:]
+    lost = seen > told or seen < told - kept
+    assert [each['event'] for each in missed].count('gap') == lost
+    if lost:
+        assert missed[0]['event'] == 'gap'
+
+
+@hypothesis_settings(deadline=None)
+@given(st.text(max_size=30) | st.from_regex(r'[0-9a-f]{8}-[0-9]{1,25}', fullmatch=True))
+def test_any_other_last_id_gets_all_that_is_kept_and_is_told_of_the_gap(last_id: str):
+    events = hub(kept=5)
+    publish(events, 3)
+    missed = read(b''.join(events._since(last_id)))
+    assert [each['event'] for each in missed] == ['gap', 'trace', 'trace', 'trace']
+
+
+@in_loop
+async def test_a_mission_that_does_not_answer_keeps_no_server_from_starting():
+    with FakeRobot() as robot:
+        robot.deaf = True
+        app = create_app(robot.runner, robot=robot)
+        async with app.router.lifespan_context(app), client(app) as http:
+            assert (await http.post('/stop')).status_code == 200
+            assert (await http.get('/events')).status_code == 503
+            robot.deaf = False
+            async with Wire(app, 'GET', '/events') as wire:
+                await wire.got('retry')
+                robot.trace(TraceKind.OBSERVE, 'once')
+                await http.post('/tasks', json={'name': 'mast_close'})
+                await wire.got('task_complete')
+            assert [each['data'].get('message') for each in read(wire.body)].count('once') == 1
+
+
+# --- who is dropped ----------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_client_that_takes_nothing_is_dropped_and_the_others_get_everything(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(stream, 'SEND_WAIT_S', 1000.0)  # it is not the time that drops it
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
+        async with slow, quick:
+            await slow.got('retry')
+            await quick.got('retry')
+            slow.taking.clear()
+            for n in range(600):
+                robot.trace(TraceKind.OBSERVE, f'event {n}')
+                if n % 50 == 0:  # as slow as a quick client reads
+                    await quick.got(f'event {n}')
+            await quick.got('event 599')
+            await asyncio.wait_for(slow.ended(), LONG_S)
+            assert not quick.done.done()
+        assert len(read(quick.body)) == 600
+        seen = read(slow.body)[-1]['id'] if read(slow.body) else ''
+        async with Wire(app, 'GET', '/events', last_event_id=seen) as again:
+            await again.got('event 599')
+
+
+@in_loop
+async def test_a_client_that_is_gone_is_forgotten():
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            app = http._transport.app
+            wire = Wire(app, 'GET', '/events')
+            async with wire:
+                await wire.got('retry')
+                assert 'curiosity_event_clients 1.0' in (await http.get('/metrics')).text
+                wire.leave()
+                await wire.ended()
+            assert 'curiosity_event_clients 0.0' in (await http.get('/metrics')).text
+
+
+@in_loop
+async def test_a_send_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stream, 'SEND_WAIT_S', 0.05)
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        async with Wire(app, 'GET', '/camera.mjpg') as wire:
+            await wire.got('--frame')
+            wire.taking.clear()
+            await wire.ended()
+
+
+@in_loop
+async def test_streams_leave_room_for_requests():
+    with FakeRobot() as robot:
+        config = settings(max_connections=4)
+        app = create_app(robot.runner, robot=robot, settings=config)
+        async with client(app) as http:
+            one, two = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/camera.mjpg')
+            async with one, two:
+                await one.got('retry')
+                await two.got('--frame')
+                for path in ('/events', '/camera.mjpg'):
+                    answer = await http.get(path)
+                    assert answer.status_code == 503
+                    assert '2 streams' in answer.json()['detail']
+                assert (await http.post('/stop')).status_code == 200
+            async with Wire(app, 'GET', '/events') as wire:  # a seat is free again
+                await wire.got('retry')
+
+
+@in_loop
+async def test_the_end_of_the_app_ends_the_streams():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        wire = Wire(app, 'GET', '/events')
+        async with app.router.lifespan_context(app):
+            await wire.__aenter__()
+            await wire.got('retry')
+        await wire.ended()
+        assert robot._hearers == []
+
+
+# --- over a socket -----------------------------------------------------------------------------
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[int]:
+    """The app on a port of its own; the port."""
+    config = uvicorn.Config(app, port=0, log_level='critical', timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        wait_until(lambda: server.started, 'the server')
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(LONG_S)
+    assert not thread.is_alive()
+
+
+def test_a_stop_is_answered_before_its_body_has_come_and_the_connection_goes_on():
+    with FakeRobot() as robot, served(create_app(robot.runner, robot=robot)) as port:
+        with socket.create_connection(('127.0.0.1', port)) as line:
+            line.settimeout(LONG_S)
+            head = f'POST /stop HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: 5\r\n\r\n'
+            line.sendall(head.encode())
+            assert line.recv(65536).startswith(b'HTTP/1.1 200')
+        assert robot.stops == ['HTTP']
+        with socket.create_connection(('127.0.0.1', port)) as line:
+            line.settimeout(LONG_S)
+            line.sendall(head.encode() + b'12345' + head.encode() + b'12345')
+            text = b''
+            while text.count(b'"stopped"') < 2:
+                part = line.recv(65536)
+                assert part, text
+                text += part
+
+
+def test_a_client_that_does_not_read_is_dropped_while_the_others_are_served():
+    with FakeRobot() as robot, served(create_app(robot.runner, robot=robot)) as port:
+        request = f'GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n'.encode()
+        with socket.create_connection(('127.0.0.1', port)) as slow:
+            slow.sendall(request)
+            wait_until(lambda: len(robot._hearers) == 1, 'the hub to listen')
+            assert slow.recv(12) == b'HTTP/1.1 200'  # and not a byte more
+            data = {'text': 'x' * 8000}
+
+            def dropped() -> bool:
+                for _ in range(50):
+                    robot.trace(TraceKind.OBSERVE, 'much', data=data)
+                with socket.create_connection(('127.0.0.1', port)) as quick:
+                    quick.sendall(request.replace(b'/events', b'/metrics'))
+                    quick.settimeout(LONG_S)
+                    text = b''
+                    while b'curiosity_event_clients ' not in text:
+                        text += quick.recv(65536)
+                return b'curiosity_event_clients 0.0' in text
+
+            wait_until(dropped, 'the slow client to be dropped')

@@ -1,0 +1,400 @@
+"""Who is let in: by name of the server, by origin, by token, by session."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import WebSocket
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.http.host_check import (
+    BindingError,
+    Names,
+    check_binding,
+    is_loopback,
+    name_of,
+)
+from curiosity_rosa_demo.agent.http.robot import Robot
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.http.session import LASTS_S, Sessions, cookie_name
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from fake_robot import FakeRobot
+from http_world import HOST, URL, alone, client, settings, with_robot
+from skill_world import in_loop
+
+TOKEN = 'correct horse battery staple'
+BEARER = {'Authorization': f'Bearer {TOKEN}'}
+OWN = {'Origin': URL, 'Sec-Fetch-Site': 'same-origin'}
+PAGE = {'Accept': 'text/html,*/*', 'Sec-Fetch-Site': 'none', 'Sec-Fetch-Mode': 'navigate'}
+JOB = {'name': 'mast_close'}
+
+
+def app_with_page(token: str = '', robot: Robot | None = None) -> Any:
+    app = create_app(SkillRunner(':memory:'), token=token, robot=robot)
+
+    @app.get('/')
+    async def page() -> str:
+        return 'the page'
+
+    @app.websocket('/ws')
+    async def websocket(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.close()
+
+    return app
+
+
+async def opens(app: Any, **headers: str) -> bool:
+    """Whether a websocket is accepted."""
+    sent: list[dict[str, Any]] = []
+    messages = [{'type': 'websocket.disconnect', 'code': 1000}, {'type': 'websocket.connect'}]
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    names = {'host': HOST, **{name.replace('_', '-'): value for name, value in headers.items()}}
+    scope = {
+        'type': 'websocket',
+        'scheme': 'ws',
+        'path': '/ws',
+        'raw_path': b'/ws',
+        'query_string': b'',
+        'root_path': '',
+        'headers': [(name.encode(), value.encode()) for name, value in names.items()],
+        'client': ('127.0.0.1', 1),
+        'server': ('127.0.0.1', 8765),
+        'subprotocols': [],
+    }
+    await app(scope, receive, send)
+    return sent[0]['type'] == 'websocket.accept'
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+@in_loop
+@pytest.mark.parametrize(
+    'host',
+    ['localhost', 'LOCALHOST:1', '127.0.0.1:8765', '127.9.9.9', '[::1]:8765', 'localhost.:80'],
+)
+async def test_the_loopback_is_asked_by_any_of_its_names(host: str):
+    async with alone() as http:
+        assert (await http.get('/health', headers={'Host': host})).status_code == 200
+
+
+@in_loop
+@pytest.mark.parametrize(
+    'host',
+    ['evil.example', '192.168.1.5:8765', 'localhost.evil.example', '0.0.0.0', '[::2]', '10.0.0.1'],
+)
+async def test_a_name_that_is_not_ours_is_misdirected(host: str):
+    async with alone() as http:
+        for path in ('/health', '/healthz', '/stop'):
+            answer = await http.get(path, headers={'Host': host})
+            assert answer.status_code == 421
+            assert answer.json()['title'] == 'Misdirected Request'
+        assert not await opens(app_with_page(), host=host)
+
+
+@in_loop
+@pytest.mark.parametrize('host', ['', 'a b', 'a@localhost', 'localhost:x', '[::1', 'localhost/x'])
+async def test_what_is_no_name_is_refused(host: str):
+    async with alone() as http:
+        assert (await http.get('/health', headers={'Host': host})).status_code == 400
+
+
+@in_loop
+async def test_a_request_has_one_host():
+    async with alone() as http:
+        two = [('Host', 'localhost'), ('Host', 'evil.example')]
+        assert (await http.get('/health', headers=two)).status_code == 400
+
+
+def test_names_that_are_configured_count():
+    names = Names(settings(host='192.168.1.5', hosts=['Rover.local']))
+    assert 'rover.local' in names
+    assert '192.168.1.5' in names
+    assert '192.168.1.6' not in names
+
+
+def test_where_it_listens_on_all_addresses_any_address_counts_but_no_name():
+    for host in ('0.0.0.0', '::'):
+        names = Names(settings(host=host))
+        assert '192.168.1.5' in names
+        assert 'fe80::1' in names
+        assert 'evil.example' not in names
+
+
+@hypothesis_settings(deadline=None)
+@given(st.text(string.ascii_letters + string.digits + '.-', min_size=1, max_size=30))
+def test_no_other_name_is_ours(name: str):
+    asked = name_of(name.encode())
+    ours = name.lower().removesuffix('.') == 'localhost' or is_loopback(name)
+    assert asked is None or (asked in Names(settings())) is ours
+
+
+@hypothesis_settings(deadline=None)
+@given(st.binary(max_size=40))
+def test_no_host_header_breaks_the_check(host: bytes):
+    name = name_of(host)
+    assert name is None or (name != '' and name in host.decode().lower())
+
+
+def test_only_the_loopback_needs_no_token():
+    for host in ('127.0.0.1', '::1', 'localhost', '127.1.2.3'):
+        check_binding(settings(host=host), '')
+    for host in ('0.0.0.0', '192.168.1.5', '::', 'rover.local'):
+        check_binding(settings(host=host), TOKEN)
+        for token in ('', '  '):
+            with pytest.raises(BindingError, match=r'CURIOSITY_HTTP_TOKEN') as caught:
+                check_binding(settings(host=host), token)
+            assert host in str(caught.value)
+
+
+# --- origins -----------------------------------------------------------------------------------
+
+
+@in_loop
+@pytest.mark.parametrize(
+    'headers',
+    [
+        {'Origin': 'http://evil.example'},
+        {'Origin': 'http://127.0.0.1:3000'},  # another program of this machine
+        {'Origin': 'null'},
+        {'Origin': f'{URL}.evil.example'},
+        {'Origin': URL, 'Sec-Fetch-Site': 'cross-site'},
+        {'Sec-Fetch-Site': 'cross-site'},
+        {'Sec-Fetch-Site': 'same-site'},
+        {'Sec-Fetch-Site': 'nonsense'},
+    ],
+)
+async def test_what_another_site_sends_changes_nothing(headers: dict[str, str]):
+    with FakeRobot() as robot:
+        async with with_robot(robot, token=TOKEN) as http:
+            http.headers.update(BEARER)
+            for method, path in (('POST', '/stop'), ('POST', '/tasks'), ('DELETE', '/tasks/x')):
+                answer = await http.request(method, path, headers=headers, json=JOB)
+                assert answer.status_code == 403
+            assert (robot.stops, (await http.get('/tasks')).json()) == ([], [])
+
+
+@in_loop
+async def test_another_site_may_link_to_us_but_embed_nothing():
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            foreign = {'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors'}
+            assert (await http.get('/camera.jpg', headers=foreign)).status_code == 403
+            assert (await http.get('/events', headers=foreign)).status_code == 403
+            linked = {**foreign, 'Sec-Fetch-Mode': 'navigate'}
+            answer = await http.get('/health', headers=linked)
+            assert answer.status_code == 200
+            assert answer.headers['x-frame-options'] == 'DENY'
+            assert 'access-control-allow-origin' not in answer.headers
+            preflight = await http.options('/tasks', headers={'Origin': 'http://evil.example'})
+            assert 'access-control-allow-origin' not in preflight.headers
+
+
+@in_loop
+async def test_a_page_of_ours_needs_its_session_for_what_acts_but_the_stop():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        async with client(app, headers=OWN) as http:
+            assert (await http.post('/tasks', json=JOB)).status_code == 403
+            assert (await http.get('/tasks')).json() == []
+            assert (await http.post('/stop')).status_code == 200
+            http.cookies.set(cookie_name(HOST.encode()), app.state.sessions.create())
+            assert (await http.post('/tasks', json=JOB)).status_code == 201
+
+
+@in_loop
+async def test_a_websocket_needs_our_origin_and_the_session():
+    app = app_with_page()
+    cookie = f'{cookie_name(HOST.encode())}={app.state.sessions.create()}'
+    assert await opens(app, origin=URL, cookie=cookie)
+    assert not await opens(app, origin=URL)
+    assert not await opens(app, origin='http://evil.example', cookie=cookie)
+    assert not await opens(app, origin='http://127.0.0.1:3000', cookie=cookie)
+    assert not await opens(app_with_page(TOKEN))
+    assert await opens(app_with_page(TOKEN), authorization=f'Bearer {TOKEN}')
+
+
+# --- token -------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_with_a_token_nothing_but_healthz_answers_without():
+    with FakeRobot() as robot:
+        async with with_robot(robot, token=TOKEN) as http:
+            described = (await http.get('/openapi.json', headers=BEARER)).json()['paths']
+            routes = [(m.upper(), path) for path, each in described.items() for m in each]
+            assert ('GET', '/camera.jpg') in routes
+            for method, path in [*routes, ('GET', '/openapi.json'), ('GET', '/nowhere')]:
+                answer = await http.request(method, path)
+                assert answer.status_code == (200 if path == '/healthz' else 401), path
+                if path != '/healthz':
+                    assert answer.headers['www-authenticate'].startswith('Bearer')
+                    assert answer.json()['status'] == 401
+            assert robot.stops == []
+
+
+@in_loop
+@pytest.mark.parametrize(
+    'given_',
+    [
+        'Bearer wrong',
+        f'Bearer {TOKEN} ',
+        f'Bearer {TOKEN}x',
+        f'Bearer {TOKEN[:-1]}',
+        f'Basic {TOKEN}',
+        TOKEN,
+        'Bearer',
+        'Bearer é',
+    ],
+)
+async def test_only_the_token_itself_is_the_token(given_: str):
+    async with client(app_with_page(TOKEN)) as http:
+        headers = {'Authorization': given_.encode()}
+        right = given_.strip() == f'Bearer {TOKEN}'
+        assert (await http.get('/health', headers=headers)).status_code == (200 if right else 401)
+        two = [('Authorization', f'Bearer {TOKEN}'), ('Authorization', 'Bearer wrong')]
+        assert (await http.get('/health', headers=two)).status_code == 401
+
+
+@in_loop
+async def test_a_token_may_be_of_any_script():
+    token = '火星の車'
+    async with client(app_with_page(token)) as http:
+        headers = {'Authorization': f'Bearer {token}'.encode()}
+        assert (await http.get('/health', headers=headers)).status_code == 200
+
+
+# --- the page's session ------------------------------------------------------------------------
+
+
+@in_loop
+async def test_the_page_gets_a_session_that_no_script_and_no_other_site_sees():
+    async with client(app_with_page(), headers=PAGE) as http:
+        answer = await http.get('/')
+        assert answer.status_code == 200
+        cookie = answer.headers['set-cookie']
+        assert cookie.startswith('curiosity_8765=')
+        assert 'HttpOnly' in cookie
+        assert 'SameSite=Strict' in cookie
+        assert 'set-cookie' not in (await http.get('/')).headers  # it has one
+        assert 'set-cookie' not in (await http.get('/health')).headers
+
+
+@in_loop
+async def test_the_token_opens_the_page_once_and_leaves_the_address():
+    async with client(app_with_page(TOKEN), headers=PAGE) as http:
+        assert (await http.get('/')).status_code == 401
+        assert 'form method="post" action="/login"' in (await http.get('/')).text
+        assert (await http.get('/', params={'token': 'wrong'})).status_code == 401
+        assert not http.cookies
+        answer = await http.get('/', params={'token': TOKEN, 'view': 'map'})
+        assert (answer.status_code, answer.headers['location']) == (303, '/?view=map')
+        assert TOKEN not in str(answer.headers)
+        assert (await http.get('/')).text == '"the page"'
+        assert (await http.get('/tasks')).status_code == 200
+
+
+@in_loop
+async def test_the_form_opens_the_page():
+    async with client(app_with_page(TOKEN), headers=PAGE) as http:
+        assert (await http.get('/login')).status_code == 200
+        own = {**OWN, 'Sec-Fetch-Mode': 'navigate'}
+        wrong = await http.post('/login', data={'token': 'wrong'}, headers=own)
+        assert wrong.status_code == 401
+        assert 'This is not the token.' in wrong.text
+        assert (await http.post('/login', data={}, headers=own)).status_code == 200
+        foreign = await http.post('/login', data={'token': TOKEN}, headers={'Origin': 'null'})
+        assert foreign.status_code == 403
+        answer = await http.post('/login', data={'token': TOKEN}, headers=own)
+        assert (answer.status_code, answer.headers['location']) == (303, '/')
+        assert (await http.get('/')).text == '"the page"'
+        again = await http.post('/tasks', json=JOB, headers=OWN)
+        assert again.status_code == 201
+
+
+@in_loop
+async def test_a_broken_cookie_is_no_session():
+    name = cookie_name(HOST.encode())
+    async with client(app_with_page(TOKEN)) as http:
+        for cookie in (f'{name}=1.{"0" * 32}.{"0" * 64}', f'{name}=', 'a=b; \x01', f'{name}="é"'):
+            answer = await http.get('/health', headers={'Cookie': cookie.encode('latin-1')})
+            assert answer.status_code == 401
+
+
+def test_a_session_ends_and_belongs_to_one_token():
+    at = [1_000_000.0]
+    sessions = Sessions(TOKEN, clock=lambda: at[0])
+    session = sessions.create()
+    assert sessions.valid(session)
+    assert Sessions(TOKEN, clock=lambda: at[0]).valid(session)  # after a restart
+    assert not Sessions('other', clock=lambda: at[0]).valid(session)
+    assert not Sessions(clock=lambda: at[0]).valid(session)
+    at[0] += LASTS_S
+    assert not sessions.valid(session)
+    one, other = Sessions(), Sessions()
+    assert one.valid(one.create())
+    assert not one.valid(other.create())
+
+
+SESSIONS = Sessions(TOKEN, clock=lambda: 0.0)
+SESSION = SESSIONS.create()
+
+
+@hypothesis_settings(deadline=None)
+@given(st.integers(0, len(SESSION) - 1), st.sampled_from('0123456789abcdef.x'))
+def test_a_session_cannot_be_changed(index: int, letter: str):
+    changed = SESSION[:index] + letter + SESSION[index + 1 :]
+    assert SESSIONS.valid(changed) is (changed == SESSION)
+
+
+@hypothesis_settings(deadline=None)
+@given(st.text(max_size=120))
+def test_no_text_is_a_session(text: str):
+    assert not SESSIONS.valid(text)
+
+
+def test_two_servers_of_a_machine_have_cookies_of_their_own():
+    hosts = (b'localhost:1', b'localhost:2', b'localhost', b'[::1]')
+    names = [cookie_name(host) for host in hosts]
+    assert names == ['curiosity_1', 'curiosity_2', 'curiosity_page', 'curiosity_page']
+
+
+# --- what nobody expected ----------------------------------------------------------------------
+
+
+@in_loop
+async def test_an_unexpected_error_is_a_plain_problem(caplog: pytest.LogCaptureFixture):
+    with FakeRobot() as robot:
+
+        def broken() -> Any:
+            raise RuntimeError('secret of the house')
+
+        robot.state = broken  # type: ignore[method-assign]
+        async with with_robot(robot) as http:
+            answer = await http.get('/plan')
+            assert answer.status_code == 500
+            assert answer.headers['content-type'] == 'application/problem+json'
+            assert 'secret' not in answer.text
+        assert 'secret of the house' in caplog.text
+
+
+@in_loop
+async def test_a_method_that_a_path_does_not_take_is_told_which_it_takes():
+    async with alone() as http:
+        for path, allowed in (('/tasks', 'GET, POST'), ('/tasks/x', 'DELETE, GET, PATCH')):
+            answer: httpx.Response = await http.put(path)
+            assert answer.status_code == 405
+            assert answer.headers['allow'] == allowed
+            assert answer.json()['status'] == 405

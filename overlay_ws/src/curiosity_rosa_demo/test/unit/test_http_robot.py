@@ -1,0 +1,346 @@
+"""The rover by HTTP: stop, say, approvals, plan, state, trace, camera, figures."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+
+import cv2
+import numpy as np
+import pytest
+from fastapi import FastAPI
+
+from curiosity_rosa_demo.agent.http import server
+from curiosity_rosa_demo.agent.http.camera import camera_routes
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.http.stream import Seats
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, ReactState
+from curiosity_rosa_demo.domain.models import TraceKind
+from fake_robot import FakeRobot
+from http_world import Wire, alone, client, settings, state_of, until, with_robot
+from skill_world import LONG_S, in_loop
+
+OP = {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
+
+
+# --- stop and say ------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_stop_answers_only_when_the_rover_was_told():
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            robot.stop_gate.clear()
+            stopping = asyncio.create_task(http.post('/stop'))
+            await until(lambda: robot.stops == ['HTTP'], 'the stop')
+            assert (await http.get('/healthz')).status_code == 200  # meanwhile nothing waits
+            assert not stopping.done()
+            robot.stop_gate.set()
+            answer = await asyncio.wait_for(stopping, LONG_S)
+            assert (answer.status_code, answer.json()) == (200, {'ok': True, 'answer': 'stopped'})
+
+
+@in_loop
+async def test_a_stop_that_the_rover_did_not_hear_is_no_success():
+    with FakeRobot() as robot:
+        robot.stop_outcome = Outcome(False, 'Service unavailable: /adapter/move_stop')
+        async with with_robot(robot) as http:
+            answer = await http.post('/stop')
+            assert answer.status_code == 503
+            assert answer.json()['detail'] == 'Service unavailable: /adapter/move_stop'
+
+
+@in_loop
+async def test_a_stop_needs_neither_the_mission_nor_a_body_that_ends():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        robot.deaf = True
+        stop = Wire(app, 'POST', '/stop', content_length='1000')  # of which nothing ever comes
+        async with stop:
+            await stop.ended()
+        assert stop.status == 200
+        robot.deaf = False
+
+
+@in_loop
+async def test_a_stop_cancels_what_runs():
+    with FakeRobot() as robot:
+        robot.paused = True
+        async with with_robot(robot) as http:
+            said = (await http.post('/say', json={'text': 'go to the light'})).json()
+            assert (said['ok'], said['task']['name']) == (True, 'react')
+            await http.post('/stop')
+            task = (await http.get(f'/tasks/{said["task"]["id"]}')).json()
+            assert (task['state'], task['reason']) == ('cancelled', 'Stopped by HTTP')
+
+
+@in_loop
+async def test_what_is_said_is_answered_as_at_the_console():
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            said = await http.post('/say', json={'text': ':nonsense'})
+            assert said.status_code == 200
+            assert said.json() == {
+                'ok': False,
+                'words': 'There is no command :nonsense; :help shows them',
+                'task': None,
+            }
+            assert (await http.post('/say', json={'text': ' '})).status_code == 422
+            assert robot.said == [':nonsense']
+
+
+@in_loop
+async def test_a_goal_is_reached():
+    with FakeRobot(step_s=0.0) as robot:
+        async with with_robot(robot) as http:
+            said = (await http.post('/say', json={'text': 'go to the light'})).json()
+            await state_of(http, said['task']['id'], 'completed')
+            assert (await http.get('/state')).json()['pose']['x'] == 8.0
+
+
+@in_loop
+async def test_what_was_said_is_not_a_failure_when_its_task_cannot_be_shown():
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            stop = await http.post('/say', json={'text': ':stop'})
+            assert stop.json() == {'ok': True, 'words': 'stopped', 'task': None}
+            robot.deaf_to.add('look')
+            said = await http.post('/say', json={'text': 'go to the light'})
+            assert (said.status_code, said.json()['task']) == (200, None)
+            robot.deaf_to.clear()
+            assert len((await http.get('/tasks')).json()) == 1
+
+
+# --- approvals ---------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_questions_are_listed_with_their_end_and_answered_once():
+    with FakeRobot() as robot:
+        question = robot.ask('Drive 2 s?', OP, ['it is near the fence'])
+        async with with_robot(robot) as http:
+            [shown] = (await http.get('/approvals')).json()
+            assert shown == {
+                **question.model_dump(mode='json'),
+                'until': question.asked_at + 300.0,
+            }
+            url = f'/approvals/{question.id}'
+            body = {'action': 'edit', 'arguments': {'duration_s': 1.0}, 'why': 'slowly'}
+            answer = await http.post(url, json=body)
+            assert (answer.status_code, answer.json()['ok']) == (200, True)
+            edited = (question.id, ApprovalAction.EDIT, {'duration_s': 1.0}, 'slowly')
+            assert robot.answers == [edited]
+            again = await http.post(url, json={'action': 'approve'})
+            assert again.status_code == 404
+            assert question.id in again.json()['detail']
+
+
+@in_loop
+async def test_a_question_is_answered_by_its_whole_id_only():
+    with FakeRobot() as robot:
+        question = robot.ask('Drive 2 s?', OP)
+        async with with_robot(robot) as http:
+            answer = await http.post(f'/approvals/{question.id[:-1]}', json={'action': 'approve'})
+            assert answer.status_code == 404
+            assert robot.answers == []
+
+
+@in_loop
+async def test_an_answer_that_came_too_late_is_a_409():
+    with FakeRobot() as robot:
+        question = robot.ask('Drive 2 s?', OP)
+        robot.answer_outcome = Outcome(False, 'It is not open any more')
+        async with with_robot(robot) as http:
+            answer = await http.post(f'/approvals/{question.id}', json={'action': 'approve'})
+            assert answer.status_code == 409
+            assert answer.json()['detail'] == 'It is not open any more'
+
+
+@in_loop
+async def test_an_answer_that_does_not_fit_changes_nothing():
+    with FakeRobot() as robot:
+        plain = robot.ask('Which way?')
+        async with with_robot(robot) as http:
+            for body, status in (
+                ({'action': 'edit'}, 422),
+                ({'action': 'approve', 'arguments': {}}, 422),
+                ({'action': 'APPROVE'}, 422),
+                ({}, 422),
+                ({'action': 'edit', 'arguments': {}}, 409),  # a plain question has none
+            ):
+                answer = await http.post(f'/approvals/{plain.id}', json=body)
+                assert answer.status_code == status, body
+            assert robot.answers == []
+            await http.post(f'/approvals/{plain.id}', json={'action': 'reject', 'why': 'no'})
+            assert robot.answers == [(plain.id, ApprovalAction.REJECT, None, 'no')]
+
+
+# --- what is known -----------------------------------------------------------------------------
+
+
+@in_loop
+async def test_plan_state_and_trace():
+    with FakeRobot() as robot:
+        plan = {'goal': 'look', 'steps': [{'step_id': 1, 'status': 'pending'}]}
+        robot.brain = BrainState(react=ReactState(goal='look', plan=plan))
+        for n in range(5):
+            robot.trace(TraceKind.ACT if n % 2 else TraceKind.RESULT, f'event {n}')
+        async with with_robot(robot) as http:
+            shown = (await http.get('/plan')).json()
+            assert shown == {'goal': 'look', 'plan': plan, 'answer': '', 'ok': False}
+            state = (await http.get('/state')).json()
+            assert BrainState.model_validate(state['brain']) == robot.brain
+            assert [node['name'] for node in state['nodes']] == [each.name for each in robot.nodes]
+
+            async def traced(query: str) -> list[str]:
+                return [each['message'] for each in (await http.get(f'/trace?{query}')).json()]
+
+            assert await traced('count=2') == ['event 3', 'event 4']
+            assert await traced('kind=ACT') == ['event 1', 'event 3']
+            assert await traced('kind=ACT&kind=RESULT&count=1') == ['event 4']
+            assert (await http.get('/trace?kind=act')).status_code == 422
+            assert (await http.get('/trace?count=0')).status_code == 422
+
+
+@in_loop
+async def test_without_a_robot_its_routes_are_neither_there_nor_described():
+    async with alone() as http:
+        paths = (await http.get('/openapi.json')).json()['paths']
+        assert '/tasks' in paths
+        for method, path in (('POST', '/stop'), ('GET', '/state'), ('GET', '/camera.jpg')):
+            assert path not in paths
+            assert (await http.request(method, path)).status_code == 404
+
+
+# --- camera ------------------------------------------------------------------------------------
+
+
+@in_loop
+async def test_a_picture_comes_as_it_is_and_is_not_kept():
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            answer = await http.get('/camera.jpg')
+            assert answer.headers['content-type'] == 'image/jpeg'
+            assert answer.headers['cache-control'] == 'no-store'
+            assert abs(float(answer.headers['x-timestamp']) - time.time()) < LONG_S
+            pixels = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
+            assert pixels.shape == (240, 320, 3)
+
+
+@in_loop
+@pytest.mark.parametrize('path', ['/camera.jpg', '/camera.mjpg'])
+async def test_no_picture_and_an_old_one_are_both_a_503(path: str):
+    with FakeRobot() as robot:
+        app = FastAPI()
+        server.problems.add_handlers(app)
+        app.include_router(camera_routes(robot, Seats(2), 10.0, wait_s=0.0))
+        async with client(app) as http:
+            robot.camera = False
+            answer = await http.get(path)
+            assert answer.status_code == 503
+            assert 'No picture of the camera has come' in answer.json()['detail']
+            robot.camera, robot.picture_age_s = True, 60.0
+            answer = await http.get(path)
+            assert answer.status_code == 503
+            assert '60 s old' in answer.json()['detail']
+
+
+@in_loop
+async def test_a_camera_that_is_just_switched_on_is_waited_for():
+    with FakeRobot() as robot:
+        robot.camera = False
+        async with with_robot(robot) as http:
+            asking = asyncio.create_task(http.get('/camera.jpg'))
+            await asyncio.sleep(0)
+            robot.camera = True
+            assert (await asyncio.wait_for(asking, LONG_S)).status_code == 200
+
+
+@in_loop
+async def test_each_picture_of_the_stream_is_whole_and_a_slow_client_gets_fewer():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot, settings=settings(camera_hz=30.0))
+        wire = Wire(app, 'GET', '/camera.mjpg')
+        async with wire:
+            await until(lambda: wire.body.count(b'--frame') >= 3, 'three pictures')
+            wire.taking.clear()
+            sends = wire.sends
+            await until(lambda: wire.sends == sends + 1, 'the next picture')
+            taken = wire.body.count(b'--frame')
+            await asyncio.sleep(0.15)  # in which four pictures would have come
+            assert wire.sends == sends + 1  # what waits is not heaped up
+            wire.taking.set()
+            await until(lambda: wire.body.count(b'--frame') > taken + 1, 'more pictures')
+        head, *parts = wire.body.split(b'--frame\r\n')
+        assert head == b''
+        for each in parts:
+            found = re.match(rb'Content-Type: image/jpeg\r\nContent-Length: (\d+)\r\n', each)
+            assert found
+            picture = each.split(b'\r\n\r\n', 1)[1]
+            assert len(picture) == int(found[1]) + 2
+            assert picture.startswith(b'\xff\xd8')
+
+
+@in_loop
+async def test_a_camera_that_falls_silent_repeats_nothing():
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot, settings=settings(camera_hz=30.0))
+        async with Wire(app, 'GET', '/camera.mjpg') as wire:
+            await wire.got('--frame')
+            picture = robot.picture()
+            robot.picture = lambda: picture  # type: ignore[method-assign]
+            await asyncio.sleep(0.1)
+            count = wire.body.count(b'--frame')
+            await asyncio.sleep(0.1)
+            assert wire.body.count(b'--frame') == count
+
+
+# --- figures -----------------------------------------------------------------------------------
+
+
+def figures(text: str) -> dict[str, float]:
+    pairs = (line.rsplit(' ', 1) for line in text.splitlines() if not line.startswith('#'))
+    return {name: float(value) for name, value in pairs}
+
+
+@in_loop
+async def test_the_figures_count_what_happened():
+    with FakeRobot() as robot:
+        async with with_robot(robot) as http:
+            await http.post('/tasks', json={'name': 'mast_close'})
+            await http.get('/tasks/one')
+            await http.get('/tasks/two')
+            await http.get('/nowhere')
+            await http.request('BREW', '/coffee')
+            await http.post('/stop')
+            robot.trace(TraceKind.OBSERVE, 'seen')
+            robot.brain = robot.brain.model_copy(
+                update={'robot': robot.brain.robot.model_copy(update={'battery_pct': 42.5})}
+            )
+            found = figures((await http.get('/metrics')).text)
+        requests = 'curiosity_http_requests_total{{code="{}",method="{}",route="{}"}}'.format
+        assert found[requests(404, 'GET', '/tasks/{task_id}')] == 2
+        assert found[requests(404, 'GET', 'other')] == 1
+        assert found[requests(404, 'other', 'other')] == 1
+        assert found['curiosity_stop_seconds_count'] == 1
+        assert found['curiosity_trace_events_total{kind="OBSERVE"}'] == 1
+        assert found['curiosity_battery_percent'] == 42.5
+        assert found['curiosity_mode{mode="IDLE"}'] == 1
+        assert found['curiosity_mode{mode="EXEC"}'] == 0
+        assert found['curiosity_event_clients'] == 0
+        states = [
+            found[f'curiosity_tasks{{state="{each}"}}'] for each in ('completed', 'cancelled')
+        ]
+        assert sum(states) == 1
+        assert found['curiosity_task_events{event="submitted"}'] == 1
+
+
+@in_loop
+async def test_two_apps_count_for_themselves():
+    async with alone(SkillRunner(':memory:')) as one, alone() as other:
+        await one.get('/health')
+        assert 'route="/health"' in (await one.get('/metrics')).text
+        assert 'route="/health"' not in (await other.get('/metrics')).text

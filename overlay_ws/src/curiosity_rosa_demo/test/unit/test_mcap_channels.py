@@ -1,0 +1,168 @@
+"""What is recorded: its definitions, how much of it, and the Foxglove layout that shows it."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rclpy.serialization import serialize_message
+
+from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
+from curiosity_rosa_demo.trace.mcap_channels import PICTURE, RAW_PICTURE, Rates, kept_as, sources
+from curiosity_rosa_demo.trace.mcap_reader import Decoder, RunReader
+from curiosity_rosa_demo.trace.mcap_schema import NoDefinition, definition
+from curiosity_rosa_demo.trace.message_types import message_class
+from curiosity_rosa_demo.trace.thinning import Thinning
+from mcap_world import CONFIG, a_picture, a_string, an_odometry, channels, write_run
+
+LAYOUT = shipped_config_dir() / 'foxglove_layout.json'
+
+
+def fields(message: Any) -> Any:
+    """Slots of a ROS message, or of one that the file's own definition made, as plain values."""
+    if hasattr(message, 'get_fields_and_field_types'):
+        names: Any = message.get_fields_and_field_types()
+    elif hasattr(message, '__slots__'):
+        names = message.__slots__
+    elif isinstance(message, (str, bool, int, float)):
+        return message
+    else:
+        return [fields(each) for each in message]
+    return {name: fields(getattr(message, name)) for name in names if name[0] != '_'}
+
+
+@pytest.mark.parametrize('role', sorted(set(channels()) - {'calls'}))
+def test_each_message_is_read_by_the_definition_in_the_file(tmp_path: Path, role: str) -> None:
+    message = message_class(channels()[role].type)()
+    if hasattr(message, 'header'):
+        message.header.frame_id, message.header.stamp.sec = 'odom', 12
+    data = bytes(serialize_message(message))
+    (entry,) = RunReader(write_run(tmp_path / 'run.mcap', [(role, 0.0, data)]))
+    read, sent = fields(Decoder().decode(entry)), fields(message)
+    assert str(read) == str(sent)  # NaN is equal to itself in print
+
+
+def test_values_come_through_without_ros(tmp_path: Path) -> None:
+    said = [
+        ('trace', 0.0, a_string('火星')),
+        ('odometry', 0.1, an_odometry(1.25, -3.5)),
+        ('capture', 0.2, a_picture(b'\xff\xd8picture')),
+    ]
+    decoder = Decoder()
+    text, odometry, picture = (
+        decoder.decode(entry) for entry in RunReader(write_run(tmp_path / 'run.mcap', said))
+    )
+    assert text.data == '火星'
+    assert (odometry.pose.pose.position.x, odometry.pose.pose.position.y) == (1.25, -3.5)
+    assert bytes(picture.data) == b'\xff\xd8picture'
+
+
+def test_a_definition_holds_each_part_once(tmp_path: Path) -> None:
+    (tmp_path / 'msg').mkdir()
+    for name, text in {
+        'Top': '# Ghost g\nPart[<=3] parts\nother_msgs/Leaf leaf\nstring<=9 name "x"\nint8 A=3\n',
+        'Part': 'Leaf[] leaves\nother_msgs/msg/Leaf[4] others # Ghost ghost\n',
+        'Leaf': 'float64 x\nbyte[<=7] raw\nwstring w\n',
+    }.items():
+        (tmp_path / 'msg' / f'{name}.msg').write_text(text)
+    text = definition('own_msgs/msg/Top', lambda _: str(tmp_path))
+    parts = [line for line in text.splitlines() if line.startswith('MSG: ')]
+    assert parts == ['MSG: own_msgs/Part', 'MSG: other_msgs/Leaf', 'MSG: own_msgs/Leaf']
+    assert text.startswith('# Ghost g')
+
+
+def test_a_message_that_is_not_installed_is_named() -> None:
+    with pytest.raises(NoDefinition, match='no_such_msgs/msg/Thing'):
+        definition('no_such_msgs/msg/Thing')
+    with pytest.raises(NoDefinition, match='std_msgs/msg/Thing'):
+        definition('std_msgs/msg/Thing')
+
+
+def test_a_raw_camera_is_kept_as_jpeg() -> None:
+    images = CONFIG.topics.images.model_copy(update={'input': 'raw'})
+    topics = CONFIG.topics.model_copy(update={'images': images})
+    (camera,) = (each for each in sources(topics, Rates()) if each.role == 'camera')
+    assert (camera.topic, camera.type) == ('/image_raw', RAW_PICTURE)
+    assert (kept_as(camera).topic, kept_as(camera).type) == ('/image_raw/compressed', PICTURE)
+
+
+def test_nothing_that_commands_the_rover_is_recorded_as_a_topic() -> None:
+    topics = CONFIG.topics.in_namespace('mars')
+    recorded = {each.topic for each in sources(topics, Rates())}
+    assert topics.rover.cmd_vel not in recorded
+    assert topics.trace.events == '/mars/trace/events'
+    assert {topics.trace.events, topics.status.adapter, topics.rover.odometry} <= recorded
+
+
+@given(st.lists(st.floats(0.0, 10.0), max_size=60).map(sorted), st.floats(0.2, 20.0))
+def test_of_many_messages_few_are_kept_and_the_last_one_always(
+    times: list[float], hz: float
+) -> None:
+    thinning = Thinning[float](hz)
+    passed: list[tuple[float, float]] = []  # when it passed, and which
+    for now in times:
+        for each in (thinning.due(now), thinning.take(now, now)):
+            if each is not None:
+                passed.append((now, each))
+    end = (times[-1] if times else 0.0) + 2.0 / hz
+    last = thinning.due(end)
+    if last is not None:
+        passed.append((end, last))
+    assert [which for _, which in passed][-1:] == times[-1:]
+    gaps = [b - a for (a, _), (b, _) in pairwise(passed)]
+    assert all(gap >= 1.0 / hz - 1e-9 for gap in gaps)
+    assert thinning.due(math.inf) is None
+
+
+def test_a_rate_may_be_everything_or_nothing() -> None:
+    every, none = Thinning[int](None), Thinning[int](0.0)
+    assert [every.take(number, 0.0) for number in range(3)] == [0, 1, 2]
+    assert [none.take(number, float(number)) for number in range(3)] == [None] * 3
+    assert none.due(10.0) is None
+
+
+def test_the_foxglove_layout_shows_only_what_is_recorded() -> None:
+    layout = json.loads(LAYOUT.read_text(encoding='utf-8'))
+    assert {'configById', 'layout', 'globalVariables', 'userNodes', 'playbackConfig'} <= set(
+        layout
+    )
+    panels = layout['configById']
+    kinds = {panel.partition('!')[0] for panel in panels}
+    assert {'3D', 'Image', 'RawMessages', 'Plot'} <= kinds
+    placed = set(_leaves(layout['layout']))
+    for panel in panels.values():
+        for tab in panel.get('tabs', []):
+            placed |= set(_leaves(tab['layout']))
+    assert placed == set(panels)
+
+    recorded = {channel.topic for channel in channels().values()}
+    shown = set(_topics(panels))
+    assert {'/trace/events', '/battery_state', '/visualization_marker_array'} <= shown
+    assert shown <= recorded
+
+
+def _leaves(layout: Any) -> list[str]:
+    if isinstance(layout, str):
+        return [layout]
+    return [*_leaves(layout['first']), *_leaves(layout['second'])]
+
+
+def _topics(panels: Any) -> list[str]:
+    found: list[str] = []
+    for name, panel in panels.items():
+        kind = name.partition('!')[0]
+        if kind == '3D':
+            found += panel['topics']
+        elif kind == 'Image':
+            found.append(panel['imageMode']['imageTopic'])
+        elif kind == 'RawMessages':
+            found.append(panel['topicPath'].partition('.')[0])
+        elif kind == 'Plot':
+            found += [path['value'].partition('.')[0] for path in panel['paths']]
+    return found

@@ -1,0 +1,106 @@
+"""The thread that writes a recording: nobody waits for it, and what it could not do is said."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from curiosity_rosa_demo.trace.mcap_file import RunFile
+from curiosity_rosa_demo.trace.mcap_reader import RunReader
+from curiosity_rosa_demo.trace.mcap_writer import RunWriter
+from harness import wait_until
+from mcap_world import BEGAN_NS, INFO, a_string, channels
+from test_mcap_file import by_library, files_of_at_most
+
+TRACE = channels()['trace']
+
+
+class SlowFile(RunFile):
+    """On a disk that answers when the test lets it."""
+
+    def __init__(self, path: Path) -> None:
+        self.answers, self.asked = threading.Event(), threading.Event()
+        self.answers.set()
+        super().__init__(path, INFO)
+
+    def flush(self) -> None:
+        self.asked.set()
+        assert self.answers.wait(20.0)
+        super().flush()
+
+
+def test_messages_are_in_the_file_soon_and_in_order(tmp_path: Path) -> None:
+    said: list[str] = []
+    writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
+    sent = [a_string(str(number)) for number in range(50)]
+    for number, data in enumerate(sent):
+        assert writer.offer(TRACE, data, BEGAN_NS + number)
+    path = writer.progress.path
+    wait_until(lambda: by_library(path) == sent, 'the messages in the file')
+    assert writer.progress.messages == 50
+    done = writer.close('that was all')
+    assert (done.messages, done.dropped, done.problem) == (50, 0, '')
+    assert done.size == path.stat().st_size
+    reader = RunReader(path)
+    assert [entry.data for entry in reader] == sent
+    assert reader.end == {'messages': '50', 'dropped': '0', 'why': 'that was all'}
+    assert not writer.offer(TRACE, b'late')
+    assert said == []
+
+
+def test_a_slow_disk_costs_messages_and_nobody_waits(tmp_path: Path) -> None:
+    said: list[str] = []
+    file = SlowFile(tmp_path / 'run.mcap')
+    file.answers.clear()
+    file.asked.clear()
+    writer = RunWriter(file, said.append, period_s=0.01, max_waiting=100_000)
+    wait_until(file.asked.is_set, 'the writer to wait for the disk')
+    # Were one of these to wait for the disk, the test would never get past it.
+    took = [writer.offer(TRACE, b'x' * 1000, BEGAN_NS + number) for number in range(500)]
+    kept = sum(took)
+    assert 50 <= kept <= 100  # of 100 kB
+    assert took == [True] * kept + [False] * (500 - kept)
+    assert writer.progress.dropped == 500 - kept
+    file.answers.set()
+    wait_until(lambda: said, 'the drops to be told')
+    assert 'too slow' in said[0]
+    assert wait_until(lambda: writer.offer(TRACE, b'after', BEGAN_NS), 'room again')
+    done = writer.close('')
+    assert len(said) == 1
+    assert (done.messages, done.dropped) == (kept + 1, 500 - kept)
+    reader = RunReader(done.path)
+    assert [entry.at_ns - BEGAN_NS for entry in reader] == [*range(kept), 0]
+    assert (reader.end or {})['dropped'] == str(500 - kept)
+
+
+def test_a_full_disk_ends_the_recording_and_says_so(tmp_path: Path) -> None:
+    said: list[str] = []
+    writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
+    writer.offer(TRACE, a_string('before'), BEGAN_NS)
+    path = writer.progress.path
+    wait_until(lambda: by_library(path), 'the first message in the file')
+    # Not to be compressed: else it would fit.
+    noise = bytes(number * number * 7 % 251 for number in range(3000)) * 3
+    with files_of_at_most(path.stat().st_size + 100):
+        writer.offer(TRACE, noise, BEGAN_NS)
+        wait_until(lambda: writer.progress.problem, 'the end of the recording')
+    assert 'File too large' in writer.progress.problem
+    assert len(said) == 1
+    assert str(path) in said[0]
+    assert not writer.offer(TRACE, b'after', BEGAN_NS)
+    assert 'File too large' in writer.close('too late').problem
+    assert by_library(path) == [a_string('before')]
+
+
+def test_a_disk_that_never_answers_does_not_hold_up_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr('curiosity_rosa_demo.trace.mcap_writer.CLOSE_WAIT_S', 0.05)
+    file = SlowFile(tmp_path / 'run.mcap')
+    file.answers.clear()
+    writer = RunWriter(file, lambda _: None, period_s=0.01)
+    writer.offer(TRACE, b'one', BEGAN_NS)
+    assert 'has not answered' in writer.close('').problem
+    file.answers.set()

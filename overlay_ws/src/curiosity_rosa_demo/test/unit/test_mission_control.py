@@ -1,0 +1,484 @@
+"""What the HTTP API asks of an agent, from a loop of its own, of a real mission and console."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from control_world import POSE, Controls, run
+from curiosity_rosa_demo.agent import mission_control
+from curiosity_rosa_demo.agent.http.robot import NoAnswer, Said
+from curiosity_rosa_demo.agent.mission_control import NOT_YET, STOPPED
+from curiosity_rosa_demo.agent.orders import Reply
+from curiosity_rosa_demo.agent.react.desk import NoQuestion
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
+from curiosity_rosa_demo.domain.brain import ApprovalAction, Question, ReactState
+from mission_world import WAIT_S, Bench
+
+
+@pytest.fixture
+def controls(tmp_path: Path) -> Iterator[Controls]:
+    with Bench(tmp_path) as bench:
+        yield Controls(bench)
+
+
+@pytest.fixture
+def early(tmp_path: Path) -> Iterator[Controls]:
+    """Before the other nodes are up."""
+    with Bench(tmp_path, ready=False) as bench:
+        yield Controls(bench)
+
+
+def say(controls: Controls, text: str) -> Said:
+    return run(lambda: controls.robot.say(text))
+
+
+# --- the runner's loop ------------------------------------------------------------------------
+
+
+def test_work_runs_in_the_loop_of_the_runner(controls: Controls) -> None:
+    async def thread() -> str:
+        return threading.current_thread().name
+
+    async def both() -> tuple[str, str]:
+        return await controls.robot.call(thread()), await thread()
+
+    assert run(both) == ('mission', threading.current_thread().name)
+
+
+def test_what_the_work_raises_is_raised(controls: Controls) -> None:
+    runner = controls.bench.mission.runner
+
+    async def cancel() -> bool:
+        return await controls.robot.call(runner.cancel('nobody', 'x'))
+
+    with pytest.raises(UnknownTask, match="'nobody'"):
+        run(cancel)
+
+
+def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
+    controls: Controls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mission_control, 'CALL_WAIT_S', 0.2)
+    done = []
+
+    async def work() -> None:
+        done.append('work')
+
+    async def ask() -> None:
+        await controls.robot.call(work())
+
+    controls.bench.block_the_loop(1.0)
+    with pytest.raises(NoAnswer, match=r'within 0\.2 s'):
+        run(ask)
+    controls.bench.mission.call(asyncio.sleep(0))  # the loop is back
+    assert done == []
+
+
+def test_an_agent_that_has_ended_says_so(tmp_path: Path) -> None:
+    with Bench(tmp_path) as bench:
+        controls = Controls(bench)
+
+    async def ask() -> None:
+        await controls.robot.call(asyncio.sleep(0))
+
+    with pytest.raises(TaskError, match='The agent ends'):
+        run(ask)
+
+
+# --- tasks ------------------------------------------------------------------------------------
+
+
+def test_a_task_is_stored_when_submit_returns_and_runs(controls: Controls) -> None:
+    task = controls.robot.make_task('move_forward', {'duration_s': 1})
+    task.priority = 7
+    stored = run(lambda: controls.robot.submit(task))
+    assert stored.id == task.id
+    assert [known.priority for known in controls.bench.mission.known_tasks()] == [7]
+    ran = ["move_forward{'duration_s': 1.0}"]
+    controls.bench.until(lambda: controls.bench.session.ran == ran, 'it to run')
+
+
+def test_a_task_with_wrong_arguments_is_refused(controls: Controls) -> None:
+    with pytest.raises(BadTask, match='duration_s'):
+        controls.robot.make_task('move_forward', {'duration_s': 'long'})
+    with pytest.raises(TaskError, match='blocked_by'):
+        run(lambda: controls.robot.submit(Task('cap', blocked_by=('nobody',))))
+
+
+def test_nothing_is_submitted_before_tasks_may_run(early: Controls) -> None:
+    assert early.robot.ready() == NOT_YET
+    with pytest.raises(TaskError, match='not up yet'):
+        run(lambda: early.robot.submit(Task('capture_and_score')))
+    assert early.bench.mission.known_tasks() == []
+    early.bench.begin()
+    assert early.robot.ready() == ''
+    run(lambda: early.robot.submit(Task('capture_and_score')))
+
+
+def test_a_task_that_a_stop_overtakes_is_not_submitted(controls: Controls) -> None:
+    async def both() -> Task:
+        controls.bench.block_the_loop(0.3)
+        submitting = asyncio.ensure_future(controls.robot.submit(Task('capture_and_score')))
+        await asyncio.sleep(0)  # it reads how many stops there were
+        await controls.robot.stop('a test')
+        return await submitting
+
+    with pytest.raises(TaskError, match='A stop was asked for'):
+        run(both)
+    assert controls.bench.session.ran == []
+
+
+# --- stop -------------------------------------------------------------------------------------
+
+
+def test_a_stop_stops_the_rover_and_what_runs(controls: Controls) -> None:
+    bench = controls.bench
+    bench.runs(':forward 5')
+    assert run(lambda: controls.robot.stop('the page')) == Outcome(True, 'stopped')
+    assert bench.session.stops == 1
+    bench.becomes('move_forward', 'CANCELLED')
+    assert '(http) stop, by the page' in bench.said
+    bench.until(lambda: bench.task('move_forward').reason == 'Stopped by the page', 'its reason')
+
+
+def test_a_stop_needs_no_loop(controls: Controls) -> None:
+    go_on = threading.Event()
+    controls.bench.mission._loop.soon(go_on.wait, WAIT_S)
+    assert run(lambda: controls.robot.stop('a test')).ok
+    go_on.set()
+
+
+def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..., Any]:
+    """Something that does not come back until it is let go."""
+
+    def hang(*_: Any) -> Outcome:
+        entered.release()
+        assert go_on.wait(WAIT_S)
+        return Outcome(True, 'late')
+
+    return hang
+
+
+@pytest.mark.parametrize('callers', [1, 40])
+def test_no_stop_waits_for_another_stop(controls: Controls, callers: int) -> None:
+    entered, go_on = threading.Semaphore(0), threading.Event()
+    controls.bench.session.stop = hanging(entered, go_on)
+
+    async def many() -> list[Outcome]:
+        stops = [controls.robot.stop(f'caller {n}') for n in range(callers + 1)]
+        answers = asyncio.gather(*stops)
+        await asyncio.sleep(0)
+        # All of them are with the rover before one has its answer.
+        for _ in stops:
+            assert await asyncio.to_thread(entered.acquire, timeout=WAIT_S)
+        go_on.set()
+        return await answers
+
+    assert all(outcome.ok for outcome in run(many))
+
+
+def test_no_stop_waits_for_what_somebody_says(
+    controls: Controls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, go_on = threading.Semaphore(0), threading.Event()
+    monkeypatch.setattr(controls.bench.session, 'status', hanging(entered, go_on))
+
+    async def both() -> Outcome:
+        saying = [asyncio.ensure_future(controls.robot.say(':status')) for _ in range(40)]
+        await asyncio.to_thread(entered.acquire, timeout=WAIT_S)
+        by_word = await controls.robot.say('stop!')
+        assert by_word.ok
+        outcome = await controls.robot.stop('a test')
+        assert not any(each.done() for each in saying)
+        go_on.set()
+        await asyncio.gather(*saying, return_exceptions=True)
+        return outcome
+
+    assert run(both).ok
+    assert controls.bench.session.stops == 2
+
+
+# --- what somebody says -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('text', 'ran'),
+    [
+        ('what do you see?', 'answer: what do you see?'),
+        (':forward 1', "move_forward{'duration_s': 1.0}"),
+        (':submit mast_open', 'mast_open'),
+    ],
+)
+def test_what_is_said_becomes_a_task(controls: Controls, text: str, ran: str) -> None:
+    controls.bench.session.release.set()
+    said = say(controls, text)
+    assert said.ok
+    assert said.task is not None
+    controls.bench.until(lambda: f'did {ran}' in controls.bench.said, 'its end to be shown')
+    assert controls.bench.said[0] == f'(http) {text}'
+
+
+@pytest.mark.parametrize(
+    ('text', 'ok', 'words'),
+    [
+        (':tasks', True, 'no tasks'),
+        (':mode', True, 'IDLE'),
+        (':auto', True, 'auto is off'),
+        (':cancel abc', False, "no task with an ID that begins with 'abc'"),
+        (':dance', False, ':dance'),
+        (':forward 900', False, '900'),
+        (':approve', False, 'No question is open.'),
+        (':submit nothing', False, 'nothing'),
+        ('', False, 'Nothing was said'),
+        ('  \n', False, 'Nothing was said'),
+        ('resume', True, 'nothing is paused'),
+        ('x' * 10_001, False, '10001 characters; a line may have 10000'),
+        ('stop ' * 50_000, False, '250000 characters'),
+        (':quit', False, 'for the operator'),
+        (':run /etc/passwd', False, 'only at the console'),
+        (':tree /tmp/x.svg', False, 'only at the console'),
+    ],
+)
+def test_what_is_said_is_answered_in_words(
+    controls: Controls, text: str, ok: bool, words: str
+) -> None:
+    said = say(controls, text)
+    assert (said.ok, said.task) == (ok, None)
+    assert words in said.words
+
+
+def test_a_stop_in_words_is_a_stop(controls: Controls) -> None:
+    controls.bench.runs(':forward 5')
+    assert say(controls, '止まれ') == Said(True, 'stopped')
+    controls.bench.becomes('move_forward', 'CANCELLED')
+
+
+def test_the_operators_last_outcome_is_not_that_of_somebody_else(controls: Controls) -> None:
+    bench = controls.bench
+    bench.session.release.set()
+    bench.console.enter(':cap')
+    bench.finish()
+    for text in (':forward 1', ':dance', ':mode', 'hello', 'stop'):
+        say(controls, text)
+    bench.until(lambda: 'did answer: hello' in bench.said or bench.session.stops, 'the end')
+    assert bench.console.last == Outcome(True, 'did capture_and_score')
+
+
+def test_the_operator_waits_for_nobody_else(controls: Controls) -> None:
+    assert say(controls, ':forward 5').task is not None
+    assert not controls.bench.console.busy
+    controls.bench.session.release.set()
+    controls.bench.becomes('move_forward', 'COMPLETED')
+    assert controls.bench.console.last is None
+
+
+def test_what_is_said_early_waits_for_the_other_nodes(early: Controls) -> None:
+    said = say(early, ':forward 1')
+    assert said.ok
+    assert said.task is None
+    assert 'queued until the other nodes are up' in said.words
+    early.bench.session.release.set()
+    early.bench.begin()
+    early.bench.becomes('move_forward', 'COMPLETED')
+    assert early.bench.console.last is None
+
+
+def test_who_said_something_early_hears_of_it_once(early: Controls) -> None:
+    told: list[Reply] = []
+    early.bench.console.take(':forward 1', 'somebody', told.append)
+    early.bench.session.release.set()
+    early.bench.begin()
+    early.bench.becomes('move_forward', 'COMPLETED')
+    early.bench.until(lambda: 'did move_forward' in early.bench.said[-1], 'its end to be shown')
+    assert len(told) == 1
+
+
+def test_what_a_stop_overtakes_is_said_so(controls: Controls) -> None:
+    async def both() -> Said:
+        controls.bench.block_the_loop(0.3)
+        saying = asyncio.ensure_future(controls.robot.say(':cap'))
+        await asyncio.to_thread(
+            controls.bench.until, lambda: '(http) :cap' in controls.bench.said, 'the line'
+        )
+        await controls.robot.stop('a test')
+        return await saying
+
+    said = run(both)
+    # It may have reached the runner in the moment between; then it is a task that is cancelled.
+    assert said == Said(False, STOPPED) or (
+        said.task is not None and said.task.state is LifecycleState.CANCELLED
+    )
+
+
+def test_nobody_elses_line_paints_the_operators_terminal(controls: Controls) -> None:
+    controls.bench.runs(':forward 5')
+    for text in (':dance \x1b[2J\r\x07 \u202e now', 'look \x1b[2J\r\x07 \u202e there'):
+        say(controls, text)
+    assert any('queued behind what runs' in text for text in controls.bench.said)
+    assert all(text.isprintable() or '\n' in text for text in controls.bench.said)
+    assert not any(each in ''.join(controls.bench.said) for each in '\x1b\r\x07\u202e')
+
+
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    text=st.one_of(
+        st.text(max_size=30),
+        st.sampled_from([':', '：', ':ed', ':quit ', ':edit {', '\x00', ':why 0', 'yes', 'pause']),
+    )
+)
+def test_whatever_is_said_is_answered(controls: Controls, text: str) -> None:
+    controls.bench.session.release.set()
+    said = say(controls, text)
+    assert said.task is not None or said.words
+    assert controls.bench.console.last is None
+    assert not controls.bench.console.busy
+
+
+# --- questions --------------------------------------------------------------------------------
+
+DRIVE = Question(
+    id='q1a2b', text='Drive?', op={'skill': 'move_forward', 'arguments': {'duration_s': 9}}
+)
+
+
+@pytest.fixture
+def asking(controls: Controls) -> Controls:
+    bench = controls.bench
+    bench.session.asks = [DRIVE.model_copy(update={'asked_at': 4e9})]
+    bench.session.release.set()
+    bench.console.enter('go')
+    bench.asked(DRIVE)
+    return controls
+
+
+@pytest.mark.parametrize(
+    ('action', 'arguments', 'why', 'words'),
+    [
+        (ApprovalAction.APPROVE, None, '', 'approved q1a2b: Drive?'),
+        (ApprovalAction.REJECT, None, 'too far', 'rejected q1a2b: Drive?'),
+        (ApprovalAction.EDIT, {'duration_s': 2}, '', 'edited q1a2b: move_forward'),
+    ],
+)
+def test_a_question_is_answered(
+    asking: Controls,
+    action: ApprovalAction,
+    arguments: dict[str, Any] | None,
+    why: str,
+    words: str,
+) -> None:
+    robot, session = asking.robot, asking.bench.session
+    assert [each.id for each in robot.questions()] == ['q1a2b']
+    outcome = run(lambda: robot.answer('q1a2b', action, arguments, why))
+    assert outcome.ok
+    assert words in outcome.answer
+    asking.bench.until(lambda: session.answers_to, 'the answer')
+    ((_, answer),) = session.answers_to
+    assert (answer.action, answer.arguments, answer.why) == (action, arguments, why)
+    assert robot.questions() == ()
+    assert any('(http)' in line and 'q1a2b' in line for line in asking.bench.said)
+
+
+def test_until_when_it_asks(asking: Controls) -> None:
+    (question,) = asking.robot.questions()
+    timeout_s = asking.bench.session.desk.timeout_s
+    assert asking.robot.asks_until(question) == question.asked_at + timeout_s
+
+
+def test_a_task_that_waits_for_approval_waits_without_end(controls: Controls) -> None:
+    task = run(lambda: controls.robot.submit(Task('capture_and_score', needs_approval=True)))
+    controls.bench.until(controls.robot.questions, 'the question')
+    (question,) = controls.robot.questions()
+    assert question.id == task.id
+    assert controls.robot.asks_until(question) is None
+
+
+@pytest.mark.parametrize('which', ['', 'q9', 'another'])
+def test_another_question_than_the_open_one_is_not_answered(asking: Controls, which: str) -> None:
+    with pytest.raises(NoQuestion):
+        run(lambda: asking.robot.answer(which, ApprovalAction.APPROVE, None, ''))
+    assert asking.bench.session.answers_to == []
+
+
+def test_without_arguments_nothing_is_edited(asking: Controls) -> None:
+    outcome = run(lambda: asking.robot.answer('q1a2b', ApprovalAction.EDIT, None, ''))
+    assert not outcome.ok
+    assert 'arguments' in outcome.answer
+    assert len(asking.robot.questions()) == 1
+
+
+# --- what there is to know ----------------------------------------------------------------------
+
+
+def test_the_state_has_the_turn_that_runs(controls: Controls) -> None:
+    controls.bench.session.react = ReactState(goal='the light')
+    assert controls.robot.state().react.goal == 'the light'
+    assert controls.robot.pose() == POSE
+
+
+def test_the_trail_follows_the_odometry(controls: Controls) -> None:
+    def drive(x: float) -> None:
+        controls.bench.hear(
+            'odometry',
+            **{'x': x, 'y': 0.0, 'z': 0.0, 'orientation_z': 0.0, 'orientation_w': 1.0},
+            **{'linear_x': 0.1, 'angular_z': 0.0},
+        )
+        state = lambda: controls.bench.mission.state.robot.pose.x == x  # noqa: E731
+        controls.bench.until(state, f'x = {x}')
+        controls.control.tick()
+
+    controls.control.tick()
+    assert controls.robot.trail() == ()  # nobody knows where it is
+    for x in (1.0, 1.001, 1.5, 1.5, 2.0):
+        drive(x)
+    assert controls.robot.trail() == ((1.0, 0.0), (1.5, 0.0), (2.0, 0.0))
+
+
+def test_the_health_of_the_kernel_and_the_tasks(
+    controls: Controls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def health() -> dict[str, bool]:
+        return {each.name: each.ok for each in controls.robot.health()}
+
+    assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it has never ticked
+    controls.control.tick()
+    assert health() == {'adapter': True, 'kernel': True, 'tasks': True}
+    monkeypatch.setattr(controls.bench.mission, 'lost', 'an internal error')
+    assert health()['kernel'] is False
+    assert controls.robot.ready() == 'an internal error'
+
+
+def test_a_kernel_that_hangs_is_not_well(
+    controls: Controls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controls.control.tick()
+    now = mission_control.time.monotonic()
+    monkeypatch.setattr(mission_control.time, 'monotonic', lambda: now + 2.5)
+    (kernel,) = [each for each in controls.robot.health() if each.name == 'kernel']
+    assert not kernel.ok
+    assert kernel.age_s == pytest.approx(2.5, abs=0.5)
+
+
+def test_why_it_cannot_begin_is_why_it_is_not_ready(early: Controls) -> None:
+    early.control.cannot_begin = 'The agent cannot begin: no database'
+    assert early.robot.ready() == 'The agent cannot begin: no database'
+
+
+def test_auto_is_told_without_waiting(controls: Controls) -> None:
+    assert controls.robot.auto().startswith('auto is off')
+    assert controls.bench.autonomy.on().ok
+    controls.bench.until(lambda: 'energy' in controls.robot.auto(), 'its first tick')
+    assert controls.robot.auto().startswith('auto is on; ')
+    run(lambda: controls.robot.stop('a test'))
+    assert controls.robot.auto().startswith('auto is off')

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from itertools import product
+from xml.etree import ElementTree
+
+import pytest
+
+from curiosity_rosa_demo.agent.page import colours, map_svg, plots, timeline
+from curiosity_rosa_demo.agent.page.decision_strip import decision_strip
+from curiosity_rosa_demo.agent.page.spots import Spot
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_loader import load_config
+
+THEMES = (0, 1)  # light, dark
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.1, relative luminance."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert contrast('#000000', '#ffffff') == pytest.approx(21.0)
+    assert contrast('#777777', '#ffffff') == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize('theme', THEMES)
+@pytest.mark.parametrize(('name', 'ground'), [*product(colours.TEXTS, colours.GROUNDS)])
+def test_text_can_be_read_on_every_ground(name: str, ground: str, theme: int) -> None:
+    assert contrast(colours.TEXTS[name][theme], colours.GROUNDS[ground][theme]) >= 4.5
+
+
+@pytest.mark.parametrize('theme', THEMES)
+@pytest.mark.parametrize(('name', 'ground'), [*product(colours.SHAPES, colours.GROUNDS)])
+def test_shapes_stand_out_from_every_ground(name: str, ground: str, theme: int) -> None:
+    assert contrast(colours.SHAPES[name][theme], colours.GROUNDS[ground][theme]) >= 3.0
+
+
+@pytest.mark.parametrize('theme', THEMES)
+@pytest.mark.parametrize('name', [*colours.STATES, *colours.PHASES])
+def test_bars_carry_text_and_signs_are_text(name: str, theme: int) -> None:
+    own = colours.SHAPES[name][theme]
+    assert contrast(own, colours.ON_SHAPES[theme]) >= 4.5
+    assert contrast(own, colours.GROUNDS['page'][theme]) >= 4.5
+
+
+def test_every_colour_that_is_used_is_defined_in_both_themes() -> None:
+    css = colours.css()
+    defined = re.findall(r'--(cr-[\w-]+):', css)
+    for name in set(re.findall(r'var\(--(cr-[\w-]+)\)', css)) - {'cr-own'}:
+        assert defined.count(name) == 3, name  # light, dark by the browser, dark by the page
+
+
+def test_dark_is_what_the_browser_or_the_page_says() -> None:
+    css = colours.css()
+    light, dark = (f'--cr-page: {colours.GROUNDS["page"][theme]};' for theme in THEMES)
+    blocks = dict(re.findall(r'([^{}]+?) \{ ([^{}]*--cr-page[^{}]*)\}', css))
+    shown = {where.strip(): block for where, block in blocks.items()}
+    assert light in shown[':root, .body--light']
+    assert dark in shown['.body--dark']
+    assert dark in shown[':root']
+    assert '@media (prefers-color-scheme: dark) { :root' in css
+
+
+def drawings() -> list[str]:
+    config, noon = load_config(), datetime(2026, 1, 1, tzinfo=timezone.utc)
+    spots = [Spot('a', 1.0, 0.0, 0.2, False), Spot('b', 6.0, 0.0, 0.9, True)]
+    small = config.guardrails.geofence.model_copy(update={'x_max': 11.0})
+    pose = RoverPose(x=0.0, frame_id='odom')
+    scene = map_svg.Map(
+        config.thresholds.viz,
+        small,
+        pose,
+        [(0.0, 0.0), (1.0, 1.0)],
+        spots,
+        [{'distance_m': 2.0, 'bearing_rad': 0.0}],
+        (3.0, 3.0),
+    )
+    rows = [
+        HistoryRow(noon - timedelta(minutes=9 - i), None, state, '')
+        for i, state in enumerate(LifecycleState)
+    ]
+    kinds = (TraceKind.DECIDE, TraceKind.ACT, TraceKind.RESULT)
+    turn = [
+        TraceEvent(event_id='e', ts=float(i), kind=kind, message='', tool_name='look')
+        for i, kind in enumerate([*kinds, *kinds])
+    ]
+    return [
+        map_svg.render(scene),
+        map_svg.render(map_svg.Map(config.thresholds.viz)),
+        plots.score_over_position(spots, 0.8, light=config.thresholds.light_model),
+        timeline.render([timeline.Life('a', 'a', rows)], noon),
+        decision_strip(turn),
+    ]
+
+
+def test_every_class_of_a_drawing_is_styled() -> None:
+    hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-life', 'cr-spot'}
+    styled = set(re.findall(r'\.(cr-[\w-]+)', colours.css()))
+    used = {
+        name
+        for drawing in drawings()
+        for shape in ElementTree.fromstring(drawing).iter()
+        for name in shape.get('class', '').split()
+    }
+    assert used - hooks <= styled
+    assert styled - used <= {'cr-asking'}  # nothing is styled that is never drawn

@@ -1,0 +1,124 @@
+"""The page as the server gives it, without a browser; what it does in one stands in
+standalone/test/test_page_browser.py."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.http_thread import HttpThread
+from curiosity_rosa_demo.agent.page.page import add_page
+from curiosity_rosa_demo.domain.models import TraceKind
+from fake_robot import CONFIG, FakeRobot
+
+Answer = tuple[int, str, bytes]  # status, type, body
+
+
+class Served:
+    def __init__(self, robot: FakeRobot) -> None:
+        settings = CONFIG.agent.http.model_copy(update={'port': 0})
+
+        def make() -> Any:
+            app = create_app(robot.runner, robot=robot, settings=settings)
+            add_page(app, robot, robot.runner, CONFIG)
+            return app
+
+        self._thread = HttpThread(make, settings)
+        self.host = self._thread.start().removeprefix('http://').rstrip('/')
+
+    def close(self) -> None:
+        self._thread.close()
+
+    def ask(self, method: str, path: str) -> Answer:
+        connection = http.client.HTTPConnection(self.host, timeout=10)
+        connection.request(method, path, headers={'Accept': 'text/html'})
+        answer = connection.getresponse()
+        found = answer.status, answer.getheader('Content-Type') or '', answer.read()
+        connection.close()
+        return found
+
+
+@pytest.fixture
+def robot() -> Iterator[FakeRobot]:
+    with FakeRobot() as robot:
+        yield robot
+
+
+@pytest.fixture
+def served(robot: FakeRobot) -> Iterator[Served]:
+    served = Served(robot)
+    yield served
+    served.close()
+
+
+def test_stop_is_in_the_page_before_any_script_of_the_library(served: Served) -> None:
+    status, kind, body = served.ask('GET', '/')
+    assert (status, kind.partition(';')[0]) == (200, 'text/html')
+    text = body.decode()
+    assert text.index('id="stop"') < text.index('id="app"')
+    assert text.index("fetch('/stop'") < text.index('id="app"')
+    assert 'lang="en-US"' in text
+
+
+def test_nothing_in_the_page_is_of_another_server(served: Served) -> None:
+    text = served.ask('GET', '/')[2].decode()
+    assert "default-src 'self'" in text
+    loaded = re.findall(r'(?:src|href|url|from|import)\s*[=(:]?\s*["\'(]+([^"\')]+)', text)
+    assert loaded
+    assert [each for each in loaded if '//' in each] == []
+
+
+def test_what_the_robot_did_before_is_in_the_page_as_it_comes(
+    served: Served, robot: FakeRobot
+) -> None:
+    robot.trace(TraceKind.ACT, 'before </script><b>')
+    text = served.ask('GET', '/')[2].decode()
+    assert '</script><b>' not in text
+    assert 'before &lt;/script&gt;&lt;b&gt;' in text
+
+
+@pytest.mark.parametrize(
+    ('method', 'path', 'status'),
+    [
+        ('GET', '/nonsense', 404),
+        ('POST', '/', 404),
+        ('GET', '/page/shots/none.jpg', 404),
+        ('DELETE', '/stop', 405),
+    ],
+)
+def test_beside_the_page_the_api_answers_as_ever(
+    served: Served, method: str, path: str, status: int
+) -> None:
+    found = served.ask(method, path)
+    assert found[:2] == (status, 'application/problem+json')
+
+
+def test_a_capture_is_given_as_it_was_taken(served: Served, robot: FakeRobot) -> None:
+    task = robot.do(robot.runner.submit(robot.make_task('react', {'text': 'look'})))
+    robot.do(robot.runner.wait(task.id, 10.0))
+    [shot] = robot.shots()
+    found = served.ask('GET', f'/page/shots/{shot.event_id}.jpg')
+    assert found == (200, 'image/jpeg', shot.picture.jpeg)
+
+
+def test_a_camera_that_gives_nothing_is_no_error_of_the_page(
+    served: Served, robot: FakeRobot
+) -> None:
+    status, kind, body = served.ask('GET', '/page/frame.jpg')
+    assert (status, kind) == (200, 'image/jpeg')
+    assert body.startswith(b'\xff\xd8')
+    robot.camera = False
+    assert served.ask('GET', '/page/frame.jpg')[0] == 204
+
+
+def test_the_app_that_was_added_last_has_the_page(robot: FakeRobot) -> None:
+    for mode in ('one', 'two'):
+        served = Served(robot)
+        robot.trace(TraceKind.ACT, f'this is {mode}')
+        assert f'this is {mode}'.encode() in served.ask('GET', '/')[2]
+        served.close()

@@ -1,0 +1,466 @@
+"""The view model, what the pages ask, and the feed that tells them all at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.agent.http.robot import Said
+from curiosity_rosa_demo.agent.page import feed as feed_module
+from curiosity_rosa_demo.agent.page import map_svg
+from curiosity_rosa_demo.agent.page.facts import Facts
+from curiosity_rosa_demo.agent.page.feed import Feed
+from curiosity_rosa_demo.agent.page.life import MOST, Life, Lives
+from curiosity_rosa_demo.agent.page.pictures import NOT_DRAWN
+from curiosity_rosa_demo.agent.page.view_model import LINES, Look, ViewModel, last_turn
+from curiosity_rosa_demo.agent.page.wishes import LONGEST_LINE, Wishes, read_arguments
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Mode, TasksState
+from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from fake_robot import CONFIG, FakeRobot
+from strategies import json_objects, json_values, text
+
+WAIT_S = 10.0
+
+
+@pytest.fixture
+def robot() -> Iterator[FakeRobot]:
+    with FakeRobot() as robot:
+        yield robot
+
+
+def model_of(robot: FakeRobot) -> ViewModel:
+    model = ViewModel(robot, CONFIG)
+    robot.subscribe(model.hear)
+    return model
+
+
+def look(model: ViewModel, lives: Sequence[Life] = (), now: float = 1000.0) -> Look:
+    return model.look(lives, now=now, clock=now)
+
+
+def texts(lines: Sequence[Facts]) -> list[str]:
+    return [line['text'] for line in lines]
+
+
+# --- the view model --------------------------------------------------------------------------
+
+
+def test_what_did_not_change_is_the_same_object(robot: FakeRobot) -> None:
+    robot.ask('drive?')
+    robot.trace(TraceKind.ACT, 'one')
+    model = model_of(robot)
+    first, second = look(model), look(model, now=1000.1)
+    assert first.parts.keys() == second.parts.keys()
+    assert all(first.parts[name] is second.parts[name] for name in first.parts)
+
+
+def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
+    model = model_of(robot)
+    first = look(model)
+    robot.where = RoverPose(x=3.0, frame_id='odom')
+    moved = look(model)
+    assert {name for name in first.parts if first.parts[name] is not moved.parts[name]} == {
+        'status',
+        'map',
+    }
+    robot.brain = BrainState(tasks=TasksState(mode=Mode.EXEC))
+    assert look(model).parts['status']['mode'] == 'EXEC'
+
+
+def test_a_question_that_was_answered_is_gone(robot: FakeRobot) -> None:
+    model = model_of(robot)
+    question = robot.ask('drive?')
+    assert [row['id'] for row in look(model).parts['approvals']['rows']] == [question.id]
+    asyncio.run(robot.answer(question.id, ApprovalAction.APPROVE, None, ''))
+    assert look(model).parts['approvals']['rows'] == []
+
+
+def test_what_was_before_is_told_once_and_in_order(robot: FakeRobot) -> None:
+    robot.trace(TraceKind.ACT, 'before')
+    model = model_of(robot)
+    robot.trace(TraceKind.RESULT, 'between')  # heard, and in the history that is read later
+    shown = look(model)
+    assert texts(shown.lines) == ['before', 'between']
+    robot.trace(TraceKind.ACT, 'after')
+    later = look(model)
+    assert texts(later.lines) == ['before', 'between', 'after']
+    assert texts(later.since(shown.count)) == ['after']
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(0, 220), max_size=8))
+def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> None:
+    robot = FakeRobot()
+    model = model_of(robot)
+    count, told, said = 0, [], 0
+    for batch in batches:
+        for _ in range(batch):
+            robot.trace(TraceKind.ACT, str(said))
+            said += 1
+        shown = look(model)
+        told += texts(shown.since(count))
+        count = shown.count
+    assert told == [str(number) for number in range(said)]
+    assert len(look(model).lines) == min(said, LINES)
+
+
+def test_a_flood_costs_the_oldest_lines_only(robot: FakeRobot) -> None:
+    model = model_of(robot)
+    look(model)
+    for number in range(LINES + 100):
+        robot.trace(TraceKind.ACT, str(number))
+    shown = look(model)
+    assert texts(shown.lines)[-1] == str(LINES + 99)
+    robot.trace(TraceKind.ACT, 'the last')
+    assert len(look(model).since(0)) == LINES
+
+
+def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
+    model = model_of(robot)
+    robot.trace(TraceKind.ACT, 'then', data={'replay': True})
+    assert look(model).parts['status']['replay'] is True
+    robot.trace(TraceKind.ACT, 'now')
+    assert look(model).parts['status']['replay'] is False
+
+
+@pytest.mark.parametrize('words', ['User: go', 'Going on after 3 calls: go'])
+def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, words: str) -> None:
+    robot.trace(TraceKind.OBSERVE, 'User: look')
+    robot.trace(TraceKind.ACT, 'mast_open()')
+    robot.trace(TraceKind.OBSERVE, words)
+    robot.trace(TraceKind.ACT, 'User: is no beginning here')
+    assert [event.message for event in last_turn(robot.events())] == [
+        words,
+        'User: is no beginning here',
+    ]
+    assert last_turn(robot.events()[1:2]) == robot.events()[1:2]
+
+
+def test_a_drawing_that_fails_takes_nothing_else_with_it(
+    robot: FakeRobot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*given: object) -> str:
+        raise ValueError('no')
+
+    monkeypatch.setattr(map_svg, 'render', broken)
+    robot.trace(TraceKind.ACT, 'one')
+    shown = look(model_of(robot))
+    assert shown.parts['map'] == {'svg': NOT_DRAWN}
+    assert shown.parts['plot']['svg'].startswith('<svg')
+    assert texts(shown.lines) == ['one']
+
+
+def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
+    task = Task('navigate_to_pose', metadata={'arguments': {'x': 6.5, 'y': 1.0}})
+    task.state = LifecycleState.ACTIVE
+    model = model_of(robot)
+    assert 'drives to' not in look(model).parts['map']['svg']
+    assert 'drives to x 6.50 m, y 1.00 m' in look(model, [Life(task, ())]).parts['map']['svg']
+
+
+@given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
+def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
+    robot = FakeRobot()
+    steps = [{**step, 'action': 'navigate_to_pose', 'status': 'running'} for step in steps]
+    react = robot.brain.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
+    robot.brain = robot.brain.model_copy(update={'react': react})
+    assert look(model_of(robot)).parts['map']['svg'].startswith('<svg')
+
+
+# --- the tasks -------------------------------------------------------------------------------
+
+
+def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRobot) -> None:
+    robot.paused = True
+    lives = Lives(robot.runner)
+    task = asyncio.run(robot.submit(robot.make_task('mast_open', {})))
+    asked: list[str] = []
+    history = robot.runner.history
+
+    def counted(task_id: str) -> Any:
+        asked.append(task_id)
+        return history(task_id)
+
+    robot.runner.history = counted  # type: ignore[method-assign]
+    while not any(life.task.state is LifecycleState.ACTIVE for life in robot.do(lives.read())):
+        pass
+    before = len(asked)
+    [life] = robot.do(lives.read())
+    assert len(asked) == before
+    assert [row.after for row in life.rows] == [LifecycleState.PENDING, LifecycleState.ACTIVE]
+    robot.paused = False
+    robot.do(robot.runner.wait(task.id, WAIT_S))
+    [life] = robot.do(lives.read())
+    assert life.rows[-1].after is LifecycleState.COMPLETED
+    assert life.task is not task
+
+
+def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
+    lives = Lives(robot.runner)
+    task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
+    robot.do(robot.runner.wait(task.id, WAIT_S))
+    history = robot.runner.history
+
+    def broken(task_id: str) -> Any:
+        raise StoreError('the disk is gone')
+
+    robot.runner.history = broken  # type: ignore[method-assign]
+    assert robot.do(lives.read())[0].rows == ()
+    robot.runner.history = history  # type: ignore[method-assign]
+    assert len(robot.do(lives.read())[0].rows) == 3
+
+
+def test_of_many_tasks_those_that_live_are_shown_first(robot: FakeRobot) -> None:
+    async def many() -> None:
+        for _ in range(MOST + 5):
+            task = await robot.runner.submit(robot.make_task('mast_open', {}))
+            await robot.runner.cancel(task.id)
+        await robot.runner.hold('no')
+        await robot.runner.submit(robot.make_task('mast_close', {}))
+
+    robot.do(many())
+    shown = robot.do(Lives(robot.runner).read())
+    assert len(shown) == MOST
+    assert shown[0].task.name == 'mast_close'
+
+
+# --- what a page asks ------------------------------------------------------------------------
+
+
+@given(json_objects)
+def test_arguments_are_read_as_they_were_written(arguments: dict[str, Any]) -> None:
+    assert read_arguments(json.dumps(arguments)) == arguments
+
+
+@pytest.mark.parametrize(
+    ('written', 'said'),
+    [
+        ('{"x": }', 'line 1, column 7'),
+        ('[1]', 'must be an object'),
+        ('{"x": NaN}', 'NaN'),
+        ('{"x": -Infinity}', 'Infinity'),
+        ('{"x":' * 150 + '1' + '}' * 150, 'nested'),
+        ('[' * 100_000, 'nested too deep'),
+        (None, 'text'),
+    ],
+)
+def test_what_is_no_object_is_refused_in_words(written: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        read_arguments(written)
+
+
+def test_an_edit_reaches_the_robot_with_its_arguments(robot: FakeRobot) -> None:
+    question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}})
+    wishes = Wishes(robot, robot.runner)
+    given_ = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0}', 'why': 'w'}
+    ok, words = asyncio.run(wishes.answer(given_))
+    assert (ok, words) == (True, f'edit {question.id}')
+    assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
+
+
+def test_arguments_that_are_no_json_reach_nobody(robot: FakeRobot) -> None:
+    question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {}})
+    wishes = Wishes(robot, robot.runner)
+    given_ = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0'}
+    ok, words = asyncio.run(wishes.answer(given_))
+    assert not ok
+    assert 'not JSON' in words
+    assert robot.answers == []
+
+
+@given(st.dictionaries(st.sampled_from(['id', 'action', 'arguments', 'why']), json_values))
+def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> None:
+    robot = FakeRobot()
+    ok, words = asyncio.run(Wishes(robot, robot.runner).answer(sent))
+    assert not ok
+    assert words
+
+
+@given(json_values)
+def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any) -> None:
+    with FakeRobot() as robot:
+        wishes = Wishes(robot, robot.runner)
+        if not isinstance(sent, str):
+            assert asyncio.run(wishes.say(sent)) == (False, 'Nothing was said.')
+        assert asyncio.run(wishes.cancel(sent))[0] is False
+        assert wishes.raw(sent) == 'This event is no longer kept.'
+
+
+def test_a_line_that_is_too_long_is_not_said(robot: FakeRobot) -> None:
+    ok, words = asyncio.run(Wishes(robot, robot.runner).say('x' * (LONGEST_LINE + 1)))
+    assert not ok
+    assert str(LONGEST_LINE) in words
+    assert robot.said == []
+
+
+def test_what_came_of_a_line_is_told(robot: FakeRobot) -> None:
+    wishes = Wishes(robot, robot.runner)
+    ok, words = asyncio.run(wishes.say('go to the light'))
+    assert ok
+    assert words.startswith('task ')
+    assert asyncio.run(wishes.say(':nonsense')) == (
+        False,
+        'There is no command :nonsense; :help shows them',
+    )
+
+
+def test_a_fault_inside_is_told_without_its_text(robot: FakeRobot) -> None:
+    async def say(line: str) -> Said:
+        raise RuntimeError('secret')
+
+    robot.say = say  # type: ignore[method-assign]
+    ok, words = asyncio.run(Wishes(robot, robot.runner).say('hello'))
+    assert not ok
+    assert 'RuntimeError' in words
+    assert 'secret' not in words
+
+
+def test_a_task_is_cancelled(robot: FakeRobot) -> None:
+    robot.paused = True
+    task = asyncio.run(robot.submit(robot.make_task('mast_open', {})))
+    ok, words = asyncio.run(Wishes(robot, robot.runner).cancel(task.id))
+    assert (ok, words) == (True, f'{task.id[:8]} cancelled')
+    assert task.state is LifecycleState.CANCELLED
+
+
+# --- the feed --------------------------------------------------------------------------------
+
+
+class Reader:
+    """An open page that counts, and fails when it is told to."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+        self.looks: list[Look] = []
+        self.pages = 0
+
+    def show(self, look: Look, pages: int) -> None:
+        self.looks.append(look)
+        self.pages = pages
+        if self.fails:
+            raise RuntimeError('this page is broken')
+
+
+async def until(true: Callable[[], bool], what: str) -> None:
+    for _ in range(int(WAIT_S / 0.01)):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError(f'not within {WAIT_S:g} s: {what}')
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_module, 'EVERY_S', 0.02)
+
+
+def test_all_pages_share_one_look(robot: FakeRobot) -> None:
+    async def run() -> None:
+        feed, readers = Feed(robot, robot.runner, CONFIG), [Reader() for _ in range(20)]
+        for reader in readers:
+            feed.join(reader)
+        await until(lambda: all(len(each.looks) >= 3 for each in readers), 'three looks each')
+        assert all(each.looks[2] is readers[0].looks[2] for each in readers)
+        assert readers[0].pages == 20
+
+    asyncio.run(run())
+
+
+def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
+    async def run() -> None:
+        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        feed.join(reader)
+        await until(lambda: len(reader.looks) >= 2, 'two looks')
+        feed.leave(reader)
+        await until(lambda: len(asyncio.all_tasks()) == 1, 'the end of the looking')
+        asked: list[int] = []
+        state = robot.state
+        robot.state = lambda: asked.append(1) or state()  # type: ignore[func-returns-value,method-assign]
+        await asyncio.sleep(0.1)
+        assert asked == []
+        feed.join(reader)
+        await until(lambda: bool(asked), 'another look')
+
+    asyncio.run(run())
+
+
+def test_a_page_that_is_broken_harms_no_other(robot: FakeRobot) -> None:
+    async def run() -> None:
+        feed, broken, sound = Feed(robot, robot.runner, CONFIG), Reader(fails=True), Reader()
+        feed.join(broken)
+        feed.join(sound)
+        await until(lambda: len(sound.looks) >= 3 and len(broken.looks) >= 3, 'three looks each')
+
+    asyncio.run(run())
+
+
+def test_a_look_that_fails_is_followed_by_one_that_does_not(robot: FakeRobot) -> None:
+    def broken() -> BrainState:
+        raise RuntimeError('no state')
+
+    async def run() -> None:
+        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        state, robot.state = robot.state, broken  # type: ignore[method-assign]
+        feed.join(reader)
+        await asyncio.sleep(0.1)
+        assert reader.looks == []
+        robot.state = state  # type: ignore[method-assign]
+        await until(lambda: bool(reader.looks), 'a look')
+
+    asyncio.run(run())
+
+
+def test_a_mission_that_does_not_answer_holds_up_nothing(robot: FakeRobot) -> None:
+    asked: list[Coroutine[Any, Any, Any]] = []
+
+    def call(work: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
+        asked.append(work)
+        return asyncio.get_running_loop().create_future()
+
+    async def run() -> None:
+        robot.call = call  # type: ignore[method-assign,assignment]
+        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        feed.join(reader)
+        await until(lambda: len(reader.looks) >= 5, 'five looks')
+        assert len(asked) == 1
+        asked[0].close()
+
+    asyncio.run(run())
+
+
+def test_a_fault_of_the_mission_is_one_of_that_moment(robot: FakeRobot) -> None:
+    def broken(work: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
+        work.close()
+        raise RuntimeError('no loop')
+
+    async def run() -> None:
+        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        call, robot.call = robot.call, broken  # type: ignore[method-assign,assignment]
+        feed.join(reader)
+        await until(lambda: len(reader.looks) >= 3, 'three looks')
+        robot.call = call  # type: ignore[method-assign]
+        await robot.submit(robot.make_task('mast_open', {}))
+        await until(lambda: bool(reader.looks[-1].parts['tasks']['rows']), 'the task')
+
+    asyncio.run(run())
+
+
+def test_a_mission_that_refuses_is_asked_again(robot: FakeRobot) -> None:
+    async def run() -> None:
+        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        robot.deaf = True
+        feed.join(reader)
+        await until(lambda: len(reader.looks) >= 5, 'five looks')
+        robot.deaf = False
+        await robot.submit(robot.make_task('mast_open', {}))
+        await until(lambda: bool(reader.looks[-1].parts['tasks']['rows']), 'the task')
+
+    asyncio.run(run())

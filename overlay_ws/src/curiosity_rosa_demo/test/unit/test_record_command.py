@@ -1,0 +1,64 @@
+"""``:record`` at the console."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from curiosity_rosa_demo.agent.at_once import NO_RECORDING, at_once
+from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
+from curiosity_rosa_demo.agent.recording import Recording
+from curiosity_rosa_demo.agent.session import Outcome
+
+
+def parsed(line: str) -> Command:
+    command = parse(line, longest_drive_s=1.0)
+    assert command is not None
+    return command
+
+
+class Told:
+    """A recording that says what it was told."""
+
+    def command(self, what: str) -> Outcome:
+        return Outcome(True, f'told {what!r}')
+
+
+def carried_out(line: str, recording: Any) -> Outcome:
+    nobody: Any = None
+    return at_once(parsed(line), nobody, nobody, nobody, nobody, cast(Recording, recording))
+
+
+@pytest.mark.parametrize(
+    ('line', 'what'),
+    [
+        (':record', ''),
+        (':record on', 'on'),
+        (':RECORD OFF', 'off'),
+        ('：ｒｅｃｏｒｄ　ｓｔａｔｕｓ', 'status'),
+    ],
+)
+def test_what_is_typed_reaches_the_recording(line: str, what: str) -> None:
+    assert carried_out(line, Told()) == Outcome(True, f'told {what!r}')
+
+
+@pytest.mark.parametrize('line', [':record yes', ':record on now'])
+def test_anything_else_is_refused(line: str) -> None:
+    with pytest.raises(BadCommand, match=r':record \[on\|off\|status\]'):
+        parsed(line)
+
+
+def test_the_refusal_names_what_there_is() -> None:
+    with pytest.raises(BadCommand, match="'yes' is neither on, off nor status"):
+        parsed(':record yes')
+    with pytest.raises(BadCommand, match="'yes' is neither on nor off"):
+        parsed(':auto yes')
+
+
+def test_without_a_recording_it_says_so() -> None:
+    assert carried_out(':record on', None) == Outcome(False, NO_RECORDING)
+
+
+def test_it_is_in_the_help() -> None:
+    assert ':record [on|off|status]' in help_text()

@@ -1,0 +1,376 @@
+"""The report of a recording: all that happened, and nothing that it says is markup."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import subprocess
+import sys
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.report import run as report
+from curiosity_rosa_demo.trace.report import write_report
+from curiosity_rosa_demo.trace.report_html import page
+from curiosity_rosa_demo.trace.report_plot import Axis
+from curiosity_rosa_demo.trace.report_run import Run, read_run
+from curiosity_rosa_demo.trace.report_text import clock, escaped
+from curiosity_rosa_demo.trace.report_timeline import act_ends
+from mcap_world import (
+    BEGAN_NS,
+    Said,
+    a_battery,
+    a_picture,
+    a_string,
+    an_event,
+    an_odometry,
+    write_run,
+)
+from strategies import events
+
+JPEGS = [b'\xff\xd8first\xff\xd9', b'\xff\xd8second\xff\xd9']
+HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&\x00\x1b[31m\u202eevil'
+
+
+class Page(HTMLParser):
+    """Tags, attributes and text of a page as a browser would see them; raises on what does not
+    nest."""
+
+    VOID = frozenset({'meta', 'br', 'img'})
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return ' '.join(self.words)
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for each, attributes in self.tags if each == tag]
+
+
+def event(number: int, at_s: float, kind: TraceKind, message: str, **fields: Any) -> Said:
+    made = TraceEvent(
+        event_id=str(number), ts=BEGAN_NS * 1e-9 + at_s, kind=kind, message=message, **fields
+    )
+    return 'trace', at_s, an_event(made)
+
+
+def capture(number: int, at_s: float, **fields: Any) -> Said:
+    return event(
+        number, at_s, TraceKind.RESULT, 'captured', tool_name='capture_and_score', **fields
+    )
+
+
+def call(at_s: float, service: str, ok: bool, answer: str) -> Said:
+    made = {'service': service, 'request': {}, 'ok': ok, 'answer': answer, 'duration_s': 0.123}
+    return 'calls', at_s, json.dumps(made).encode()
+
+
+def a_run() -> list[Said]:
+    """Drives to x = 6 m in 30 s; a dark picture at 2, one that fails, a good one at 6."""
+    said: list[Said] = [
+        event(1, 0.0, TraceKind.OBSERVE, 'User: find the light'),
+        event(2, 1.0, TraceKind.DECIDE, 'drive to the light'),
+        event(3, 2.0, TraceKind.ACT, 'move_forward(10)', tool_name='move_forward'),
+        event(4, 12.0, TraceKind.RESULT, 'drove 2 m', tool_name='move_forward', ok=True),
+        call(2.0, '/adapter/move_forward', True, 'started'),
+        call(12.5, '/adapter/mast_open', False, 'Need to close mast'),
+        capture(5, 13.0, ok=True, score=0.4, data={'is_good': False}),
+        ('capture', 13.2, a_picture(JPEGS[0])),
+        capture(6, 14.0, ok=False, error_reason='Mast is closed'),
+        capture(7, 29.0, ok=True, score=0.97, data={'is_good': True}),
+        ('capture', 29.1, a_picture(JPEGS[1])),
+        ('capture', 29.3, a_picture(b'\xff\xd8 of another who looked')),
+        event(8, 30.0, TraceKind.RESULT, 'the light is found', ok=True),
+    ]
+    for tenth in range(301):
+        at_s = tenth / 10
+        said.append(
+            ('odometry', at_s, an_odometry(2.0 * min(1.0, at_s / 12) + max(0, at_s - 13) * 4 / 17))
+        )
+        if tenth % 10 == 0:
+            said.append(('battery', at_s, a_battery(0.9 - at_s / 100)))
+    return sorted(said, key=lambda each: each[1])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write_run(tmp_path / 'run.mcap', a_run())
+
+
+def test_a_run_is_gathered_from_its_recording(file: Path) -> None:
+    run = read_run(file)
+    assert run.length_s == pytest.approx(30.0)
+    assert run.distance_m == pytest.approx(6.0, abs=0.1)
+    assert [shot.score for shot in run.shots] == [0.4, None, 0.97]
+    assert [shot.image for shot in run.shots] == [JPEGS[0], b'', JPEGS[1]]
+    assert [shot.is_good for shot in run.shots] == [False, False, True]
+    assert run.shots[1].reason == 'Mast is closed'
+    assert run.shots[2].place is not None
+    assert run.shots[2].place.x == pytest.approx(2.0 + 16 * 4 / 17, abs=0.06)
+    assert [call.ok for call in run.calls] == [True, False]
+    assert run.battery[0] == pytest.approx((0.0, 0.9))
+    assert run.battery[-1] == pytest.approx((30.0, 0.6), abs=1e-6)
+    assert run.unreadable == 0
+    assert [at_s for at_s, _ in run.events] == sorted(at_s for at_s, _ in run.events)
+
+
+def test_a_report_holds_every_picture_decision_and_figure(file: Path) -> None:
+    report_page = Page(page(read_run(file)))
+    pictures = [image['src'] or '' for image in report_page.of('img')]
+    assert [base64.b64decode(each.partition(',')[2]) for each in pictures] == JPEGS
+    for words in (
+        'User: find the light',
+        'drive to the light',
+        'the light is found',
+        'Need to close mast',
+        'failed: Mast is closed',
+        'score 0.97, good',
+        '6.0 m',
+        '90 → 60 %',
+        '/adapter/move_forward',
+        'nav_msgs/msg/Odometry',
+    ):
+        assert words in report_page.text, words
+    drawn = {each['aria-label'] for each in report_page.of('svg')}
+    assert drawn == {'Map', 'Score over position', 'Battery', 'Time line'}
+    ids = {attributes['id'] for _, attributes in report_page.tags if 'id' in attributes}
+    links = {(link['href'] or '')[1:] for link in report_page.of('a')}
+    assert links == ids == {'shot-1', 'shot-2', 'shot-3'}
+
+
+def loads_nothing(report_page: Page) -> bool:
+    names = {tag for tag, _ in report_page.tags}
+    assert names.isdisjoint({'script', 'iframe', 'link', 'object', 'embed', 'form', 'base'})
+    for tag, attributes in report_page.tags:
+        assert not any(name.startswith('on') for name in attributes), tag
+        for name in ('src', 'href', 'xlink:href', 'action'):
+            assert re.match(r'data:image/(jpeg|png);base64,|#', attributes.get(name) or '#'), tag
+    (policy,) = [m for m in report_page.of('meta') if m.get('http-equiv')]
+    assert (policy['content'] or '').startswith("default-src 'none'; img-src data:;")
+    return True
+
+
+def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
+    nasty = event(
+        1,
+        0.0,
+        TraceKind.ERROR,
+        HOSTILE,
+        tool_name=HOSTILE,
+        ok=False,
+        error_reason=HOSTILE + '2',
+        data={HOSTILE: [HOSTILE]},
+    )
+    failed = capture(2, 1.0, ok=False, error_reason=HOSTILE)
+    said = [nasty, failed, call(2.0, HOSTILE, False, HOSTILE), ('odometry', 2.0, an_odometry(1.0))]
+    path = write_run(
+        tmp_path / 'a<b>"&.mcap', said, info={'domain': HOSTILE, 'bright_zone': HOSTILE}
+    )
+    run = read_run(path)
+    run.torn, run.end = HOSTILE, {'dropped': HOSTILE}
+    text = page(run)
+    report_page = Page(text)
+    assert loads_nothing(report_page)
+    assert report_page.of('img') == []
+    assert text.count('&lt;script&gt;') >= 10
+    assert not re.search('[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]', text)
+    assert 'a<b>"&.mcap' in report_page.text
+
+
+def test_what_is_no_picture_is_not_shown_as_one(tmp_path: Path) -> None:
+    said: list[Said] = [
+        capture(1, 0.0, ok=True, score=0.5),
+        ('capture', 0.1, a_picture(b'<svg onload=alert(1)>')),
+    ]
+    report_page = Page(page(read_run(write_run(tmp_path / 'run.mcap', said))))
+    assert report_page.of('img') == []
+    assert 'no picture' in report_page.text
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(events, max_size=6),
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ['trace', 'odometry', 'battery', 'capture', 'adapter', 'calls', 'scan']
+            ),
+            st.floats(0.0, 1e4),
+            st.binary(max_size=60),
+        ),
+        max_size=5,
+    ),
+    st.lists(st.tuples(st.floats(), st.floats()), max_size=5),
+)
+def test_any_recording_has_a_report(
+    told: list[TraceEvent],
+    noise: list[Said],
+    places: list[tuple[float, float]],
+) -> None:
+    said = [('trace', float(number), an_event(each)) for number, each in enumerate(told)]
+    moves = [('odometry', float(n), an_odometry(x, y)) for n, (x, y) in enumerate(places)]
+    with tempfile.TemporaryDirectory() as folder:
+        text = page(read_run(write_run(Path(folder, 'run.mcap'), [*said, *moves, *noise])))
+    assert loads_nothing(Page(text))
+    numbers = re.findall(r'(?:x|y|cx|cy|width|height|points)="([^"]*)"', text)
+    assert not any('nan' in number or 'inf' in number for number in numbers)
+
+
+def test_a_recording_that_was_cut_off_says_so(tmp_path: Path) -> None:
+    whole = Page(page(read_run(write_run(tmp_path / 'whole.mcap', a_run()))))
+    assert 'cut off' not in whole.text
+    cut = write_run(tmp_path / 'cut.mcap', a_run(), end=False)
+    assert 'cut off' in Page(page(read_run(cut))).text
+    torn = tmp_path / 'torn.mcap'
+    torn.write_bytes(cut.read_bytes()[:-60])
+    assert 'torn' in Page(page(read_run(torn))).text
+
+
+def test_without_odometry_the_adapter_tells_where_the_rover_was(tmp_path: Path) -> None:
+    places = [None, 0.0, 1.0, 'far', 2.0]
+    said = [
+        ('adapter', float(n), a_string(json.dumps({'rover_x': x, 'rover_y': 0.0})))
+        for n, x in enumerate(places)
+    ]
+    run = read_run(write_run(tmp_path / 'run.mcap', [*said, ('adapter', 9.0, a_string('what'))]))
+    assert [place.x for place in run.trail] == [0.0, 1.0, 2.0]
+    assert run.unreadable == 2  # 'far', and what is no JSON
+
+
+def test_a_world_that_was_reset_is_no_distance(tmp_path: Path) -> None:
+    said = [('odometry', float(n), an_odometry(x)) for n, x in enumerate([0.0, 1.0, 900.0, 901.0])]
+    assert read_run(write_run(tmp_path / 'run.mcap', said)).distance_m == pytest.approx(2.0)
+
+
+def test_an_act_ends_with_the_next_result_of_its_tool() -> None:
+    def made(kind: TraceKind, tool: str | None) -> TraceEvent:
+        return TraceEvent(event_id='x', ts=0.0, kind=kind, message='', tool_name=tool)
+
+    kinds = [
+        made(TraceKind.ACT, 'a'),
+        made(TraceKind.ACT, 'b'),
+        made(TraceKind.RESULT, 'a'),
+        made(TraceKind.RESULT, None),
+        made(TraceKind.ERROR, 'b'),
+        made(TraceKind.RESULT, 'b'),
+        made(TraceKind.ACT, 'c'),
+    ]
+    assert act_ends([(float(n), each) for n, each in enumerate(kinds)]) == {0: 2.0, 1: 4.0}
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.integers(2, 12))
+def test_ticks_are_few_round_and_inside(low: float, span: float, most: int) -> None:
+    high = low + span
+    ticks = Axis(low, high, 0.0, 100.0).ticks(most)
+    assert len(ticks) <= most + 1
+    slack = span * 1e-6
+    assert all(low - slack <= tick <= high + slack for tick in ticks)
+    if most >= 4:
+        assert ticks
+
+
+@given(st.text())
+def test_escaped_text_is_the_text_again(text: str) -> None:
+    shown = Page(f'<p>{escaped(text)}</p>').text
+    assert len(shown) == len(text)
+    assert '<' not in escaped(text)
+
+
+def test_a_clock_reads_like_one() -> None:
+    assert [clock(each) for each in (0, 59.96, 61.25, 3725.0, -2.5, math.nan)] == [
+        '0:00.0',
+        '1:00.0',
+        '1:01.2',
+        '1:02:05.0',
+        '-0:02.5',
+        '?',
+    ]
+
+
+def test_the_command_writes_beside_the_recording_or_where_it_is_told(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report([str(file)]) == 0
+    beside = tmp_path / 'run.html'
+    assert capsys.readouterr().out == f'{beside}\n'
+    assert report([str(file), str(tmp_path / 'other.html')]) == 0
+    assert (tmp_path / 'other.html').read_bytes() == beside.read_bytes()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ['other.html', 'run.html', 'run.mcap']
+
+
+def test_a_recording_is_never_overwritten_by_its_report(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = file.read_bytes()
+    assert report([str(file), str(file)]) == 2
+    assert 'overwrite' in capsys.readouterr().err
+    assert file.read_bytes() == before
+    (tmp_path / 'text').write_text('no recording')
+    for name in ('text', 'none.mcap'):
+        assert report([str(tmp_path / name)]) == 2
+        error = capsys.readouterr().err
+        assert name in error
+        assert 'Traceback' not in error
+    with pytest.raises(OSError, match='nowhere'):
+        write_report(file, tmp_path / 'nowhere' / 'out.html')
+
+
+def test_an_empty_recording_has_a_report() -> None:
+    assert 'Figures' in Page(page(Run('empty.mcap'))).text
+
+
+def test_an_event_of_another_clock_is_put_where_it_was_heard(tmp_path: Path) -> None:
+    times = [-90_000.0, -5.0, 1.0, 10_000.0, 1e300]
+    said = [
+        ('trace', float(n), event(n, at_s, TraceKind.ACT, str(at_s))[2])
+        for n, at_s in enumerate(times)
+    ]
+    run = read_run(write_run(tmp_path / 'run.mcap', said))
+    heard = {e.message: at_s for at_s, e in run.events}
+    assert heard == pytest.approx(
+        {'-90000.0': 0.0, '-5.0': -5.0, '1.0': 1.0, '10000.0': 3.0, '1e+300': 4.0}
+    )
+
+
+def test_a_report_needs_no_ros(file: Path) -> None:
+    script = (
+        'import sys\n'
+        'sys.modules.update(dict.fromkeys(["rclpy", "std_msgs", "ament_index_python"]))\n'
+        'from curiosity_rosa_demo.trace.report import run\n'
+        'sys.exit(run(sys.argv[1:]))\n'
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', script, str(file)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, '')

@@ -1,0 +1,108 @@
+"""The API and the page of an agent: what its address may be, and what is told of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from control_world import Controls
+from curiosity_rosa_demo.agent.web import Web, check_address
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.config_models import Config
+from mission_world import CONFIG, Bench
+
+
+def config_with(**changes: object) -> Config:
+    http = CONFIG.agent.http.model_copy(update={'port': 0, **changes})
+    return CONFIG.model_copy(update={'agent': CONFIG.agent.model_copy(update={'http': http})})
+
+
+@pytest.fixture
+def controls(tmp_path: Path) -> Iterator[Controls]:
+    with Bench(tmp_path) as bench:
+        yield Controls(bench)
+
+
+def web_of(controls: Controls, config: Config) -> tuple[Web, list[str]]:
+    told: list[str] = []
+    return Web(controls.control, controls.bench.mission.runner, config, told.append), told
+
+
+def test_the_api_and_the_page_are_at_one_address(controls: Controls) -> None:
+    web, told = web_of(controls, config_with())
+    with closing(web):
+        web.start()
+        assert httpx.get(f'{web.url}health').json()['status'] == 'ok'
+        page = httpx.get(web.url, headers={'Accept': 'text/html'})
+        assert page.status_code == 200
+        assert '<title>Curiosity ROSA</title>' in page.text
+    assert told == []
+
+
+def test_a_taken_port_is_told_and_nothing_else_happens(controls: Controls) -> None:
+    with closing(web_of(controls, config_with())[0]) as first:
+        port = int(first.url[:-1].rsplit(':', 1)[1])
+        second, told = web_of(controls, config_with(port=port))
+        with closing(second):
+            second.start()
+            assert second.url == ''
+    assert told == [
+        f'! The page is not there: 127.0.0.1:{port} is taken; set http.port in agent.yaml'
+    ]
+
+
+def test_switched_off_it_listens_nowhere(controls: Controls) -> None:
+    web, told = web_of(controls, config_with(enabled=False))
+    with closing(web):
+        web.start()
+        assert web.url == ''
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    ('host', 'token', 'fine'),
+    [
+        ('127.0.0.1', '', True),
+        ('127.0.0.2', '', True),
+        ('::1', '', True),
+        ('localhost', '', True),
+        ('0.0.0.0', '', False),
+        ('0.0.0.0', '  ', False),
+        ('0.0.0.0', 'secret', True),
+        ('192.0.2.7', '', False),
+        ('rover.local', '', False),
+    ],
+)
+def test_others_come_in_with_a_token_only(
+    monkeypatch: pytest.MonkeyPatch, host: str, token: str, fine: bool
+) -> None:
+    monkeypatch.setenv('CURIOSITY_HTTP_TOKEN', token)
+    settings = config_with(host=host).agent.http
+    if fine:
+        check_address(settings)
+        return
+    with pytest.raises(ConfigError, match=r'agent\.yaml: http\.host .*CURIOSITY_HTTP_TOKEN'):
+        check_address(settings)
+    check_address(config_with(host=host, enabled=False).agent.http)
+
+
+def test_the_start_of_the_agent_does_not_wait_for_a_web_framework() -> None:
+    code = (
+        'import sys\n'
+        'from curiosity_rosa_demo.agent import agent_node\n'
+        'from curiosity_rosa_demo.agent.web import check_address\n'
+        'from curiosity_rosa_demo.infra.config_loader import load_config\n'
+        'check_address(load_config().agent.http)\n'
+        'late = ("fastapi", "starlette", "uvicorn", "nicegui", "cv2", "langchain")\n'
+        'print([name for name in late if name in sys.modules])\n'
+    )
+    ended = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, timeout=60
+    )
+    assert ended.stdout == '[]\n', ended.stderr

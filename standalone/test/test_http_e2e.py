@@ -1,0 +1,181 @@
+"""The HTTP API of a whole running demo: what a script sees and does with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from demo_bench import Bench
+from geometry_msgs.msg import Twist
+from http_client import Api, drives
+
+from harness import wait_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(('127.0.0.1', 0))
+        return int(probe.getsockname()[1])
+
+
+def at_port(bench: Bench, port: int) -> tuple[str, str]:
+    return '--config-dir', bench.box.config_dir(agent={'http': {'port': port}})
+
+
+def test_say_drive_watch_and_stop(bench: Bench) -> None:
+    commands = bench.box.collect(Twist, '/cmd_vel')
+    api = Api(bench.run()).ready()
+    heard: list[str] = []
+    listening = threading.Thread(target=lambda: heard.extend(events_until_stop(api)), daemon=True)
+    listening.start()
+
+    drive = drives(bench, api)
+    answer = api.post('/stop')
+    assert answer['ok']
+    api.run.until(lambda: not bench.moving, 'the rover to stand still')
+    # /move_stop publishes one zero; nothing else ends a drive that is under way.
+    assert commands[-1].linear.x == 0.0
+    assert any(each.linear.x > 0.0 for each in commands)
+    wait_until(lambda: api.get(f'/tasks/{drive}')['state'] == 'cancelled', 'the drive to end')
+    assert api.get(f'/tasks/{drive}')['reason'] == 'Stopped by HTTP'
+
+    listening.join(20.0)
+    messages = [json.loads(each)['message'] for each in heard]
+    assert any('move_forward' in each for each in messages)
+    traced = [each['message'] for each in api.get('/trace')]
+    assert [each for each in traced if each in messages] == messages
+    assert any(each.startswith('simulator started') for each in traced)  # another node's
+
+    state = api.get('/state')
+    assert {each['name']: each['ok'] for each in state['nodes']} == dict.fromkeys(
+        ('adapter', 'simulator', 'visualizer', 'kernel', 'tasks'), True
+    )
+    assert state['pose']['x'] > 0.0
+    assert '(http) stop, by HTTP' in api.run.output()
+    assert api.run.end() == 0
+    assert 'Traceback' not in api.run.output()
+    bench.nothing_left()
+
+
+def events_until_stop(api: Api) -> list[str]:
+    """The data of the trace's events from now until a stop was answered."""
+    found, kind = [], ''
+    with httpx.stream('GET', f'{api.url}/events', timeout=60.0) as answer:
+        for line in answer.iter_lines():
+            name, _, value = line.partition(': ')
+            if name == 'event':
+                kind = value
+            elif name == 'data' and kind == 'trace':
+                found.append(value)
+                if json.loads(value)['tool_name'] == 'move_stop':
+                    break
+    return found
+
+
+def test_the_camera_and_the_captures(bench: Bench) -> None:
+    api = Api(bench.run()).ready()
+    wait_until(lambda: api.client.get('/camera.jpg').status_code == 200, 'a picture')
+    assert api.client.get('/camera.jpg').content.startswith(b'\xff\xd8')
+    shot = api.say(':cap')['task']['id']
+    wait_until(lambda: api.get(f'/tasks/{shot}')['state'] == 'completed', 'the capture')
+    captured = [
+        each
+        for each in api.get('/trace')
+        if each['tool_name'] == 'capture_and_score' and each['kind'] == 'RESULT'
+    ]
+    path = f'/page/shots/{captured[-1]["event_id"]}.jpg'
+    wait_until(lambda: api.client.get(path).status_code == 200, 'its picture')
+    assert api.client.get(path).content.startswith(b'\xff\xd8')
+
+
+def test_after_kill_9_the_server_is_back_where_it_was(bench: Bench) -> None:
+    port = free_port()
+    api = Api(bench.run(*at_port(bench, port))).ready()
+    drives(bench, api)
+    streaming = httpx.Client(timeout=20.0)
+    with streaming.stream('GET', f'{api.url}/events') as answer:  # an open connection
+        old = bench.kill('agent_node')
+        with pytest.raises(httpx.HTTPError):
+            for _ in answer.iter_raw():
+                pass
+    bench.back('agent_node', old)
+    api.ready()
+    assert f':{port}' in api.url
+    wait_until(lambda: not bench.moving, 'the rover to stand still')
+    assert any('restarted after signal 9' in each['message'] for each in api.get('/trace'))
+    assert 'is taken' not in api.run.output()
+
+
+def test_an_agent_whose_port_is_taken_goes_on_without(bench: Bench) -> None:
+    with closing(socket.create_server(('127.0.0.1', 0))) as other:
+        port = other.getsockname()[1]
+        status, result, output = bench.commands(':status', options=at_port(bench, port))
+    assert status == 0
+    assert result['ok']
+    told = f'! The page is not there: 127.0.0.1:{port} is taken; set http.port in agent.yaml'
+    assert told in output.splitlines()
+
+
+def test_a_script_sees_no_page(bench: Bench) -> None:
+    status, result, output = bench.commands(':status')
+    assert status == 0
+    assert result['ok']
+    assert 'The page' not in output
+
+
+def test_an_open_address_without_a_token_is_refused(bench: Bench) -> None:
+    config = bench.box.config_dir(agent={'http': {'host': '0.0.0.0'}})
+    run = bench.run('--config-dir', config)
+    assert run.end() == 2
+    said = [line for line in run.output().splitlines() if line.startswith('agent: ')]
+    assert len(said) == 1
+    assert 'CURIOSITY_HTTP_TOKEN' in said[0]
+    assert 'Traceback' not in run.output()
+    bench.nothing_left()
+
+
+def test_with_a_token_nobody_comes_in_without_it(bench: Bench) -> None:
+    token = 'a-secret-that-stands-in-no-log'
+    bench.env['CURIOSITY_HTTP_TOKEN'] = token
+    run = bench.run('--config-dir', bench.box.config_dir(agent={'http': {'host': '0.0.0.0'}}))
+    run.expect('The page: http://0.0.0.0:')
+    port = re.findall(r'0\.0\.0\.0:(\d+)/', run.output())[0]
+    url = f'http://127.0.0.1:{port}'
+    run.until(lambda: answers(f'{url}/healthz'), 'an answer')
+    assert httpx.post(f'{url}/stop').status_code == 401
+    assert httpx.get(f'{url}/state?token={token}').status_code == 401
+    right = {'Authorization': f'Bearer {token}'}
+    assert httpx.post(f'{url}/stop', headers=right, timeout=20.0).status_code == 200
+    assert run.end() == 0
+    assert token not in run.output()
+    logs = [*Path(bench.env['XDG_STATE_HOME']).rglob('*.log'), *bench.box.folder.rglob('*.log')]
+    assert any(each.name == 'agent.log' for each in logs)
+    assert not [each for each in logs if token in each.read_text(errors='replace')]
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def test_it_ends_at_once_although_pages_are_open(bench: Bench) -> None:
+    api = Api(bench.run()).ready()
+    with httpx.stream('GET', f'{api.url}/events', timeout=60.0) as answer:
+        assert answer.status_code == 200
+        began = time.monotonic()
+        os.kill(api.run.popen.pid, 15)
+        api.run.popen.wait(timeout=30.0)
+    assert time.monotonic() - began < 15.0
+    bench.nothing_left()

@@ -1,0 +1,607 @@
+"""The page in a headless Chromium, before a robot in memory. PAGE_IMAGES names the folder for what
+each state looks like: docs/images, when the pictures of the documents are to be new."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
+
+from curiosity_rosa_demo.agent.http.robot import Health
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.http_thread import HttpThread
+from curiosity_rosa_demo.agent.page.page import add_page
+from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.domain.brain import (
+    ApprovalAction,
+    BatteryLevel,
+    BrainState,
+    Mode,
+    ReactState,
+    RobotState,
+    TasksState,
+)
+from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from fake_robot import CONFIG, FakeRobot
+
+# It has the machine for itself, as what starts the whole product does.
+pytestmark = pytest.mark.e2e
+
+CHROMIUM = '/usr/bin/chromium'
+WAIT_MS = 20_000
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>${7*7}{{7*7}}`'
+DRIVE = {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}}
+expect.set_options(timeout=WAIT_MS)
+
+
+class Site:
+    """The robot's server, which can be taken away and brought back at the same address."""
+
+    def __init__(self, robot: FakeRobot, port: int) -> None:
+        self.robot, self.token = robot, ''
+        self._settings = CONFIG.agent.http.model_copy(update={'port': port})
+        self.begin()
+
+    def begin(self) -> None:
+        def make() -> Any:
+            robot = self.robot
+            app = create_app(robot.runner, robot=robot, settings=self._settings, token=self.token)
+            add_page(app, robot, robot.runner, CONFIG)
+            return app
+
+        self._thread = HttpThread(make, self._settings)
+        self.url = self._thread.start()
+
+    def end(self) -> None:
+        self._thread.close()
+
+
+class Tab:
+    """A browser tab, and what it complained of or asked another server for."""
+
+    def __init__(self, page: Page, site: Site) -> None:
+        self.page, self.site = page, site
+        self.faults: list[str] = []
+        self.foreign: list[str] = []
+        page.set_default_timeout(WAIT_MS)
+        page.on('console', self._console)
+        page.on('pageerror', lambda error: self.faults.append(str(error)))
+        page.on('request', self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ('error', 'warning'):
+            self.faults.append(message.text)
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith((self.site.url, 'blob:', 'data:')):
+            self.foreign.append(request.url)
+
+    def open(self) -> Tab:
+        self.page.goto(self.site.url)
+        self.is_live()
+        return self
+
+    def is_live(self) -> None:
+        expect(self.page.locator('html[data-link=live]')).to_be_attached()
+        expect(self.page.locator('header.status')).to_be_visible()
+
+    def say(self, text: str) -> None:
+        self.page.get_by_label('A goal, a question or a command').fill(text)
+        self.page.keyboard.press('Enter')
+
+    def picture(self, name: str) -> None:
+        if folder := os.environ.get('PAGE_IMAGES'):
+            self.page.screenshot(path=Path(folder) / f'page_{name}.png')
+
+
+@pytest.fixture(scope='module')
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=['--no-sandbox'])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def robot() -> Iterator[FakeRobot]:
+    with FakeRobot(step_s=0.1) as robot:
+        yield robot
+
+
+@pytest.fixture(scope='module')
+def port() -> int:
+    """The same for all, so that the browser loads the library once."""
+    with socket.create_server(('127.0.0.1', 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+@pytest.fixture
+def site(robot: FakeRobot, port: int) -> Iterator[Site]:
+    site = Site(robot, port)
+    yield site
+    site.end()
+
+
+@pytest.fixture
+def new_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
+    contexts = []
+
+    def make(width: int = 1280, height: int = 900, **options: Any) -> Tab:
+        viewport: Any = {'width': width, 'height': height}
+        contexts.append(browser.new_context(viewport=viewport, **options))
+        return Tab(contexts[-1].new_page(), site)
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope='module')
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={'width': 1280, 'height': 900})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(profile: BrowserContext, site: Site) -> Iterator[Tab]:
+    """Open, and without a fault at the end."""
+    tab = Tab(profile.new_page(), site).open()
+    yield tab
+    tab.page.close()
+    assert tab.faults == []
+    assert tab.foreign == []
+
+
+def until(true: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + WAIT_MS / 1000
+    while not true():
+        assert time.monotonic() < end, f'not within {WAIT_MS / 1000:g} s: {what}'
+        time.sleep(0.01)
+
+
+# --- the robot at work -----------------------------------------------------------------------
+
+
+def test_a_goal_is_typed_and_the_rover_reaches_the_light(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+    tab.say('go to the light')
+    expect(page.locator('.talk .mine')).to_have_text('go to the light')
+    expect(page.locator('.fact', has_text='Place')).to_contain_text('x 8.0 m')
+    expect(page.locator('.shots li')).to_have_count(1)
+    expect(page.locator('figcaption')).to_contain_text('score 0.90 ✓ good')
+    expect(page.locator('.lines')).to_contain_text('captured: score 0.9')
+    expect(page.locator('tr.task')).to_contain_text('completed')
+    expect(page.locator('.plot svg [data-event]')).to_have_count(1)
+    expect(page.locator('.camera .frame img')).to_be_visible()
+    assert robot.said == ['go to the light']
+    tab.picture('goal_reached')
+
+
+def test_the_state_of_the_rover_is_told_in_full(
+    new_tab: Callable[..., Tab], robot: FakeRobot
+) -> None:
+    show_off(robot)
+    for name, options in (
+        ('light', {}),
+        ('dark', {'color_scheme': 'dark'}),
+        ('phone', {'width': 390, 'height': 844}),
+        ('phone_dark', {'width': 390, 'height': 844, 'color_scheme': 'dark'}),
+    ):
+        tab = new_tab(**options).open()
+        page = tab.page
+        facts = page.locator('.status dl')
+        for text in ('EXEC', '17 % low', 'closed', 'moving', 'x 3.0 m', 'PRESSED'):
+            expect(facts).to_contain_text(text)
+        expect(page.locator('.ages .bad')).to_contain_text(['simulator', 'scan'])
+        expect(page.locator('[data-stale=never]')).to_have_attribute('data-age', 'node:simulator')
+        expect(page.locator('[data-stale=stale]')).to_have_attribute('data-age', 'scan')
+        expect(page.locator('.step.running')).to_contain_text('navigate_to_pose')
+        expect(page.locator('.map svg')).to_contain_text('drives to x 6.50 m')
+        ground = page.evaluate('getComputedStyle(document.body).backgroundColor')
+        assert (ground == 'rgb(255, 255, 255)') is ('dark' not in name)
+        wide = page.evaluate('[document.documentElement.scrollWidth, window.innerWidth]')
+        assert wide[0] == wide[1]
+        tab.picture(name)
+        assert (tab.faults, tab.foreign) == ([], [])
+
+
+def show_off(robot: FakeRobot) -> None:
+    steps = [
+        {'step_id': 1, 'action': 'mast_close', 'status': 'success'},
+        {
+            'step_id': 2,
+            'action': 'navigate_to_pose',
+            'status': 'running',
+            'parameters': {'x': 6.5, 'y': 0.0},
+            'description': 'into the light',
+        },
+        {'step_id': 3, 'action': 'mast_open'},
+        {'step_id': 4, 'action': 'capture_and_score'},
+    ]
+    robot.where = RoverPose(x=3.0, y=0.5, yaw_rad=0.2, frame_id='odom')
+    robot.nodes[1] = Health('simulator', ok=False, age_s=None, text='not heard yet')
+    robot.brain = BrainState(
+        tasks=TasksState(mode=Mode.EXEC, mode_reason='a task runs'),
+        robot=RobotState(
+            battery_pct=17.0,
+            battery_state=BatteryLevel.LOW,
+            mast='closed',
+            moving=True,
+            estop=True,
+            safety_latch='the e-stop is pressed',
+            ages_s={'odometry': 0.1, 'scan': 4.2, 'battery': 1.0},
+            silent=['scan'],
+        ),
+        react=ReactState(plan={'goal': 'a picture of bright ground', 'steps': steps}),
+    )
+    robot.trace(TraceKind.DECIDE, 'The ground is dark here; the bright zone begins at x = 5')
+    robot.trace(TraceKind.ACT, 'navigate_to_pose(x=6.5, y=0.0)', tool_name='navigate_to_pose')
+
+
+def test_the_trace_is_filtered_and_shows_the_raw_event(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+    for number in range(3):
+        robot.trace(TraceKind.ACT, f'act {number}', data={'deep': [number]})
+        robot.trace(TraceKind.RESULT, f'result {number}', ok=True)
+    lines = page.locator('.lines li')
+    expect(lines).to_have_count(6)
+    page.get_by_role('button', name='result', exact=True).click()
+    expect(lines).to_have_count(3)
+    page.get_by_role('button', name='act 1').click()
+    expect(page.locator('pre.raw')).to_contain_text('"deep": [\n      1\n    ]')
+    page.get_by_role('button', name='result', exact=True).click()
+    expect(lines).to_have_count(6)
+
+
+def test_a_flood_of_events_leaves_500_lines(tab: Tab, robot: FakeRobot) -> None:
+    for batch in (range(400), range(400, 800)):
+        for number in batch:
+            robot.trace(TraceKind.ACT, f'act {number}')
+        expect(tab.page.locator('.lines li').last).to_contain_text(f'act {batch[-1]}')
+    expect(tab.page.locator('.lines li')).to_have_count(500)
+
+
+def test_the_end_of_a_turn_is_told_where_it_was_asked_for(tab: Tab, robot: FakeRobot) -> None:
+    robot.trace(TraceKind.RESULT, 'mast_open: done', tool_name='mast_open', ok=True)
+    robot.trace(TraceKind.RESULT, 'The ground is bright.', ok=True)
+    robot.trace(TraceKind.RESULT, 'I found none.', ok=False)
+    expect(tab.page.locator('.talk li')).to_have_text(['The ground is bright.', 'I found none.'])
+    expect(tab.page.locator('.talk .warning')).to_have_text('I found none.')
+
+
+def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
+    tab.say('go to the light')
+    spot = tab.page.locator('.map svg [data-event]')
+    expect(spot).to_have_count(1)
+    robot.where = RoverPose(x=0.0, frame_id='odom')  # it stood upon the spot
+    spot.focus()
+    tab.page.keyboard.press('Enter')
+    image = tab.page.locator('.shot img')
+    expect(image).to_be_visible()
+    assert 'score 0.90 at x 8.0 m' in (image.get_attribute('alt') or '')
+    assert image.evaluate('image => image.naturalWidth') == 320
+
+
+def test_a_replay_is_marked(tab: Tab, robot: FakeRobot) -> None:
+    robot.trace(TraceKind.ACT, 'long ago', data={'replay': True})
+    expect(tab.page.locator('.replay')).to_contain_text('REPLAY')
+    expect(tab.page.locator('.lines')).to_contain_text('(replay) long ago')
+    tab.picture('replay')
+    robot.trace(TraceKind.ACT, 'now')
+    expect(tab.page.locator('.replay')).to_have_count(0)
+
+
+def test_a_task_is_cancelled(tab: Tab, robot: FakeRobot) -> None:
+    robot.paused = True
+    tab.say('go to the light')
+    tab.page.get_by_role('button', name='Cancel go to the light').click()
+    expect(tab.page.locator('tr.task')).to_contain_text('cancelled')
+
+
+def test_the_line_remembers_what_was_typed(tab: Tab) -> None:
+    for text in (':one', ':two'):
+        tab.say(text)
+        expect(tab.page.locator('.talk .mine').last).to_have_text(text)
+    line = tab.page.locator('input[name=say]')
+    for key, text in (('ArrowUp', ':two'), ('ArrowUp', ':one'), ('ArrowDown', ':two')):
+        tab.page.keyboard.press(key)
+        expect(line).to_have_value(text)
+    expect(tab.page.locator('.talk .warning').last).to_contain_text('There is no command :two')
+
+
+# --- approvals -------------------------------------------------------------------------------
+
+
+def test_a_question_is_approved(tab: Tab, robot: FakeRobot) -> None:
+    question = robot.ask('Drive for 9 s?', DRIVE, ['GEOFENCE: it may leave the fence'])
+    expect(tab.page.locator('.approvals article')).to_contain_text('GEOFENCE')
+    expect(tab.page).to_have_title('(1?) Curiosity ROSA')
+    tab.picture('approval')
+    tab.page.get_by_role('button', name='Approve').click()
+    expect(tab.page.locator('.approvals article')).to_have_count(0)
+    expect(tab.page).to_have_title('Curiosity ROSA')
+    assert robot.answers == [(question.id, ApprovalAction.APPROVE, None, '')]
+
+
+def test_a_question_is_rejected_with_a_reason(tab: Tab, robot: FakeRobot) -> None:
+    question = robot.ask('Drive for 9 s?', DRIVE)
+    tab.page.get_by_label('Why not').fill('too far')
+    tab.page.get_by_role('button', name='Reject').click()
+    expect(tab.page.locator('.approvals article')).to_have_count(0)
+    assert robot.answers == [(question.id, ApprovalAction.REJECT, None, 'too far')]
+
+
+def test_arguments_are_edited_and_checked(tab: Tab, robot: FakeRobot) -> None:
+    question = robot.ask('Drive for 9 s?', DRIVE)
+    page = tab.page
+    page.get_by_role('button', name='Edit').click()
+    editor = page.locator('.approvals textarea')
+    editor.fill('{"duration_s": ')
+    page.get_by_role('button', name='Run it like this').click()
+    expect(page.locator('.approvals .warning')).to_contain_text('not JSON')
+    assert robot.answers == []
+    editor.fill('{"duration_s": 2}')
+    robot.ask('Another one?')  # what else changes leaves the editor as it is
+    expect(page.locator('.approvals article')).to_have_count(2)
+    expect(editor).to_have_value('{"duration_s": 2}')
+    tab.picture('edit')
+    page.get_by_role('button', name='Run it like this').click()
+    expect(page.locator('.approvals article')).to_have_count(1)
+    assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2}, '')]
+
+
+def test_a_question_that_was_answered_elsewhere_is_told(tab: Tab, robot: FakeRobot) -> None:
+    robot.ask('Drive?', DRIVE)
+    expect(tab.page.locator('.approvals article')).to_have_count(1)
+    shown = robot.questions()
+    robot.questions = lambda: shown
+    robot._open.clear()
+    tab.page.get_by_role('button', name='Approve').click()
+    expect(tab.page.locator('.approvals .warning')).to_contain_text('is not open any more')
+
+
+# --- stop ------------------------------------------------------------------------------------
+
+
+def test_stop_in_mid_drive(tab: Tab, robot: FakeRobot) -> None:
+    robot.step_s = 0.5
+    tab.say('go to the light')
+    expect(tab.page.locator('.fact', has_text='Place')).to_contain_text('x 1.0 m')
+    tab.page.get_by_role('button', name='Stop the rover now').click()
+    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(tab.page.locator('tr.task')).to_contain_text('cancelled')
+    assert robot.stops == ['HTTP']
+    tab.picture('stopped')
+
+
+def test_stopped_stands_there_only_when_the_robot_has_said_so(tab: Tab, robot: FakeRobot) -> None:
+    robot.stop_gate.clear()
+    said = tab.page.locator('#stop-said')
+    tab.page.locator('#stop').click()
+    expect(said).to_have_text('Stopping …')
+    # Without an answer it goes the second way, too.
+    until(lambda: robot.stops == ['HTTP', 'the page'], 'both ways')
+    expect(said).to_have_text('Stopping …')
+    robot.stop_gate.set()
+    expect(said).to_contain_text('Stopped after')
+
+
+def test_a_stop_that_failed_says_so(tab: Tab, robot: FakeRobot) -> None:
+    robot.stop_outcome = Outcome(False, 'Service timeout: /adapter/move_stop')
+    tab.page.locator('#stop').click()
+    said = tab.page.locator('#stop-said[data-state=failed]')
+    expect(said).to_have_text('NOT CONFIRMED: Service timeout: /adapter/move_stop')
+    tab.faults.clear()  # the browser itself reports the 503
+
+
+def test_escape_stops_also_while_somebody_types(tab: Tab, robot: FakeRobot) -> None:
+    tab.page.locator('input[name=say]').fill('half a sen')
+    tab.page.keyboard.press('Escape')
+    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(tab.page.locator('input[name=say]')).to_have_value('half a sen')
+    assert robot.stops == ['HTTP']
+
+
+def test_stop_is_the_first_that_the_keyboard_reaches(tab: Tab, robot: FakeRobot) -> None:
+    tab.page.keyboard.press('Tab')
+    expect(tab.page.locator('#stop')).to_be_focused()
+    tab.page.keyboard.press('Enter')
+    until(lambda: robot.stops == ['HTTP'], 'the stop')
+
+
+def test_stop_works_where_nothing_else_does(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
+    """No script of the library comes, no socket opens."""
+    tab = new_tab()
+    tab.page.route('**/_nicegui/**', lambda route: route.abort())
+    tab.page.route('**/_nicegui_ws/**', lambda route: route.abort())
+    tab.page.goto(tab.site.url, wait_until='commit')
+    tab.page.locator('#stop').click()
+    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    assert robot.stops == ['HTTP']
+
+
+def test_stop_goes_the_second_way_where_the_browser_has_no_connection_left(
+    new_tab: Callable[..., Tab], robot: FakeRobot
+) -> None:
+    tab = new_tab().open()  # a profile of its own: its connections are of no use afterwards
+    for number in range(8):  # a browser has six for a server
+        tab.page.evaluate(f"void fetch('/events?{number}')")
+    tab.page.locator('#stop').click()
+    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    assert 'the page' in robot.stops
+
+
+def test_stop_works_while_a_camera_gives_nothing(tab: Tab, robot: FakeRobot) -> None:
+    robot.camera = False
+    expect(tab.page.locator('.camera .words')).to_contain_text('No picture of the camera')
+    tab.page.locator('#stop').click()
+    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+
+
+def test_stop_is_in_sight_wherever_one_scrolls(new_tab: Callable[..., Tab]) -> None:
+    tab = new_tab(390, 844, has_touch=True).open()
+    for down in (0, 600, 5000):
+        tab.page.mouse.wheel(0, down)
+        expect(tab.page.locator('#stop')).to_be_in_viewport(ratio=1.0)
+    box = tab.page.locator('#stop').bounding_box()
+    assert box is not None
+    assert box['width'] > 300
+    assert box['height'] >= 44
+
+
+# --- connection and age ----------------------------------------------------------------------
+
+
+def test_a_lost_agent_is_seen_at_once_and_found_again(tab: Tab, robot: FakeRobot) -> None:
+    page, site = tab.page, tab.site
+    site.end()
+    expect(page.locator('#link')).to_contain_text('Connection lost', timeout=3000)
+    expect(page.locator('html[data-link=lost]')).to_be_attached()
+    expect(page.locator('.age').first).to_have_attribute('data-stale', 'stale')
+    tab.picture('lost')
+    page.locator('#stop').click()
+    expect(page.locator('#stop-said[data-state=failed]')).to_contain_text('NOT CONFIRMED')
+    site.begin()
+    tab.is_live()
+    expect(page.locator('#link')).to_be_hidden()
+    tab.say('go to the light')
+    expect(page.locator('tr.task')).to_contain_text('completed')
+    tab.faults.clear()  # the browser itself reports the failed connections
+
+
+def test_an_agent_that_is_silent_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
+    state = robot.state
+
+    def broken() -> BrainState:
+        raise RuntimeError('no state')
+
+    robot.state = broken
+    expect(tab.page.locator('#link')).to_contain_text('No news from the agent')
+    expect(tab.page.locator('html[data-link=stale]')).to_be_attached()
+    for age in tab.page.locator('.age').all():  # as the browser counts them
+        expect(age).to_have_attribute('data-stale', 'stale')
+        assert float(age.inner_text().split()[0]) > 2.0
+    robot.state = state
+    tab.is_live()
+
+
+def test_an_old_frame_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
+    frame = tab.page.locator('.age-of-frame')
+    expect(frame).to_be_visible()
+    assert frame.get_attribute('data-stale') is None
+    robot.picture_age_s = 60.0
+    expect(tab.page.locator('.age-of-frame[data-stale]')).to_be_visible()
+
+
+# --- who, and what is shown ------------------------------------------------------------------
+
+
+def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
+    before, during = new_tab(), new_tab().open()
+    robot.paused = True
+    robot.brain = BrainState(
+        tasks=TasksState(mode_reason=HOSTILE),
+        robot=RobotState(mast=HOSTILE, safety_latch=HOSTILE),
+        react=ReactState(
+            plan={'goal': HOSTILE, 'steps': [{'action': HOSTILE, 'status': HOSTILE}]}
+        ),
+    )
+    robot.nodes = [Health(HOSTILE, ok=False, age_s=1.0, text=HOSTILE)]
+    robot.not_ready = HOSTILE
+    robot.ask(HOSTILE, {'skill': HOSTILE, 'arguments': {HOSTILE: HOSTILE}}, [HOSTILE])
+    robot.trace(TraceKind.ERROR, HOSTILE, data={'text': HOSTILE})
+    robot.trace(TraceKind.RESULT, 'javascript:window.hacked=1', ok=True)
+    robot.do(robot.runner.submit(robot.make_task('react', {'text': HOSTILE})))
+    before.open()  # it is in the page as it comes; in the other it comes later
+    for tab in (before, during):
+        page = tab.page
+        expect(page.locator('tr.task')).to_contain_text(HOSTILE)
+        expect(page.locator('.approvals h3')).to_contain_text(HOSTILE)
+        expect(page.locator('.panel.plan')).to_contain_text(HOSTILE)
+        page.locator('.lines li button').first.click()
+        expect(page.locator('pre.raw')).to_contain_text('window.hacked')
+        tab.say(HOSTILE)
+        expect(page.locator('.talk .mine')).to_have_text(HOSTILE)
+        assert page.evaluate('window.hacked') is None
+        assert page.locator('img[src=x]').count() == 0
+        assert page.locator('a[href^=javascript]').count() == 0
+        assert (tab.faults, tab.foreign) == ([], [])
+
+
+def test_the_page_is_there_within_two_seconds(new_tab: Callable[..., Tab]) -> None:
+    paints = []
+    for _ in range(3):
+        tab = new_tab().open()
+        entries = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+        paints.append(tab.page.evaluate(entries))
+    assert min(paints) < 2000.0
+
+
+def test_all_that_can_be_used_has_a_name(tab: Tab, robot: FakeRobot) -> None:
+    robot.ask('Drive?', DRIVE)
+    tab.say('go to the light')
+    expect(tab.page.locator('.shots li')).to_have_count(1)
+    tab.page.get_by_role('button', name='Edit').click()
+    nameless = tab.page.evaluate(
+        """() => [...document.querySelectorAll('button, input, textarea, img')]
+        .filter((each) => !(each.ariaLabel || each.alt || each.textContent.trim() ||
+                            each.labels?.length))
+        .map((each) => each.outerHTML)"""
+    )
+    assert nameless == []
+
+
+def test_with_a_token_it_is_asked_for_first(
+    new_tab: Callable[..., Tab], robot: FakeRobot, site: Site
+) -> None:
+    site.end()
+    site.token = 'a long secret'
+    site.begin()
+    tab = new_tab()
+    page = tab.page
+    page.goto(site.url)
+    page.get_by_label('Token').fill('a guess')
+    page.keyboard.press('Enter')
+    expect(page.get_by_role('alert')).to_contain_text('not the token')
+    page.get_by_label('Token').fill('a long secret')
+    page.keyboard.press('Enter')
+    tab.is_live()
+    tab.say('go to the light')
+    expect(page.locator('tr.task')).to_contain_text('completed')
+    page.locator('#stop').click()
+    expect(page.locator('#stop-said')).to_contain_text('Stopped after')
+    tab.faults.clear()  # the browser itself reports the 401
+
+
+@pytest.mark.parametrize('origin', ['http://evil.example', 'null', ''])
+def test_no_other_page_gets_a_socket(site: Site, origin: str) -> None:
+    """Not another site's, and not our own without a session."""
+    host = site.url.removeprefix('http://').rstrip('/')
+    connection = http.client.HTTPConnection(host, timeout=10)
+    headers = {
+        'Connection': 'Upgrade',
+        'Upgrade': 'websocket',
+        'Sec-WebSocket-Version': '13',
+        'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+        'Origin': origin or f'http://{host}',
+    }
+    path = '/_nicegui_ws/socket.io/?EIO=4&transport=websocket'
+    connection.request('GET', path, headers=headers)
+    assert connection.getresponse().status == 403
+    connection.close()

@@ -1,0 +1,78 @@
+"""The page before the whole running demo. What it does in every state stands in
+test_page_browser.py."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from demo_bench import Bench
+from geometry_msgs.msg import Twist
+from http_client import Api
+from playwright.sync_api import Page, expect, sync_playwright
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+
+CHROMIUM = '/usr/bin/chromium'
+WAIT_MS = 60_000.0
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=['--no-sandbox'])
+        page = browser.new_page(viewport={'width': 1280, 'height': 900})
+        expect.set_options(timeout=WAIT_MS)
+        yield page
+        browser.close()
+
+
+def say(page: Page, text: str) -> None:
+    page.locator('input[name=say]').fill(text)
+    page.keyboard.press('Enter')
+
+
+def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, page: Page) -> None:
+    commands = bench.box.collect(Twist, '/cmd_vel')
+    faults: list[str] = []
+    page.on('pageerror', lambda error: faults.append(str(error)))
+    page.on('console', lambda each: faults.append(each.text) if each.type == 'error' else None)
+    with socket.create_server(('127.0.0.1', 0)) as free:
+        port = free.getsockname()[1]  # the same after a restart
+    config = bench.box.config_dir(agent={'http': {'port': port}})
+    api = Api(bench.run('--config-dir', config)).ready()
+    page.goto(api.url)
+
+    say(page, ':demo')
+    expect(page.locator('figcaption')).to_contain_text('✓ good')
+    expect(page.locator('.map svg .cr-good')).not_to_have_count(0)
+    expect(page.locator('tr.task').first).to_contain_text('completed')
+    expect(page.locator('.camera .frame img')).to_be_visible()
+    for node in ('adapter', 'simulator', 'visualizer', 'kernel'):
+        age = page.locator(f"[data-age='node:{node}']")
+        expect(age).not_to_have_attribute('data-stale', 'stale')
+    if folder := os.environ.get('PAGE_IMAGES'):
+        page.screenshot(path=Path(folder) / 'page_demo.png')
+    images = page.evaluate("[...document.querySelectorAll('.shots img')].map((i) => i.src)")
+    assert len(images) >= 1
+
+    say(page, ':mast_close')
+    expect(page.locator('tr.task').first).to_contain_text('mast_close')
+    expect(page.locator('tr.task').first).to_contain_text('completed')
+    say(page, ':forward 20')
+    api.run.until(lambda: bench.moving, 'the rover to drive')
+    page.locator('#stop').click()
+    expect(page.locator('#stop-said')).to_contain_text('Stopped after')
+    api.run.until(lambda: not bench.moving, 'the rover to stand still')
+    assert commands[-1].linear.x == 0.0  # what /move_stop publishes
+    expect(page.locator('tr.task').first).to_contain_text('cancelled')
+    assert faults == []
+
+    old = bench.kill('agent_node')
+    expect(page.locator('#link')).to_contain_text('Connection lost')
+    bench.back('agent_node', old)
+    expect(page.locator('html[data-link=live]')).to_be_attached()
+    expect(page.locator('tr.task').first).to_contain_text('cancelled')

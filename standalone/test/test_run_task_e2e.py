@@ -1,0 +1,120 @@
+"""An action client before the whole product: what it starts, cancels, and is told at the end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from action_msgs.msg import GoalStatus
+from curiosity_rosa_interfaces.action import RunTask
+from demo_bench import READY_S, Bench
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.action import ActionClient
+
+from curiosity_rosa_demo.agent.run_task_server import CANCELLED, LEFT
+from harness import wait_until
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')
+NODES = ('adapter: rover', 'agent: mission', 'simulator: camera', 'visualizer: markers')
+
+
+class Client:
+    def __init__(self, bench: Bench) -> None:
+        self.feedback: list[RunTask.Feedback] = []
+        self._node = bench.box.node
+        self._client = ActionClient(bench.box.node, RunTask, '/agent/run_task')
+        assert self._client.wait_for_server(timeout_sec=READY_S)
+
+    def send(self, **goal: str) -> Any:
+        """The handle of a goal that was accepted."""
+        self.feedback.clear()
+        future = self.ask(
+            lambda: self._client.send_goal_async(
+                RunTask.Goal(**goal),
+                feedback_callback=lambda message: self.feedback.append(message.feedback),
+            )
+        )
+        wait_until(future.done, 'the goal to be answered', READY_S)
+        handle = future.result()
+        assert handle.accepted
+        return handle
+
+    def ask(self, ask: Callable[[], Any]) -> Any:
+        """What it returns in the thread that spins: in another one an answer may be lost."""
+        asked = self._node.executor.create_task(ask)
+        wait_until(asked.done, 'the request to be sent')
+        return asked.result()
+
+    def kinds(self) -> set[str]:
+        return {each.kind for each in self.feedback}
+
+
+def done(future: Any, what: str) -> Any:
+    wait_until(future.done, what, 100.0)
+    return future.result()
+
+
+def test_a_demo_is_cancelled_half_way_and_then_done(bench: Bench) -> None:
+    run = bench.run(*SPEED)
+    run.expect('Type :help')
+    client = Client(bench)
+    goal = client.send(text=':demo')
+    result = client.ask(goal.get_result_async)
+    run.until(lambda: bench.moving, 'the rover to drive')
+    assert done(client.ask(goal.cancel_goal_async), 'the cancel request').goals_canceling
+    cancelled = done(result, 'the goal to be cancelled')
+    assert cancelled.status == GoalStatus.STATUS_CANCELED
+    assert (cancelled.result.ok, cancelled.result.answer) == (False, CANCELLED)
+    bench.stands(10.0)
+    assert {'ACTIVE', 'OBSERVE', 'DECIDE', 'ACT', 'RESULT'} <= client.kinds()
+
+    again = done(client.ask(client.send(text=':demo').get_result_async), 'the demo')
+    assert again.status == GoalStatus.STATUS_SUCCEEDED, again.result.answer
+    assert again.result.ok
+    assert again.result.score >= 0.8
+    assert again.result.task_id != cancelled.result.task_id
+    assert max(each.step for each in client.feedback) > 3
+
+    status = done(client.ask(client.send(skill='get_status').get_result_async), 'the status')
+    assert status.result.ok
+    assert 'rover_x' in status.result.answer
+
+    # Who leaves with a goal under way tells its client.
+    stow = client.ask(client.send(skill='mast_close').get_result_async)
+    assert done(stow, 'the mast to be stowed').result.ok
+    arguments = '{"duration_s": 5.0}'
+    driving = client.ask(client.send(skill='turn_left', arguments_json=arguments).get_result_async)
+    run.until(lambda: 'ACT' in client.kinds(), 'the turn to begin')
+    run.popen.send_signal(signal.SIGTERM)
+    left = done(driving, 'the goal to end with the agent')
+    assert left.status == GoalStatus.STATUS_ABORTED
+    assert left.result.answer in (LEFT, 'The agent ends; ask the next one')
+    run.popen.wait(timeout=READY_S)
+    assert 'Traceback' not in run.output()
+    bench.nothing_left()
+
+
+def test_each_node_tells_how_it_is(bench: Bench) -> None:
+    arrays: list[DiagnosticArray] = bench.box.collect(DiagnosticArray, '/diagnostics')
+    run = bench.run()
+    run.expect('Type :help')
+    run.send(':mast_close')
+    run.expect('[RESULT] mast_close')
+
+    def last() -> dict[str, Any]:
+        return {status.name: status for array in list(arrays) for status in array.status}
+
+    run.until(lambda: sorted(last()) == sorted(NODES), 'the four of them')
+    run.until(
+        lambda: (
+            all(status.level == b'\0' for status in last().values())
+            and last()['agent: mission'].message == 'IDLE'
+        ),
+        'all to be well and the agent idle',
+    )
+    values = {each.key: each.value for each in last()['agent: mission'].values}
+    assert (values['mode'], values['ready'], values['model']) == ('IDLE', 'true', 'routine')
+    assert run.end() == 0
