@@ -1,27 +1,31 @@
 #!/usr/bin/env bash
 # Build both colcon workspaces into standalone/install and overlay_ws/install, when their inputs have changed.
-# Python sources are linked, not copied: editing one needs no build.
+# Python sources are linked, not copied: editing one needs no build. With CURIOSITY_DISTRO=kilted: below .kilted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[[ -x .venv/bin/colcon ]] || { echo "build_overlay: no environment here yet; run scripts/setup.sh" >&2; exit 1; }
-exec 9>.venv/.building && flock 9  # two demos that start at once build once
+home=$PWD
+[[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || home+=/.$CURIOSITY_DISTRO
+venv=$home/.venv
+[[ -x $venv/bin/colcon ]] || { echo "build_overlay: no environment in $home yet; run scripts/setup.sh" >&2; exit 1; }
+exec 9>"$venv/.building" && flock 9  # two demos that start at once build once
 
 inputs() {  # everything that a link cannot follow: the lists of files, and the files that are compiled or generated from
-  cat .venv/.complete
+  cat "$venv/.complete"
   find standalone/src overlay_ws/src -type f ! -name '*.pyc' ! -path '*.egg-info/*' | LC_ALL=C sort
   find standalone/src overlay_ws/src -type f \( -name package.xml -o -name 'setup.*' -o -name CMakeLists.txt \
     -o -name '*.srv' -o -name '*.msg' -o -name '*.action' \) -print0 | LC_ALL=C sort -z | xargs -0 cat
 }
 key=$(inputs | sha256sum)
-[[ $(cat .venv/.built 2>/dev/null) != "$key" ]] || exit 0
-rm -f .venv/.built
+[[ $(cat "$venv/.built" 2>/dev/null) != "$key" ]] || exit 0
+rm -f "$venv/.built"
 
 build() {  # build WORKSPACE PACKAGE...
-  local log=$1/log/setup.txt
-  mkdir -p "$1/log"
-  if ! (cd "$1" && PYTHONWARNINGS=ignore ../.venv/bin/python ../.venv/bin/colcon build --symlink-install \
-    --packages-select "${@:2}" --cmake-args -DBUILD_TESTING=OFF "-DPython3_EXECUTABLE=$PWD/../.venv/bin/python" \
-    --no-warn-unused-cli) >"$log" 2>&1; then
+  local to=$home/$1
+  local log=$to/log/setup.txt
+  mkdir -p "$to/log"
+  if ! (cd "$1" && PYTHONWARNINGS=ignore "$venv/bin/python" "$venv/bin/colcon" --log-base "$to/log" build --symlink-install \
+    --build-base "$to/build" --install-base "$to/install" --packages-select "${@:2}" \
+    --cmake-args -DBUILD_TESTING=OFF "-DPython3_EXECUTABLE=$venv/bin/python" --no-warn-unused-cli) >"$log" 2>&1; then
     tail -n 40 "$log" >&2
     echo "build_overlay: building $1 failed; the whole log is $log" >&2
     exit 1
@@ -30,8 +34,8 @@ build() {  # build WORKSPACE PACKAGE...
 
 source scripts/env.sh
 standalone=(curiosity_stand_in)
-[[ $(cat .venv/.ros) == system ]] || standalone+=(tf2_msgs)
+[[ $(cat "$venv/.ros") == system ]] || standalone+=(tf2_msgs)
 echo "setup: building the workspaces" >&2
 build standalone "${standalone[@]}"
 build overlay_ws curiosity_rosa_interfaces curiosity_rosa_demo
-printf '%s\n' "$key" >.venv/.built
+printf '%s\n' "$key" >"$venv/.built"

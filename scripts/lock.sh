@@ -1,7 +1,17 @@
 #!/usr/bin/env bash
-# Pin every package of standalone/requirements.in, for CPython 3.10 to 3.12, into requirements.txt.
+# Pin every package for CPython 3.10 to 3.12: standalone/requirements.in, and docker/requirements.in to the same versions.
+#   scripts/lock.sh [ARGUMENT OF uv pip compile]...     e.g. scripts/lock.sh --upgrade
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../standalone"
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 command -v uv >/dev/null || { echo "lock.sh needs uv: pip install uv" >&2; exit 1; }
-exec uv pip compile --universal --python-version 3.10 --no-header --no-annotate \
-  --output-file requirements.txt requirements.in "$@"
+lock() { uv pip compile --universal --python-version 3.10 --no-header --no-annotate "$@"; }
+lock --output-file standalone/requirements.txt standalone/requirements.in "$@"
+lock --output-file docker/requirements.txt docker/requirements.in --constraint standalone/requirements.txt "$@"
+
+# Kilted: its own ROS wheels, everything else as above. It has no python_cmake_module, and its rosidl wants ament_cmake_ros_core.
+others=$(mktemp) kilted=$(mktemp); trap 'rm -f "$others" "$kilted"' EXIT
+grep -v '^ros-' standalone/requirements.txt >"$others"
+cat "$others" standalone/requirements-kilted.txt >"$kilted"
+sed -E 's/^ros-jazzy-/ros-kilted-/; s/-python-cmake-module$/-ament-cmake-ros-core/' standalone/requirements.in |
+  lock --output-file "$kilted" - --constraint "$others" "$@"
+grep '^ros-' "$kilted" >standalone/requirements-kilted.txt

@@ -2,7 +2,7 @@
 # Set everything up if need be, start the rover and its nodes, open the agent's console.
 #
 #   scripts/run_demo.sh [-c COMMAND]... [--speed F] [--artifacts DIR] [--config-dir DIR]
-#                       [--no-stand-in] [--stand-in NAME=VALUE]...
+#                       [--no-stand-in] [--stand-in NAME=VALUE]... [--rovers N] [--discovery-server]
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 "$scripts/setup.sh"

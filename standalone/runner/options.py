@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from typing import Any, NoReturn
 
 import yaml
@@ -12,6 +13,8 @@ from curiosity_stand_in.settings import PARAMETERS, checked
 from runner.plan import Options
 
 OURS = ('time_scale', 'publish_clock')  # set by --speed
+NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,30}')
+MOST_ROVERS = 6  # of five processes each: in fastdds.xml 32 of a domain find each other
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -41,6 +44,14 @@ def parse(arguments: list[str]) -> Options:
         '--stand-in', metavar='NAME=VALUE', action='append', default=[],
         help=f'a parameter of the stand-in rover: {", ".join(_settable())}',
     )  # fmt: skip
+    parser.add_argument(
+        '--rovers', metavar='N', type=_rovers, default=(),
+        help=f'so many at once, r1 to rN, at most {MOST_ROVERS}; or their names: mars,moon',
+    )  # fmt: skip
+    parser.add_argument(
+        '--discovery-server', action='store_true',
+        help='the nodes find each other by a Fast DDS discovery server of their own',
+    )  # fmt: skip
     given = parser.parse_args(arguments)
     if not 0.1 <= given.speed <= 60.0:
         parser.error(f'--speed {given.speed:g}: must be from 0.1 to 60')
@@ -58,7 +69,26 @@ def parse(arguments: list[str]) -> Options:
         stand_in=not given.no_stand_in,
         config_dir=os.path.abspath(given.config_dir) if given.config_dir else '',
         stand_in_parameters=tuple(given.stand_in),
+        rovers=given.rovers,
+        discovery_server=given.discovery_server,
     )
+
+
+def _rovers(text: str) -> tuple[str, ...]:
+    """Their names. Raises ArgumentTypeError."""
+    if re.fullmatch(r'[0-9]{1,9}', text):
+        names = tuple(f'r{number}' for number in range(1, min(int(text), MOST_ROVERS + 1) + 1))
+    else:
+        names = tuple(text.split(','))
+    if not 1 <= len(names) <= MOST_ROVERS:
+        raise argparse.ArgumentTypeError(f'{text}: must be from 1 to {MOST_ROVERS}')
+    for name in names:
+        if not NAME.fullmatch(name):
+            rule = 'must be a number, or names of letters, digits and _, not a digit first'
+            raise argparse.ArgumentTypeError(f'{text}: {name!r}: {rule}')
+    if len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(f'{text}: each needs a name of its own')
+    return names
 
 
 def _settable() -> list[str]:

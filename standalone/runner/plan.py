@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -25,6 +25,10 @@ class Options:
     stand_in: bool = True
     config_dir: str = ''
     stand_in_parameters: tuple[str, ...] = ()  # NAME=VALUE
+    rovers: tuple[str, ...] = ()  # their names, which are their namespaces
+    discovery_server: bool = False
+    rover: str = ''  # which of them these options are for
+    http_port: int = 0  # of its agent; 0: as configured
 
     @property
     def sim_time(self) -> bool:
@@ -36,6 +40,24 @@ class PlannedProcess:
     name: str
     command: tuple[str, ...]
     stops_last: bool = False
+
+
+def of_each(options: Options, http_port: int) -> list[Options]:
+    """The options of each rover. ``http_port`` is the first one's; 0: as configured."""
+    return [
+        replace(
+            options,
+            rover=name,
+            artifacts=_folder(options.artifacts, name),
+            record=_folder(options.record, name),
+            http_port=http_port and http_port + number,
+        )
+        for number, name in enumerate(options.rovers)
+    ]
+
+
+def _folder(parent: str, name: str) -> str:
+    return str(Path(parent, name)) if parent else ''
 
 
 def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[PlannedProcess]:
@@ -53,6 +75,7 @@ def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[Plan
         *(each.replace('=', ':=', 1) for each in options.stand_in_parameters),
     ]
     command = [_executable(STAND_IN, root), '--ros-args', *_pairs('-p', parameters)]
+    command += _pairs('-r', _own_namespace(options))
     return [PlannedProcess(STAND_IN.name, tuple(command), stops_last=True), *planned]
 
 
@@ -68,13 +91,16 @@ def agent(
         raise ConfigError(f'nodes.yaml: {len(agents)} nodes have when: agent; it must be one')
     command = [_executable(agents[0], root), '--news-fd', str(news_fd)]
     command += _pairs('-c', options.commands)
+    if options.rover and options.commands:
+        command.append('--together')
     if options.artifacts:
         command += ['--artifacts', options.artifacts]
     if options.record:
         command += ['--record', options.record]
     if crash:
         command += ['--after-crash', crash]
-    return [*command, *_ros_arguments(options)]
+    command += _ros_arguments(options)
+    return [*command, '-p', f'http_port:={options.http_port}'] if options.http_port else command
 
 
 def _plan(node: NodeSpec, options: Options, root: Path) -> PlannedProcess:
@@ -85,7 +111,17 @@ def _ros_arguments(options: Options) -> list[str]:
     parameters = [f'use_sim_time:={"true" if options.sim_time else "false"}']
     if options.config_dir:
         parameters.append(f'config_dir:={options.config_dir}')
-    return ['--ros-args', '--log-level', 'warn', *_pairs('-p', parameters)]
+    if options.rover:
+        parameters.append(f'rover_namespace:=/{options.rover}')  # the slash: YAML reads on and 1e3
+    remaps = _own_namespace(options)
+    if options.rover and options.sim_time:
+        remaps.append(f'/clock:=/{options.rover}/clock')  # each stand-in has a time of its own
+    pairs = [*_pairs('-p', parameters), *_pairs('-r', remaps)]
+    return ['--ros-args', '--log-level', 'warn', *pairs]
+
+
+def _own_namespace(options: Options) -> list[str]:
+    return [f'__ns:=/{options.rover}'] if options.rover else []
 
 
 def _pairs(flag: str, values: tuple[str, ...] | list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import NodeSpec
 from runner.options import parse
-from runner.plan import Options, agent, background
+from runner.plan import Options, agent, background, of_each
 
 ROOT = Path(__file__).resolve().parents[2]
 NODES = load_config().nodes.nodes
@@ -32,7 +33,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_the_nodes_of_nodes_yaml_run_behind_the_rover() -> None:
     planned = background(Options(), NODES, ROOT)
     assert [process.name for process in planned] == [
-        'stand_in', 'simulator', 'adapter', 'visualizer',
+        'stand_in', 'adapter', 'simulator', 'visualizer',
     ]  # fmt: skip
     assert [process.name for process in planned if process.stops_last] == ['stand_in']
     assert all(Path(process.command[0]).exists() for process in planned)
@@ -83,9 +84,58 @@ def test_a_config_dir_reaches_every_node() -> None:
         assert f'config_dir:={Path.cwd()}' in process.command
 
 
+def test_one_rover_is_not_moved() -> None:
+    options = parse(['--speed', '2'])
+    for command in (*(each.command for each in background(options, NODES, ROOT)),
+                    agent(options, NODES, ROOT, news_fd=9)):  # fmt: skip
+        assert not [word for word in command if '__ns' in word or 'rover_namespace' in word]
+        assert '/clock:=' not in ' '.join(command)
+        assert 'http_port' not in ' '.join(command)
+
+
+def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders() -> None:
+    options = parse(['--rovers', '2', '--speed', '3', '--artifacts', '/out', '--record', '/rec'])
+    assert options.rovers == ('r1', 'r2')
+    for number, each in enumerate(of_each(options, 8765), start=1):
+        name = f'r{number}'
+        rover, *nodes = background(each, NODES, ROOT)
+        front = agent(each, NODES, ROOT, news_fd=9)
+        assert f'__ns:=/{name}' in rover.command
+        for command in (*(node.command for node in nodes), front):
+            assert {f'__ns:=/{name}', f'rover_namespace:=/{name}'} <= set(command)
+            assert f'/clock:=/{name}/clock' in command
+        assert f'http_port:={8764 + number}' in front
+        assert '--together' not in front
+        assert front[front.index('--artifacts') + 1] == f'/out/{name}'
+        assert front[front.index('--record') + 1] == f'/rec/{name}'
+
+
+def test_only_the_commands_of_several_rovers_wait_for_each_other() -> None:
+    commands = Options(commands=(':demo',))
+    assert '--together' not in agent(commands, NODES, ROOT, news_fd=9)
+    assert '--together' in agent(replace(commands, rover='r1'), NODES, ROOT, news_fd=9)
+
+
+def test_a_page_on_any_free_port_stays_on_any_free_port() -> None:
+    for each in of_each(parse(['--rovers', 'mars,moon']), 0):
+        front = ' '.join(agent(each, NODES, ROOT, news_fd=9))
+        assert 'http_port' not in front
+        assert f'__ns:=/{each.rover}' in front
+        assert '--artifacts' not in front
+        assert '/clock' not in front  # it is the wall's time
+
+
 @pytest.mark.parametrize(
     ('arguments', 'words'),
     [
+        (['--rovers', '0'], ['--rovers', '1 to 6']),
+        (['--rovers', '7'], ['1 to 6']),
+        (['--rovers', '999999999'], ['1 to 6']),
+        (['--rovers', '-1'], ['--rovers']),
+        (['--rovers', ''], ["''", 'letters']),
+        (['--rovers', 'r1,,r2'], ["''", 'letters']),
+        (['--rovers', 'a/b'], ["'a/b'", 'letters']),
+        (['--rovers', 'r1,r1'], ['a name of its own']),
         (['--speed', '0'], ['--speed 0', '0.1 to 60']),
         (['--speed', 'nan'], ['--speed nan']),
         (['--speed', 'fast'], ["'fast'"]),
@@ -112,7 +162,7 @@ def test_nodes_that_cannot_be_run_are_named() -> None:
     stranger = NodeSpec(name='stranger', package='nowhere', executable='nothing', when='')
     with pytest.raises(FileNotFoundError, match='nowhere/nothing is not built'):
         background(Options(), [stranger], ROOT)
-    with pytest.raises(ConfigError, match="'simulator' is taken twice"):
+    with pytest.raises(ConfigError, match="'adapter' is taken twice"):
         background(Options(), [*NODES, *NODES], ROOT)
     with pytest.raises(ConfigError, match='0 nodes have when: agent'):
         agent(Options(), [node for node in NODES if node.when != 'agent'], ROOT, news_fd=9)

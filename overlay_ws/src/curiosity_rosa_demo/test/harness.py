@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import rclpy
+from ament_index_python.packages import get_packages_with_prefixes
 from rclpy.node import Node
 
 from curiosity_rosa_demo.infra.ros_io import SpinThread, call
 
 ROOT = Path(__file__).resolve().parents[4]
-PREFIXES = {
-    'curiosity_stand_in': ROOT / 'standalone/install/curiosity_stand_in',
-    'curiosity_rosa_demo': ROOT / 'overlay_ws/install/curiosity_rosa_demo',
-}
+PREFIXES = {name: Path(prefix) for name, prefix in get_packages_with_prefixes().items()}
+PROFILES = {'FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'}  # Fast DDS 2, 3
 
 
 def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20.0) -> Any:
@@ -102,7 +101,7 @@ class Sandbox:
 
     def __enter__(self) -> Sandbox:
         self.domain, self._lock = _own_domain()
-        if 'FASTRTPS_DEFAULT_PROFILES_FILE' not in os.environ:  # scripts/env.sh has not set it
+        if not PROFILES.intersection(os.environ):  # scripts/env.sh has not set one
             os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
         self.env = {
             **os.environ,

@@ -1,4 +1,6 @@
-"""The node that is the rover's body: wheels, sensors, camera; it has the stand-in's parameters."""
+"""The node that is the rover's body: wheels, sensors, camera; it has the stand-in's parameters.
+
+All names are relative, so that a namespace moves the whole rover; its frames stay as they are."""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from curiosity_stand_in.rover import Rover, State
 from curiosity_stand_in.settings import PARAMETERS, Settings, checked
 from curiosity_stand_in.spin import STEADY
 
-ODOMETRY_TOPIC = '/model/curiosity_mars_rover/odometry'
+ODOMETRY_TOPIC = 'model/curiosity_mars_rover/odometry'
 SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # rover's time between messages; wall time at the least
 CAMERA_LEAST_S = 0.1
 BATTERY_S, BATTERY_LEAST_S = 1.0, 0.1
@@ -59,8 +61,8 @@ class BodyNode(Node):
     def start(self, on_settings: Callable[[Settings], None]) -> None:
         """Begin to listen and publish; ``on_settings`` is told of every later change."""
         self._on_settings = on_settings
-        self.add_on_set_parameters_callback(self._set_parameters)
-        self.create_subscription(Twist, '/cmd_vel', self._drive, 10)
+        self.add_on_set_parameters_callback(self._settings_change)
+        self._wheels = self.create_subscription(Twist, 'cmd_vel', self._drive, 10)
         self._publish_e_stop()
         scale = self.settings.time_scale
         for period, least, publish in (
@@ -70,7 +72,7 @@ class BodyNode(Node):
         ):
             self.create_timer(max(period / scale, least), publish, clock=STEADY)
         if self.settings.publish_clock:
-            self._time = self.create_publisher(Clock, '/clock', 10)
+            self._time = self.create_publisher(Clock, 'clock', 10)
             period = min(CLOCK_S, CLOCK_STEP_S / scale)
             self.create_timer(period, self._publish_clock, clock=STEADY)
 
@@ -84,7 +86,7 @@ class BodyNode(Node):
             values[name] = self.declare_parameter(name, parameter.default, descriptor).value
         return Settings(**checked(values))
 
-    def _set_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
+    def _settings_change(self, parameters: list[Parameter]) -> SetParametersResult:
         ours = {p.name: p.value for p in parameters if p.name in PARAMETERS}
         before = self.settings
         try:
@@ -101,20 +103,20 @@ class BodyNode(Node):
 
     def _create_publishers(self) -> None:
         self._odometry = self.create_publisher(Odometry, ODOMETRY_TOPIC, 10)
-        self._tf = self.create_publisher(TFMessage, '/tf', TF_QOS)
-        self._joints = self.create_publisher(JointState, '/joint_states', 10)
-        self._scan = self.create_publisher(LaserScan, '/scan', 10)
-        self._battery = self.create_publisher(BatteryState, '/battery_state', 10)
-        self._e_stop = self.create_publisher(Bool, '/e_stop', LATCHED_QOS)
-        self._raw = self.create_publisher(Image, '/image_raw', 10)
-        self._compressed = self.create_publisher(CompressedImage, '/image_raw/compressed', 10)
+        self._tf = self.create_publisher(TFMessage, 'tf', TF_QOS)
+        self._joints = self.create_publisher(JointState, 'joint_states', 10)
+        self._scan = self.create_publisher(LaserScan, 'scan', 10)
+        self._battery = self.create_publisher(BatteryState, 'battery_state', 10)
+        self._e_stop = self.create_publisher(Bool, 'e_stop', LATCHED_QOS)
+        self._raw = self.create_publisher(Image, 'image_raw', 10)
+        self._compressed = self.create_publisher(CompressedImage, 'image_raw/compressed', 10)
 
     def _drive(self, twist: Twist) -> None:
         try:
             self.rover.drive(twist.linear.x, twist.angular.z)
         except ValueError as error:
             self.get_logger().warning(
-                f'/cmd_vel ignored, {error}',
+                f'{self._wheels.topic_name} ignored, {error}',
                 throttle_duration_sec=1.0,
                 throttle_time_source_type=STEADY,
             )

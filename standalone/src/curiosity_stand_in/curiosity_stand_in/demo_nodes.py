@@ -42,9 +42,7 @@ class EmptyServices:
                 if name in self._services:
                     self._node.destroy_service(self._services.pop(name))
             elif name not in self._services:
-                self._services[name] = self._node.create_service(
-                    Empty, f'/{name}', self._callback(name)
-                )
+                self._services[name] = self._node.create_service(Empty, name, self._callback(name))
 
     def _callback(self, name: str) -> Callable[[Empty.Request, Empty.Response], Empty.Response]:
         def callback(_: Empty.Request, response: Empty.Response) -> Empty.Response:
@@ -66,7 +64,7 @@ class RunNode(Node):
             cli_args=['--ros-args', '-r', '__node:=run_node'],  # a launch file names another node
             start_parameter_services=start_parameter_services,
         )
-        self._publisher = self.create_publisher(Twist, '/cmd_vel', 10)
+        self._publisher = self.create_publisher(Twist, 'cmd_vel', 10)
         self._motion: Twist | None = None
         effects: dict[str, Callable[[], None]] = {
             name: self._motion_starter(*units) for name, units in MOTIONS.items()

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.camera_feed import CameraFeed
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.diagnosis import diagnose
 from curiosity_rosa_demo.agent.event_feed import EventFeed
+from curiosity_rosa_demo.agent.headless import ENDS, tell_where, wait_for_a_signal
 from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
 from curiosity_rosa_demo.agent.logs import LogFile
 from curiosity_rosa_demo.agent.mission import Mission
@@ -33,10 +34,11 @@ from curiosity_rosa_demo.agent.node_health import NodeHealth
 from curiosity_rosa_demo.agent.options import parse_arguments
 from curiosity_rosa_demo.agent.peers import Peers, listen
 from curiosity_rosa_demo.agent.places import (
+    agent_log,
     policy_state,
     recordings,
-    state_folder,
     task_database,
+    trace_file,
     turn_checkpoints,
 )
 from curiosity_rosa_demo.agent.policy.activity_tasks import check_world
@@ -56,8 +58,9 @@ from curiosity_rosa_demo.agent.terminal import (
     run_commands,
     run_pipe,
     run_terminal,
+    wait_for_the_others,
 )
-from curiosity_rosa_demo.agent.web import Web, check_address
+from curiosity_rosa_demo.agent.web import Web, check_address, with_http_port
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
@@ -73,14 +76,16 @@ class AgentApp:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.crashed = False
+        self._headless = options.headless
         self.printer = Printer()
         self.node = Node('agent')
-        self.config = node_config(self.node)
+        self.config = with_http_port(self.node, node_config(self.node))
+        space = self.node.get_namespace()
         check_address(self.config.agent.http)
         self._publisher = TracePublisher(self.node, self.config)
         self._recorders: list[TraceRecorder] = []
         self.recording = Recording(
-            self.config, recordings(self.config, options.record), self.printer.say
+            self.config, recordings(self.config, options.record, space), self.printer.say
         )
         self.client = WatchedClient(self.node, self.config, self.recording.called)
         self.artifacts = (
@@ -88,17 +93,17 @@ class AgentApp:
             if options.artifacts
             else None
         )
-        for path in (self.config.agent.recorder.path, self.artifacts and self.artifacts.trace):
+        for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(TraceRecorder(path))
         self.feed = EventFeed()
         self._shots = Shots(self.node, self.config, self.client.pose)
-        self._log = LogFile(state_folder() / 'agent.log')
+        self._log = LogFile(agent_log(space))
         registry = make_registry(self.config)
         check_world(self.config, registry)
         desk = Desk(timeout_s=self.config.guardrails.approval.timeout_s)
         desk.attended = not options.command
-        database = task_database(self.config.agent.tasks.db_path)
+        database = task_database(self.config.agent.tasks.db_path, space)
         self.session = Session(
             self.client,
             self.config,
@@ -177,6 +182,7 @@ class AgentApp:
             self.web,
             crash=options.after_crash,
         )
+        self.opened = self._beginning.opened
         if options.news_fd is not None:
             listen(options.news_fd, self._process_news)
 
@@ -217,7 +223,7 @@ class AgentApp:
         self._beginning.cancel()
         busy = self.mission.busy
         self.mission.halt()
-        if busy:
+        if busy or self._headless:  # nobody sits there and sees it drive
             self.session.stop()
         for close in self._extras:
             close()
@@ -256,8 +262,8 @@ def run(argv: list[str]) -> int:
         if stream is not None:  # None: it was closed before we began
             stream.reconfigure(encoding='utf-8', errors='replace')  # type: ignore[union-attr]
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, _leave)
+    for signum in ENDS if options.headless else (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, lambda *_: sys.exit(0 if options.headless else 143))
     try:
         try:
             app = AgentApp(options)
@@ -274,9 +280,10 @@ def run(argv: list[str]) -> int:
         try:
             status = _converse(app, options)
         except (KeyboardInterrupt, SystemExit):
-            status = CRASHED if app.crashed else INTERRUPTED
+            told_to_end = 0 if options.headless else INTERRUPTED
+            status = CRASHED if app.crashed else told_to_end
         finally:
-            for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for signum in ENDS:
                 signal.signal(signum, signal.SIG_IGN)  # it is leaving already
             app.close()
         if not options.command:
@@ -289,13 +296,17 @@ def run(argv: list[str]) -> int:
         rclpy.try_shutdown()
 
 
-def _leave(*_: object) -> None:
-    raise SystemExit(143)
-
-
 def _converse(app: AgentApp, options: argparse.Namespace) -> int:
+    if options.headless:
+        if not app.web.url:
+            app.console.nobody_answers()  # an action has no way to
+        tell_where(app.web.url, app.config.topics.agent.run_task)
+        wait_for_a_signal()
+        return CRASHED if app.crashed else 0
     interrupts = Interrupts(app.console)
     if options.command:
+        if options.together:
+            wait_for_the_others(app.console, app.opened)
         run_commands(app.console, options.command)
         return 0
     if app.config.agent.llm.provider == 'routine':

@@ -40,6 +40,7 @@ class Beginning:
         self._autonomy, self._console = autonomy, console
         self._control, self._web, self._crash = control, web, crash
         self._end = Cancellation()
+        self.opened = threading.Event()  # nothing more is being imported
         self._thread = threading.Thread(target=self._run, name='begin', daemon=True)
         self._thread.start()
 
@@ -59,6 +60,7 @@ class Beginning:
             self._control.cannot_begin = f'The agent cannot begin: {error!r}. No task will run.'
             self._console.notice(f'! {self._control.cannot_begin}')
             _in_background(self._web.start)  # which tells it, too
+            self.opened.set()
             return
         self._console.ready()
         _in_background(self._open)
@@ -87,9 +89,12 @@ class Beginning:
         self._session.trace(TraceKind.ERROR, text, ok=False, error_reason=self._crash)
 
     def _open(self) -> None:
-        self._session.wait_for_model()  # one import at a time, as above
-        if not self._end.requested:
-            self._web.start()
+        try:
+            self._session.wait_for_model()  # one import at a time, as above
+            if not self._end.requested:
+                self._web.start()
+        finally:
+            self.opened.set()
 
 
 def _in_background(work: Callable[[], None]) -> None:

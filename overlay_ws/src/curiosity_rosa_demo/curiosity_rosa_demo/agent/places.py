@@ -16,20 +16,43 @@ def state_folder() -> Path:
     return folder
 
 
-def recordings(config: Config, asked: str) -> Path:
+def one_agents(path: Path, namespace: str) -> Path:
+    """``path``, or in a namespace one beside it: tasks.db becomes tasks_r1.db in /r1."""
+    own = namespace.strip('/').replace('/', '_')
+    return path.with_name(f'{path.stem}_{own}{path.suffix}') if own else path
+
+
+def agent_log(namespace: str = '') -> Path:
+    """Raises OSError."""
+    return one_agents(state_folder() / 'agent.log', namespace)
+
+
+def trace_file(config: Config, namespace: str = '') -> Path | None:
+    """That of recorder.path, if one is wanted."""
+    configured = config.agent.recorder.path
+    return one_agents(Path(configured).expanduser(), namespace) if configured else None
+
+
+def recordings(config: Config, asked: str, namespace: str = '') -> Path:
     """Where recordings go: ``asked``, or recording.folder, or below the state folder."""
-    folder = asked or config.agent.recording.folder
-    return Path(folder).expanduser() if folder else state_folder() / 'recordings'
+    if asked:
+        return Path(asked).expanduser()
+    folder = config.agent.recording.folder
+    path = Path(folder).expanduser() if folder else state_folder() / 'recordings'
+    return one_agents(path, namespace)
 
 
-def task_database(configured: str) -> Path:
-    """The file of tasks.db_path, or one for each ROS domain in the state folder. Raises
-    OSError."""
-    if configured:
-        return Path(configured).expanduser()
+def task_database(configured: str, namespace: str = '') -> Path:
+    """The file of tasks.db_path, or one for each ROS domain in the state folder; in a namespace
+    one of its own. Raises OSError."""
     domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-    name = 'tasks.db' if domain == '0' else f'tasks_{domain}.db'
-    return state_folder() / name
+    if configured:
+        path = Path(configured).expanduser()
+    elif domain == '0' and not namespace.strip('/'):
+        path = state_folder() / 'tasks.db'
+    else:
+        path = state_folder() / f'tasks_{domain}.db'
+    return one_agents(path, namespace)
 
 
 def turn_checkpoints(database: Path) -> Path:

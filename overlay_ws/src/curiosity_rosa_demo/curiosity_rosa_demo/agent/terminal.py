@@ -14,6 +14,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.commands import COMMANDS
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.options import READY
 from curiosity_rosa_demo.agent.places import state_folder
 from curiosity_rosa_demo.agent.react.texts import question_in_short
 from curiosity_rosa_demo.agent.session import Session
@@ -46,6 +47,16 @@ class Interrupts:
     def _on_signal(self, *_: object) -> None:
         if self.press():
             raise KeyboardInterrupt
+
+
+def wait_for_the_others(console: Console, opened: threading.Event) -> None:
+    """Say that the agent is ready, when it is, and wait for a line: several agents on one machine
+    slow each other down while they start, and should not drive meanwhile."""
+    while not opened.wait(0.5):  # bounded, for the signals
+        pass
+    console.notice(READY)
+    if sys.stdin is not None:
+        sys.stdin.readline()
 
 
 def run_commands(console: Console, commands: list[str]) -> None:

@@ -6,14 +6,31 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.node import Node
+
 from curiosity_rosa_demo.agent.http_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.mission_control import MissionControl
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config, HttpConfig
+from curiosity_rosa_demo.infra.ros_io import start_parameter
 
 TOKEN = 'CURIOSITY_HTTP_TOKEN'
 SHIPPED_HOST = '127.0.0.1'
+
+
+def with_http_port(node: Node, config: Config) -> Config:
+    """The configuration with the port of the node's parameter ``http_port``, if that is set.
+    Raises ConfigError."""
+    text = 'TCP port of the API and the page; 0: http.port of agent.yaml.'
+    port = start_parameter(node, 'http_port', 0, text)
+    if not 0 <= port <= 65535:
+        raise ConfigError(f'parameter http_port = {port}: must be from 0 to 65535')
+    if port == 0:
+        return config
+    http = config.agent.http.model_copy(update={'port': port})
+    agent = config.agent.model_copy(update={'http': http})
+    return config.model_copy(update={'agent': agent})
 
 
 def check_address(settings: HttpConfig) -> None:

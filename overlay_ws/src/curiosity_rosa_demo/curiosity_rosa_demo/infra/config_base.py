@@ -22,7 +22,8 @@ def breaks(key: str, value: object, rule: str, *, file: str = '') -> PydanticCus
     )
 
 
-def _ros_name(value: str) -> str:
+def ros_name(value: str) -> str:
+    """Raises ValueError."""
     if len(value) > 200 or not re.fullmatch(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', value, re.ASCII):
         raise ValueError(
             'not a ROS name: letters, digits and _, not a digit first, parts joined by /, at most '
@@ -37,7 +38,7 @@ def _frame_name(value: str) -> str:
     return value
 
 
-Name = Annotated[str, AfterValidator(_ros_name)]
+Name = Annotated[str, AfterValidator(ros_name)]
 Frame = Annotated[str, AfterValidator(_frame_name)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
 Metres = Annotated[float, Field(ge=-1e6, le=1e6)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -51,7 +52,9 @@ class TraceTopics(Section):
     events: Name
 
 
-class Frames(Section):
+class TfTopics(Section):
+    topic: Name
+    static_topic: Name
     base_frame: Frame
     world_frame: Frame
 
@@ -109,7 +112,7 @@ class VizTopics(Section):
 class Topics(Section):
     images: Images
     trace: TraceTopics
-    tf: Frames
+    tf: TfTopics
     services: Services
     adapter: AdapterServices
     curiosity: CuriosityServices
@@ -118,24 +121,30 @@ class Topics(Section):
     agent: AgentTopics
     viz: VizTopics
 
-    def in_namespace(self, namespace: str) -> Topics:
-        """These topics with the overlay's own names below ``namespace``; the rover's stay."""
-        namespace = namespace.strip('/')
-        if not namespace:
-            return self
-
-        def moved(name: str) -> str:
-            return f'/{namespace}/{name.lstrip("/")}'
-
+    def in_namespace(self, namespace: str, *, rover: str = '') -> Topics:
+        """These topics with the overlay's own names below ``namespace`` and the rover's below
+        ``rover``; frames stay as they are. Raises ValidationError when a name gets too long."""
+        own, theirs = partial(_below, namespace), partial(_below, rover)
         data = self.model_dump()
-        data['images']['output_capture_compressed'] = moved(self.images.output_capture_compressed)
-        data['trace']['events'] = moved(self.trace.events)
-        data['viz']['marker_array'] = moved(self.viz.marker_array)
-        data['agent'] = {key: moved(name) for key, name in data['agent'].items()}
-        data['status'] = {key: moved(name) for key, name in data['status'].items()}
+        images = data['images']
+        images['output_capture_compressed'] = own(images['output_capture_compressed'])
+        for section in ('trace', 'viz', 'agent', 'status'):
+            data[section] = {key: own(name) for key, name in data[section].items()}
         for service in (*data['services'].values(), *data['adapter'].values()):
-            service['name'] = moved(service['name'])
+            service['name'] = own(service['name'])
+        for key in ('input_compressed', 'input_raw'):
+            images[key] = theirs(images[key])
+        for key in ('topic', 'static_topic'):
+            data['tf'][key] = theirs(data['tf'][key])
+        data['rover'] = {key: theirs(name) for key, name in data['rover'].items()}
+        for service in data['curiosity'].values():
+            service['name'] = theirs(service['name'])
         return Topics.model_validate(data)
+
+
+def _below(namespace: str, name: str) -> str:
+    namespace = namespace.strip('/')
+    return f'/{namespace}/{name.lstrip("/")}' if namespace else name
 
 
 # --- thresholds.yaml -------------------------------------------------------------------------
@@ -466,5 +475,10 @@ class Config(Section):
             )
         return self
 
-    def in_namespace(self, namespace: str) -> Config:
-        return self.model_copy(update={'topics': self.topics.in_namespace(namespace)})
+    def in_namespace(self, namespace: str, *, rover: str = '') -> Config:
+        """As Topics.in_namespace; Nav2 is the rover's."""
+        topics = self.topics.in_namespace(namespace, rover=rover)
+        navigation = self.agent.navigation
+        moved = {'action': _below(rover, navigation.action)}
+        agent = self.agent.model_copy(update={'navigation': navigation.model_copy(update=moved)})
+        return self.model_copy(update={'topics': topics, 'agent': agent})

@@ -14,9 +14,10 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import rclpy
+from pydantic import ValidationError
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.client import Client
@@ -43,9 +44,12 @@ from curiosity_rosa_demo.domain.models import (
     service_timeout,
     service_unavailable,
 )
+from curiosity_rosa_demo.infra.config_base import ros_name
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
+
+T = TypeVar('T', str, int)
 
 NEWEST_ONLY = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
@@ -212,17 +216,44 @@ class Heartbeat:
                 self._publisher.publish(Empty())
 
 
-def node_config(node: Node) -> Config:
-    """The configuration that the node's ``config_dir`` parameter names, in the node's
-    namespace."""
+def start_parameter(node: Node, name: str, default: T, description: str) -> T:
+    """A parameter that is read at the start and of the type of ``default``. Raises ConfigError."""
     descriptor = ParameterDescriptor(
-        description='Folder of the YAML contracts; empty: the one that ships with the package. '
-        'Read at the start.',
+        description=f'{description} Read at the start.',
         read_only=True,
+        dynamic_typing=True,  # another type is refused here, in words
     )
-    node.declare_parameter('config_dir', '', descriptor)
-    folder = node.get_parameter('config_dir').get_parameter_value().string_value
-    return load_config(folder).in_namespace(node.get_namespace())
+    value = node.declare_parameter(name, default, descriptor).value
+    if type(value) is not type(default):
+        wanted = {str: 'text', int: 'a whole number'}[type(default)]
+        raise ConfigError(f'parameter {name} = {value!r}: must be {wanted}')
+    return value
+
+
+def node_config(node: Node) -> Config:
+    """The configuration that the node's ``config_dir`` parameter names, in the node's namespace
+    and that of its rover. Raises ConfigError."""
+    folder = start_parameter(
+        node,
+        'config_dir',
+        '',
+        'Folder of the YAML contracts; empty: the one that ships with the package.',
+    )
+    rover = start_parameter(
+        node,
+        'rover_namespace',
+        '',
+        "Namespace of the rover's own names, e.g. r1; empty: as they stand in topics.yaml.",
+    )
+    try:
+        if rover.strip('/'):
+            ros_name(rover.strip('/'))
+        return load_config(folder).in_namespace(node.get_namespace(), rover=rover)
+    except ValidationError as error:
+        why = f'with it a name of topics.yaml has no place: {error.errors()[0]["msg"]}'
+        raise ConfigError(f'namespace {node.get_namespace()!r}, {rover!r}: {why}') from error
+    except ValueError as error:
+        raise ConfigError(f'parameter rover_namespace = {rover!r}: {error}') from None
 
 
 class App(Protocol):

@@ -10,6 +10,7 @@ import importlib.util
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from rclpy.node import Node
@@ -17,6 +18,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPo
 from tf2_msgs.msg import TFMessage
 
 from curiosity_rosa_demo.domain.models import RoverPose, Stamp
+from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.transform_tree import (
     FrameTree,
     Link,
@@ -174,11 +176,12 @@ ADAPTERS: list[type[OwnTransforms]] = [
 ]
 
 
-def make_transform_source(node: Node, max_age_s: float) -> TransformSource:
+def make_transform_source(node: Node, config: Config) -> TransformSource:
     """The best adapter there is, listening through ``node``, which somebody must spin."""
-    source = ADAPTERS[0](max_age_s)
-    node.create_subscription(TFMessage, '/tf', lambda msg: source.hear(msg, static=False), TF_QOS)
-    node.create_subscription(
-        TFMessage, '/tf_static', lambda msg: source.hear(msg, static=True), TF_STATIC_QOS
-    )
+    source, topics = ADAPTERS[0](config.thresholds.tf.max_age_s), config.topics.tf
+    for topic, qos, static in (
+        (topics.topic, TF_QOS, False),
+        (topics.static_topic, TF_STATIC_QOS, True),
+    ):
+        node.create_subscription(TFMessage, topic, partial(source.hear, static=static), qos)
     return source

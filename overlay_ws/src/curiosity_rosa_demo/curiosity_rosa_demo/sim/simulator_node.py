@@ -72,7 +72,7 @@ class SimulatorApp:
         self._failure = ''  # of the last frame or capture
         self._output_topic = config.topics.images.output_capture_compressed
         self._output = self.node.create_publisher(CompressedImage, self._output_topic, CAPTURE_QOS)
-        self._transforms = make_transform_source(self.node, config.thresholds.tf.max_age_s)
+        self._transforms = make_transform_source(self.node, config)
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(LOOK_S, self._look, clock=STEADY)
         Diagnostics(self.node, config, 'camera', self._diagnose)

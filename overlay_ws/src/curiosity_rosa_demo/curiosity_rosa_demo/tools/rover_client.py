@@ -28,7 +28,7 @@ CAPTURE_AGAIN_S = 1.5
 class RoverClient:
     def __init__(self, node: Node, config: Config) -> None:
         self._frames = config.topics.tf
-        self._transforms = make_transform_source(node, config.thresholds.tf.max_age_s)
+        self._transforms = make_transform_source(node, config)
         services = config.topics.adapter
         self._triggers = {
             name: node.create_client(Trigger, getattr(services, name).name)

@@ -72,8 +72,8 @@ def sources(topics: Topics, rates: Rates) -> list[Source]:
     return [
         Source('trace', topics.trace.events, STRING, None, latched),
         Source('markers', topics.viz.marker_array, MARKERS, rates.markers, latched),
-        Source('tf', '/tf', TF),
-        Source('tf_static', '/tf_static', TF, None, latched),
+        Source('tf', topics.tf.topic, TF),
+        Source('tf_static', topics.tf.static_topic, TF, None, latched),
         Source('capture', topics.images.output_capture_compressed, PICTURE, None, latched),
         Source(
             'camera',

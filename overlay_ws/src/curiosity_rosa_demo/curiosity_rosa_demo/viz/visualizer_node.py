@@ -52,7 +52,7 @@ class Visualizer:
         self._heard = 0  # events
         self._drawings = 0
 
-        self._transforms = make_transform_source(self._node, config.thresholds.tf.max_age_s)
+        self._transforms = make_transform_source(self._node, config)
         self._publisher = self._node.create_publisher(
             MarkerArray, config.topics.viz.marker_array, MARKER_QOS
         )

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 import pytest
 import rclpy
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
-from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
@@ -30,7 +29,7 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
 )
-from curiosity_rosa_demo.infra.ros_io import call
+from curiosity_rosa_demo.infra.ros_io import call, make_executor
 from harness import Sandbox, wait_until
 
 pytestmark = pytest.mark.ros
@@ -49,10 +48,10 @@ REFUSALS = {
     'Stopped while starting',
 }
 CALLERS = (
-    (EventsExecutor, DRIVER),
+    (make_executor, DRIVER),
     (SingleThreadedExecutor, DRIVER),
     (MultiThreadedExecutor, MEDDLER),
-    (EventsExecutor, MEDDLER),
+    (make_executor, MEDDLER),
 )
 
 

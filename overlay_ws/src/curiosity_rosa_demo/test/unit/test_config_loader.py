@@ -19,11 +19,14 @@ from curiosity_rosa_demo.infra.config_loader import (
     load_config,
     shipped_config_dir,
 )
-from curiosity_rosa_demo.infra.config_models import Config, Name
+from curiosity_rosa_demo.infra.config_models import Config, Name, Topics
 
 SHIPPED = {
     name: (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8') for name in FILES
 }
+
+
+CONFIG = load_config()
 
 
 def folder_with(folder: Path, **texts: str) -> Path:
@@ -300,11 +303,23 @@ def test_a_name_that_is_taken_is_one_that_ros_takes(name: str) -> None:
 namespaces = st.from_regex(r'\A/?[a-z_][a-z0-9_]{0,5}(/[a-z_][a-z0-9_]{0,5})?/?\Z')
 
 
-@given(namespaces)
-def test_a_namespace_moves_our_names_and_only_ours(namespace: str) -> None:
-    before, after = load_config().topics, load_config().in_namespace(namespace).topics
-    below = f'/{namespace.strip("/")}'
-    own = {
+def names_by_key(topics: Topics) -> dict[str, str]:
+    """Each text of topics.yaml that may be a name, by its path."""
+    data = topics.model_dump()
+    found = {}
+    for path in key_paths(data):
+        value: Any = data
+        for part in path:
+            value = value[part]
+        if isinstance(value, str):
+            found['.'.join(path)] = value
+    return found
+
+
+@given(namespaces, namespaces)
+def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) -> None:
+    before = CONFIG.topics
+    of_ours = {
         'images.output_capture_compressed',
         'trace.events',
         'viz.marker_array',
@@ -317,18 +332,43 @@ def test_a_namespace_moves_our_names_and_only_ours(namespace: str) -> None:
         'services.capture_and_score.name',
         *(f'adapter.{name}.name' for name in type(before.adapter).model_fields),
     }
-    old, new = before.model_dump(), after.model_dump()
-    for path in key_paths(old):
-        then, now = old, new
-        for part in path:
-            then, now = then[part], now[part]
-        if isinstance(then, str):
-            assert now == (below + then if '.'.join(path) in own else then)
+    of_the_rover = {
+        'images.input_compressed',
+        'images.input_raw',
+        'tf.topic',
+        'tf.static_topic',
+        *(f'rover.{name}' for name in type(before.rover).model_fields),
+        *(f'curiosity.{name}.name' for name in type(before.curiosity).model_fields),
+    }
+    config = CONFIG.in_namespace(own, rover=rover)
+    after = names_by_key(config.topics)
+    for key, name in names_by_key(before).items():
+        below = own if key in of_ours else rover if key in of_the_rover else ''
+        assert after[key] == f'/{below.strip("/")}{name}' if below else name, key
+    assert config.agent.navigation.action == f'/{rover.strip("/")}/navigate_to_pose'
+    stays = {'tf.base_frame', 'tf.world_frame', 'images.input'}
+    slashed = {key for key, name in after.items() if name.startswith('/')}
+    assert slashed == of_ours | of_the_rover
+    assert stays.isdisjoint(slashed)
 
 
 @pytest.mark.parametrize('namespace', ['', '/'])
 def test_no_namespace_moves_nothing(namespace: str) -> None:
-    assert load_config().in_namespace(namespace) == load_config()
+    assert CONFIG.in_namespace(namespace, rover=namespace) == CONFIG
+
+
+def test_two_rovers_have_no_name_in_common() -> None:
+    one, two = (
+        {
+            name
+            for name in names_by_key(CONFIG.in_namespace(each, rover=each).topics).values()
+            if name.startswith('/')
+        }
+        for each in ('r1', 'r2')
+    )
+    assert one
+    assert two
+    assert one.isdisjoint(two)
 
 
 def test_the_rviz_preset_agrees_with_the_contracts() -> None:

@@ -100,6 +100,13 @@ def test_nothing_that_commands_the_rover_is_recorded_as_a_topic() -> None:
     assert {topics.trace.events, topics.status.adapter, topics.rover.odometry} <= recorded
 
 
+def test_in_its_namespaces_a_recording_hears_its_own_rover_alone() -> None:
+    topics = CONFIG.topics.in_namespace('ours', rover='mars')
+    recorded = {each.topic for each in sources(topics, Rates())}
+    assert {name for name in recorded if not name.startswith(('/ours/', '/mars/'))} == set()
+    assert {'/mars/tf', '/mars/tf_static'} <= recorded
+
+
 @given(st.lists(st.floats(0.0, 10.0), max_size=60).map(sorted), st.floats(0.2, 20.0))
 def test_of_many_messages_few_are_kept_and_the_last_one_always(
     times: list[float], hz: float

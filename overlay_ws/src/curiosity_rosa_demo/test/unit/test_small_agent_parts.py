@@ -11,15 +11,23 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from curiosity_rosa_demo.agent.logs import LOGGER, LogFile
 from curiosity_rosa_demo.agent.loop_thread import LoopThread
 from curiosity_rosa_demo.agent.orders import Reply
-from curiosity_rosa_demo.agent.places import state_folder, task_database
+from curiosity_rosa_demo.agent.places import (
+    agent_log,
+    recordings,
+    state_folder,
+    task_database,
+    trace_file,
+)
 from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.replies import Replies
+from curiosity_rosa_demo.infra.config_loader import load_config
 from harness import wait_until
 
 LONG_S = 20.0
@@ -120,16 +128,58 @@ def test_the_state_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ('domain', 'name'), [('', 'tasks.db'), ('0', 'tasks.db'), ('42', 'tasks_42.db')]
+    ('domain', 'namespace', 'name'),
+    [
+        ('', '', 'tasks.db'),
+        ('0', '/', 'tasks.db'),
+        ('42', '', 'tasks_42.db'),
+        ('', '/r1', 'tasks_0_r1.db'),
+        ('42', '/mars/r1', 'tasks_42_mars_r1.db'),
+    ],
 )
-def test_each_domain_has_its_tasks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, domain: str, name: str
+def test_each_domain_and_namespace_has_its_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, domain: str, namespace: str, name: str
 ) -> None:
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
     monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-    assert task_database('') == tmp_path / 'curiosity_rosa' / name
+    assert task_database('', namespace) == tmp_path / 'curiosity_rosa' / name
+
+
+def test_agents_of_two_namespaces_share_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
     monkeypatch.setenv('HOME', str(tmp_path))
-    assert task_database('~/my.db') == tmp_path / 'my.db'
+    shipped = load_config()
+    paths: dict[str, Any] = {
+        'recorder': shipped.agent.recorder.model_copy(update={'path': '~/trace.jsonl'}),
+        'recording': shipped.agent.recording.model_copy(update={'folder': '~/runs'}),
+    }
+    config = shipped.model_copy(update={'agent': shipped.agent.model_copy(update=paths)})
+
+    def files(namespace: str) -> list[Path | None]:
+        return [
+            task_database('~/my.db', namespace),
+            agent_log(namespace),
+            trace_file(config, namespace),
+            recordings(config, '', namespace),
+        ]
+
+    assert files('/r1') == [
+        tmp_path / 'my_r1.db',
+        tmp_path / 'curiosity_rosa/agent_r1.log',
+        tmp_path / 'trace_r1.jsonl',
+        tmp_path / 'runs_r1',
+    ]
+    assert files('') == [
+        tmp_path / 'my.db',
+        tmp_path / 'curiosity_rosa/agent.log',
+        tmp_path / 'trace.jsonl',
+        tmp_path / 'runs',
+    ]
+    assert trace_file(shipped, '/r1') is None
+    assert recordings(shipped, '', '/r1') == tmp_path / 'curiosity_rosa/recordings_r1'
+    assert recordings(config, '~/asked', '/r1') == tmp_path / 'asked'
 
 
 def test_a_state_folder_that_cannot_be_made_is_an_error(

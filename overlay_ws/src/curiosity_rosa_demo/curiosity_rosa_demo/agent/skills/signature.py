@@ -113,7 +113,8 @@ def _numbers(kind: Any) -> Any:
     if kind in (int, float) or (origin is Annotated and inside[0] in (int, float)):
         return Annotated[kind, BeforeValidator(_no_boolean)]  # outermost: the limits go inside
     if origin is Annotated:
-        return Annotated[(_numbers(inside[0]), *kind.__metadata__)]
+        parts = (_numbers(inside[0]), *kind.__metadata__)
+        return Annotated[parts]
     if origin in (Union, UnionType) and bool not in inside:
         return Union[tuple(_numbers(each) for each in inside)]  # noqa: UP007
     if origin in (list, dict, tuple):

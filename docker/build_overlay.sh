@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# In the container: build the overlay into /overlay, when its sources are not those that were built.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cd /overlay
+sources=(/curiosity_rosa/overlay_ws/src /curiosity_rosa/standalone/src/curiosity_stand_in)
+key=$(find "${sources[@]}" "$here/colcon.yaml" -type f ! -name '*.pyc' ! -path '*.egg-info/*' -print0 |
+  LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
+[[ $(cat .built 2>/dev/null) != "$key" ]] || exit 0
+
+source "$here/ros_env.sh"
+echo "overlay: building it from /curiosity_rosa" >&2
+mkdir -p log
+if ! colcon build >log/build.txt 2>&1; then
+  tail -n 40 log/build.txt >&2
+  echo "overlay: building it failed; the whole log is /overlay/log/build.txt in the container" >&2
+  exit 1
+fi
+printf '%s\n' "$key" >.built

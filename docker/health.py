@@ -1,0 +1,40 @@
+"""Exits with 0 as soon as every node of nodes.yaml that is to run has spoken on the diagnostics
+topic; with 1, and the names of the silent ones, when that takes longer than WAIT_S seconds."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.node import Node
+
+from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
+
+WAIT_S = 10.0  # for discovery; then each speaks once a second
+
+
+def main() -> int:
+    config = load_config(str(shipped_config_dir()))
+    headless = os.environ.get('CURIOSITY_AGENT') == 'headless'
+    silent = {spec.name for spec in config.nodes.nodes if headless or spec.when != 'agent'}
+    rclpy.init()
+    node = Node('health')
+
+    def hear(message: DiagnosticArray) -> None:
+        silent.difference_update(status.name.split(':')[0] for status in message.status)
+
+    node.create_subscription(DiagnosticArray, config.topics.status.diagnostics, hear, 10)
+    end = time.monotonic() + WAIT_S
+    while silent and time.monotonic() < end:
+        rclpy.spin_once(node, timeout_sec=0.2)
+    node.destroy_node()
+    rclpy.shutdown()
+    print('silent: ' + ', '.join(sorted(silent)) if silent else 'all nodes live')
+    return 1 if silent else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

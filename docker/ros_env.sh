@@ -1,0 +1,17 @@
+# shellcheck shell=bash source=/dev/null
+# source docker/ros_env.sh: in the container, the demo's workspace with the ROS below it, the virtual environment and
+# the overlay. Works under set -eu.
+_cr_options=$(set +o)
+set +eu
+if [ -r /home/spaceros-user/curiosity_ws/install/setup.bash ]; then
+  . /home/spaceros-user/curiosity_ws/install/setup.bash
+else
+  for _cr_setup in /opt/ros/*/setup.bash; do . "$_cr_setup"; done
+fi
+if [ -r /overlay/install/local_setup.bash ]; then . /overlay/install/local_setup.bash; fi
+case ":$PATH:" in
+  *":$CURIOSITY_VENV/bin:"*) ;;
+  *) export PATH="$CURIOSITY_VENV/bin:$PATH" ;;
+esac
+eval "$_cr_options"
+unset _cr_options _cr_setup

@@ -1,0 +1,106 @@
+"""The tables of docs/contracts.md and docs/configuration.md, made from the running system and from
+the code. ``scripts/contracts.sh`` writes them anew."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from contract_run import PATIENCE_S, ContractRun
+from contract_tables import contracts, table
+from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_world import WorldView
+from harness import ROOT, Sandbox, wait_until
+from yaml_keys import rows
+
+TYPES = ROOT / 'overlay_ws/src/curiosity_rosa_interfaces'
+PARTS = {'.action': ('goal', 'result', 'feedback'), '.srv': ('request', 'response')}
+CONTRACTS, CONFIGURATION = ROOT / 'docs/contracts.md', ROOT / 'docs/configuration.md'
+
+
+class PageError(Exception):
+    """The message names the page and the part."""
+
+
+def with_parts(page: str, parts: Mapping[str, str], name: str) -> str:
+    """The page with each part between its markers exchanged. Raises PageError."""
+    for part, text in parts.items():
+        begin, end = f'<!-- begin: {part} -->\n', f'<!-- end: {part} -->'
+        before, found, rest = page.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not (found and ended):
+            raise PageError(f'{name}: needs the lines {begin.strip()} and {end}')
+        page = f'{before}{begin}{text}\n{end}{after}'
+    return page
+
+
+# --- docs/configuration.md -------------------------------------------------------------------
+
+
+def configuration() -> dict[str, str]:
+    """The parts of docs/configuration.md."""
+    files = {name: (model, shipped_config_dir() / f'{name}.yaml') for name, model in FILES.items()}
+    parts = {name: _keys(model, shipped) for name, (model, shipped) in files.items()}
+    return {**parts, 'world': _keys(WorldView, None)}
+
+
+def _keys(model: Any, shipped: Path | None) -> str:
+    lines = [(f'`{row.key}`', row.default, row.kind, row.says) for row in rows(model, shipped)]
+    return table(('key', 'default', 'may be', ''), lines)
+
+
+# --- docs/contracts.md -----------------------------------------------------------------------
+
+
+def interfaces() -> dict[str, str]:
+    """The part of docs/contracts.md that needs no run: the fields of our own types."""
+    lines = []
+    for path in (*sorted(TYPES.glob('action/*.action')), *sorted(TYPES.glob('srv/*.srv'))):
+        parts = PARTS[path.suffix]
+        for part, text in zip(parts, path.read_text(encoding='utf-8').split('---'), strict=True):
+            for line in text.strip().splitlines():
+                declared, _, says = line.partition('#')
+                if declared:
+                    type_, name = declared.split()
+                    lines.append((path.stem, part, f'`{name}`', f'`{type_}`', says.strip()))
+    return {'fields': table(('interface', 'part', 'field', 'type', ''), lines)}
+
+
+# --- writing them ----------------------------------------------------------------------------
+
+
+def observed() -> dict[str, str]:
+    """The parts of docs/contracts.md of a run that is made for them."""
+    topics = load_config().topics
+    with Sandbox() as box:
+        run = ContractRun(box, topics)
+        run.show_all()
+        seen: list[int] = []
+
+        def settled() -> bool:
+            seen.append(len(run.look().uses))
+            return len(seen) > 100 and seen[-1] == seen[-100]
+
+        wait_until(settled, 'nothing new to show up', PATIENCE_S)
+        return contracts(run.graph, run.overlay(), run.parameters(), topics)
+
+
+def main() -> int:
+    try:
+        parts = {CONFIGURATION: configuration(), CONTRACTS: {**interfaces(), **observed()}}
+        pages = {path: path.read_text(encoding='utf-8') for path in parts}
+        news = {path: with_parts(pages[path], parts[path], path.name) for path in parts}
+    except (AssertionError, LookupError, PageError) as error:  # a wait, a rule without words
+        print(f'contracts: {error}', file=sys.stderr)
+        return 1
+    for path, new in news.items():
+        path.write_text(new, encoding='utf-8')
+        same = new == pages[path]
+        print(f'{path.relative_to(ROOT)}: {"is as it should be" if same else "written"}')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""docs/contracts.md and the SROS2 policies against the graph of the whole product as it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from contract_pages import CONTRACTS, with_parts
+from contract_run import ROVER, ContractRun
+from contract_tables import contracts
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.config_models import Topics
+from harness import Sandbox, wait_until
+from sros2_policy import OVERLAY, Grant, read
+from sros2_policy import ROVER as STAND_IN
+
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(180)]
+LATE_S = 15.0  # for what a busy machine discovers last
+
+
+@pytest.fixture(scope='module')
+def topics() -> Topics:
+    return load_config().topics
+
+
+@pytest.fixture(scope='module')
+def run(topics: Topics) -> Iterator[ContractRun]:
+    with Sandbox() as box:
+        run = ContractRun(box, topics)
+        try:
+            run.show_all()
+        except AssertionError:
+            box.show_logs()
+            raise
+        yield run
+
+
+def test_the_page_is_what_the_running_system_shows(run: ContractRun, topics: Topics) -> None:
+    page = CONTRACTS.read_text(encoding='utf-8')
+    parameters = run.parameters()
+
+    def now() -> str:
+        parts = contracts(run.look(), run.overlay(), parameters, topics)
+        return with_parts(page, parts, CONTRACTS.name)
+
+    _await(lambda: now() == page)
+    assert page.splitlines() == now().splitlines(), 'run scripts/contracts.sh and read the change'
+
+
+def test_the_policies_allow_what_is_used_and_nothing_else(run: ContractRun) -> None:
+    allowed = {*read(OVERLAY), *read(STAND_IN)}
+
+    def used() -> set[Grant]:
+        graph = run.look()
+        return {
+            Grant(graph.enclaves[use.node], use.node, use.kind, use.name) for use in graph.uses
+        }
+
+    _await(lambda: used() == allowed)
+    missing, idle = sorted(used() - allowed), sorted(allowed - used())
+    assert {'used, not allowed': missing, 'allowed, not used': idle} == {
+        'used, not allowed': [],
+        'allowed, not used': [],
+    }
+
+
+def test_each_process_runs_in_the_enclave_that_it_was_given(run: ContractRun) -> None:
+    """Else the policy would be compared with nothing."""
+    enclaves = {grant.enclave for grant in (*read(OVERLAY), *read(STAND_IN))}
+    assert set(run.look().enclaves.values()) == enclaves
+    assert ROVER in enclaves
+
+
+def test_the_figures_of_the_diagnostics_are_those_of_the_page(run: ContractRun) -> None:
+    wait_until(lambda: len(run.figures()) == 4, 'the diagnostics of four nodes')
+    page = CONTRACTS.read_text(encoding='utf-8')
+    rows = re.findall(r'^\| `(\w+: \w+)` \|.*\|([^|]+)\|$', page, re.MULTILINE)
+    assert {name: _words(values) for name, values in rows} == run.figures()
+
+
+def test_the_status_has_what_the_page_says(run: ContractRun) -> None:
+    (said,) = re.findall(r'^`get_status`: (.*?)\n\n', CONTRACTS.read_text('utf-8'), re.S | re.M)
+    assert _words(said) - {'mast_02_joint'} == set(run.status())
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r'`(\w+)`', text))
+
+
+def _await(condition: Callable[[], bool]) -> None:
+    """Give it time; whoever asked compares once more, and shows the difference."""
+    try:
+        wait_until(condition, 'the graph', LATE_S)
+    except AssertionError:
+        return

@@ -1,0 +1,64 @@
+"""The nodes' own parameters for namespaces and the page's port, as processes take them."""
+
+from __future__ import annotations
+
+import pytest
+from nav_msgs.msg import Odometry
+from std_srvs.srv import Trigger
+
+from harness import Sandbox, wait_until
+
+pytestmark = pytest.mark.ros
+
+ODOMETRY = '/model/curiosity_mars_rover/odometry'
+
+
+@pytest.mark.parametrize(
+    ('value', 'words'),
+    [
+        ('a b', "parameter rover_namespace = 'a b': not a ROS name"),
+        ('r1//x', "parameter rover_namespace = 'r1//x': not a ROS name"),
+        ('1', 'parameter rover_namespace = 1: must be text'),
+        ('on', 'parameter rover_namespace = True: must be text'),
+        ('r' * 190, 'with it a name of topics.yaml has no place'),
+    ],
+)
+def test_a_bad_rover_namespace_is_one_clear_line(sandbox: Sandbox, value: str, words: str) -> None:
+    node = sandbox.start(
+        'curiosity_rosa_demo', 'visualizer_node', '-p', f'rover_namespace:={value}'
+    )
+    assert node.popen.wait(timeout=20) == 2
+    assert node.output().count('\n') == 1
+    assert node.output().startswith('visualizer: ')
+    assert words in node.output()
+
+
+@pytest.mark.parametrize(
+    ('value', 'words'),
+    [
+        ('70000', 'parameter http_port = 70000: must be from 0 to 65535'),
+        ('eight', "parameter http_port = 'eight': must be a whole number"),
+    ],
+)
+def test_a_bad_port_is_one_clear_line(sandbox: Sandbox, value: str, words: str) -> None:
+    agent = sandbox.start('curiosity_rosa_demo', 'agent_node', '-p', f'http_port:={value}')
+    assert agent.popen.wait(timeout=30) == 2
+    assert agent.output() == f'agent: {words}\n'
+
+
+def test_an_adapter_drives_the_rover_of_its_rover_namespace_alone(sandbox: Sandbox) -> None:
+    """Ours and the rover's namespace need not be the same."""
+    sandbox.start('curiosity_stand_in', 'stand_in_node', '-r', '__ns:=/mars')
+    sandbox.stand_in()
+    sandbox.start(
+        'curiosity_rosa_demo', 'adapter_node', '-r', '__ns:=/ours', '-p', 'rover_namespace:=mars/'
+    )
+    mars, other = (sandbox.collect(Odometry, f'{each}{ODOMETRY}') for each in ('/mars', ''))
+    for name in ('mast_close', 'move_forward'):
+        answer = sandbox.call(Trigger, f'/ours/adapter/{name}')
+        assert answer.success, answer.message
+    wait_until(lambda: mars[-1].twist.twist.linear.x > 0.1, 'the rover in /mars to drive')
+    heard = len(other)
+    wait_until(lambda: len(other) >= heard + 10, 'the odometry of the other one')
+    assert {each.twist.twist.linear.x for each in other} == {0.0}
+    assert sandbox.call(Trigger, '/ours/adapter/move_stop').success

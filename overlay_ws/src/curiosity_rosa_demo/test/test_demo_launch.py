@@ -1,0 +1,169 @@
+"""demo.launch.py under launch_testing, beside the stand-in, in a ROS domain of its own.
+
+The tests of a class run in the order of their names; the last one leaves the rover driving.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import unittest
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import launch_testing
+import launch_testing.actions
+import launch_testing.asserts
+import pytest
+from action_msgs.msg import GoalStatus
+from ament_index_python.packages import get_package_prefix
+from curiosity_rosa_interfaces.action import RunTask
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from launch.actions import IncludeLaunchDescription, RegisterEventHandler, SetEnvironmentVariable
+from launch.event_handlers import OnProcessExit, OnProcessStart
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from nav_msgs.msg import Odometry
+from rclpy.action import ActionClient
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.trace.trace_codec import decode
+from harness import Sandbox, wait_until
+from launch import LaunchDescription
+
+LAUNCH_FILE = Path(__file__).parents[1] / 'launch/demo.launch.py'
+STAND_IN = ('curiosity_stand_in', 'stand_in_node')
+LAST_TO_FIRST = ['agent_node', 'visualizer_node', 'simulator_node', 'adapter_node']
+READY_S = 60.0
+AT_THE_END = ExitStack()
+atexit.register(AT_THE_END.close)  # should the last test not be reached
+
+
+class World:
+    """The rover, who looks at it from outside, and what launch tells of its processes."""
+
+    def __init__(self, box: Sandbox) -> None:
+        self.box = box
+        self.pids: dict[str, int] = {}  # of those that run, or ran last
+        self.ended: list[str] = []
+        self.trace = box.collect(String, '/trace/events', history_qos(1000))
+        self._odometry = box.collect(Odometry, '/model/curiosity_mars_rover/odometry')
+        package, executable = STAND_IN
+        box.run([f'{get_package_prefix(package)}/lib/{package}/{executable}'], executable)
+
+    @property
+    def moving(self) -> bool:
+        return bool(self._odometry) and abs(self._odometry[-1].twist.twist.linear.x) > 0.02
+
+    def trigger(self, name: str) -> Trigger.Response:
+        return self.box.call(Trigger, f'/adapter/{name}', timeout_s=READY_S)
+
+    def answer(self, ask: Callable[[], Any]) -> Any:
+        """To what is asked in the thread that spins: in another one it may be lost."""
+        asked = self.box.node.executor.create_task(ask)
+        wait_until(asked.done, 'the request to be sent')
+        wait_until(asked.result().done, 'its answer', READY_S)
+        return asked.result().result()
+
+    def handlers(self) -> list[RegisterEventHandler]:
+        return [
+            RegisterEventHandler(OnProcessStart(on_start=self._started)),
+            RegisterEventHandler(OnProcessExit(on_exit=self._exited)),
+        ]
+
+    def _started(self, event: Any, _: Any) -> None:
+        self.pids[plain(event.process_name)] = event.pid
+
+    def _exited(self, event: Any, _: Any) -> None:
+        self.ended.append(plain(event.process_name))
+
+
+def plain(process_name: str) -> str:
+    """Without the number that launch adds."""
+    return process_name.rpartition('-')[0]
+
+
+@pytest.mark.ros
+@pytest.mark.launch_test
+def generate_test_description() -> tuple[LaunchDescription, dict[str, Any]]:
+    box = AT_THE_END.enter_context(Sandbox())
+    world = World(box)
+    env = {name: box.env[name] for name in ('ROS_DOMAIN_ID', 'ROS_LOG_DIR', 'PYTHONUNBUFFERED')}
+    env['XDG_STATE_HOME'] = str(box.folder / 'state')
+    arguments = {
+        'config_dir': box.config_dir(),
+        'use_sim_time': 'false',
+        'agent': 'headless',
+    }
+    include = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(LAUNCH_FILE)), launch_arguments=arguments.items()
+    )
+    description = LaunchDescription(
+        [
+            *(SetEnvironmentVariable(*each) for each in env.items()),
+            *world.handlers(),
+            include,
+            launch_testing.actions.ReadyToTest(),
+        ]
+    )
+    return description, {'world': world}
+
+
+class TestWhileItRuns(unittest.TestCase):
+    def test_a_capture_has_a_score(self, world: World) -> None:
+        def capture() -> CaptureAndScore.Response | None:
+            answer = world.box.call(CaptureAndScore, '/capture_and_score', timeout_s=READY_S)
+            return answer if answer.ok else None  # the camera may not be there yet
+
+        assert wait_until(capture, 'a capture', READY_S).score == 0.0  # dark, where it starts
+
+    def test_a_killed_node_is_back_after_a_while(self, world: World) -> None:
+        old = wait_until(lambda: world.pids.get('visualizer_node'), 'a visualizer', READY_S)
+        os.kill(old, signal.SIGKILL)
+        wait_until(lambda: world.pids['visualizer_node'] != old, 'another visualizer', READY_S)
+
+    def test_every_node_is_there(self, world: World) -> None:
+        wanted = {'adapter', 'simulator', 'visualizer', 'agent'}
+        node = world.box.node
+        wait_until(lambda: wanted <= set(node.get_node_names()), f'{wanted}', READY_S)
+
+    def test_starts_are_traced(self, world: World) -> None:
+        def starts() -> set[str]:
+            data = [decode(each.data).data or {} for each in list(world.trace)]
+            return {str(each['node']) for each in data if each.get('started')}
+
+        wanted = {'adapter', 'simulator', 'visualizer'}
+        wait_until(lambda: wanted <= starts(), 'the starts on /trace/events', READY_S)
+
+    def test_the_action_takes_an_order(self, world: World) -> None:
+        client = ActionClient(world.box.node, RunTask, '/agent/run_task')
+        assert client.wait_for_server(timeout_sec=READY_S)
+        goal = world.answer(lambda: client.send_goal_async(RunTask.Goal(text=':cap')))
+        assert world.answer(goal.get_result_async).status == GoalStatus.STATUS_SUCCEEDED
+
+    def test_the_rover_drives_only_with_its_mast_down(self, world: World) -> None:
+        refused = world.trigger('move_forward')
+        assert (refused.success, refused.message) == (False, 'Need to close mast')
+        assert world.trigger('mast_close').success
+        assert world.trigger('move_forward').success
+        wait_until(lambda: world.moving, 'the rover to drive')
+
+
+@launch_testing.post_shutdown_test()
+class TestAfterTheEnd(unittest.TestCase):
+    @classmethod
+    def tearDownClass(cls) -> None:
+        AT_THE_END.close()
+
+    def test_the_agent_left_first_and_the_adapter_last(self, world: World) -> None:
+        assert world.ended[-len(LAST_TO_FIRST) :] == LAST_TO_FIRST
+
+    def test_the_rover_stands(self, world: World) -> None:
+        wait_until(lambda: not world.moving, 'the rover to stand', 5.0)
+
+    def test_they_left_with_0(self, proc_info: Any) -> None:
+        launch_testing.asserts.assertExitCodes(proc_info)

@@ -1,0 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+from pathlib import Path
+
+import pytest
+from ament_flake8.main import main_with_errors
+
+RULES = Path(__file__).with_name('ament_flake8.ini')
+
+
+@pytest.mark.flake8
+@pytest.mark.timeout(600)
+@pytest.mark.linter
+def test_flake8() -> None:
+    status, errors = main_with_errors(argv=['--config', str(RULES)])
+    assert status == 0, '\n'.join(errors)

@@ -1,0 +1,150 @@
+"""docs/configuration.md has every key of every YAML file as it is; docs/contracts.md names what
+the configuration names. What runs is compared in integration/test_contracts_ros.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import AfterValidator, ValidationError
+
+import yaml_keys
+from contract_pages import (
+    CONFIGURATION,
+    CONTRACTS,
+    PageError,
+    configuration,
+    interfaces,
+    with_parts,
+)
+from contract_tables import names_of, table
+from curiosity_rosa_demo.infra.config_base import Name
+from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_models import BatteryConfig, Thresholds
+from yaml_keys import Row, comments, kind, rows
+
+AGAIN = 'the page is not what the code says: run scripts/contracts.sh'
+
+
+def test_the_page_of_keys_is_what_the_models_and_files_say() -> None:
+    page = CONFIGURATION.read_text(encoding='utf-8')
+    assert page == with_parts(page, configuration(), CONFIGURATION.name), AGAIN
+
+
+def test_the_fields_of_our_own_types_are_on_the_page_of_contracts() -> None:
+    page = CONTRACTS.read_text(encoding='utf-8')
+    assert page == with_parts(page, interfaces(), CONTRACTS.name), AGAIN
+
+
+def test_no_file_of_the_configuration_is_left_out() -> None:
+    files = {path.stem for path in shipped_config_dir().glob('*.yaml')}
+    worlds_and_rviz = {'world_view', 'companion', 'rviz'}
+    assert set(FILES) == files - worlds_and_rviz
+    page = CONFIGURATION.read_text(encoding='utf-8')
+    assert all(f'{name}.yaml' in page for name in files)
+
+
+def test_every_name_of_topics_yaml_is_on_the_page_of_contracts() -> None:
+    page = CONTRACTS.read_text(encoding='utf-8')
+    topics = load_config().topics
+    missing = {
+        name for name in names_of(topics) if name.startswith('/') and f'| `{name}` |' not in page
+    }
+    # The one of two cameras that is not used as shipped.
+    assert missing == {topics.images.input_raw}
+
+
+def test_a_changed_part_is_seen_and_written_between_its_markers() -> None:
+    page = 'before\n<!-- begin: a -->\nold\n<!-- end: a -->\nafter\n'
+    assert with_parts(page, {'a': 'new'}, 'x.md') == page.replace('old', 'new')
+    for part in ('b', ''):
+        with pytest.raises(PageError, match=r'x\.md: needs the lines <!-- begin'):
+            with_parts(page, {part: 'new'}, 'x.md')
+
+
+def test_a_table_keeps_its_columns_whatever_stands_in_a_cell() -> None:
+    assert table(['a', 'b'], [['x | y', '']]) == '| a | b |\n| --- | --- |\n| x \\| y |  |'
+
+
+def test_a_key_is_told_with_default_limits_and_comment() -> None:
+    found = {row.key: row for row in rows(Thresholds, shipped_config_dir() / 'thresholds.yaml')}
+    assert found['battery.low'] == Row(
+        'battery.low',
+        '`0.2`',
+        'number, from 0 to 1',
+        '0.0 to 1.0; from here down the rover stops, stows its mast and charges',
+    )
+    assert found['motion.max_duration_s'].kind == 'number, above 0 to 3600'
+    assert found['capture.require_open_mast'].kind == 'true or false'
+
+
+def test_the_limits_that_are_told_are_those_that_hold() -> None:
+    BatteryConfig(low=0.0, charged=1.0)
+    for low, charged in ((-0.01, 1.0), (0.0, 1.01)):
+        with pytest.raises(ValidationError):
+            BatteryConfig(low=low, charged=charged)
+
+
+def test_comments_go_on_below_the_key_and_do_not_leak_to_the_next() -> None:
+    text = (
+        'a:            # of the section\n'
+        '  b: "x # y"  # first\n'
+        '              # second\n'
+        '  # of nothing\n'
+        '  c: 1\n'
+        '  d: |\n'
+        '    # text\n'
+        '  e: [1, 2]   # a list\n'
+        '  f: {g: 1}   # flow\n'
+    )
+    said = {'.'.join(path): each for path, each in comments(text).items() if each}
+    assert said == {
+        'a': 'of the section',
+        'a.b': 'first second',
+        'a.e': 'a list',
+        'a.f': 'flow',
+        'a.f.g': 'flow',
+    }
+
+
+def test_a_rule_or_type_without_words_is_not_passed_over() -> None:
+    with pytest.raises(LookupError):
+        kind(str, (AfterValidator(lambda value: value),))
+    with pytest.raises(LookupError):
+        kind(float, (object(),))
+    with pytest.raises(LookupError):
+        kind(bytes)
+
+
+def test_names_keep_their_rule_inside_lists_and_mappings() -> None:
+    assert kind(list[Name]) == 'list of ROS name'
+    assert kind(dict[str, Name]) == 'any names, each with: ROS name'
+
+
+def test_each_shipped_key_has_a_row(tmp_path: Path) -> None:
+    for name, model in FILES.items():
+        path = shipped_config_dir() / f'{name}.yaml'
+        told = {row.key.replace('[]', '') for row in rows(model, path)}
+        for key in comments(path.read_text(encoding='utf-8')):
+            assert _told(key, told), f'{name}.yaml: {".".join(key)}'
+
+
+def _told(key: tuple[str, ...], told: set[str]) -> bool:
+    """A key, its section, or the entry of any name that it stands for."""
+    path = '.'.join(key)
+    if path in told or any(each.startswith(f'{path}.') for each in told):
+        return True
+    patterns = [each.split('.') for each in told]
+    return any(
+        len(pattern) <= len(key)
+        and all(
+            want in (part, '<name>', '<any other>')
+            for want, part in zip(pattern, key, strict=False)
+        )
+        for pattern in patterns
+    )
+
+
+def test_the_words_for_rules_are_all_in_use() -> None:
+    text = '\n'.join(configuration().values())
+    assert all(words in text for words in yaml_keys.WORDS.values())

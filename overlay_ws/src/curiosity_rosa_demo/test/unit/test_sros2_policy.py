@@ -1,0 +1,158 @@
+"""The SROS2 policies by themselves. What runs is compared in integration/test_contracts_ros.py."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from curiosity_rosa_demo.infra.config_loader import load_config
+from harness import ROOT
+from sros2_policy import OVERLAY, ROVER, Grant, grants, read
+
+CONFIG = load_config()
+TOPICS = CONFIG.topics
+ADAPTER = '/curiosity_rosa/adapter'
+OF_ROS = {'/rosout', '/parameter_events', '/clock'}
+PAGE = (ROOT / 'docs/sros2.md').read_text(encoding='utf-8')
+BOTH = pytest.mark.parametrize('path', [OVERLAY, ROVER], ids=lambda path: path.stem)
+
+
+def theirs() -> set[str]:
+    """The names that are the rover's."""
+    services = {each['name'] for each in TOPICS.curiosity.model_dump().values()}
+    rover = set(TOPICS.rover.model_dump().values())
+    images = {TOPICS.images.input_compressed, TOPICS.images.input_raw}
+    return services | rover | images | {TOPICS.tf.topic, TOPICS.tf.static_topic}
+
+
+def test_only_the_adapter_may_move_the_rover() -> None:
+    services = {each['name'] for each in TOPICS.curiosity.model_dump().values()}
+    movers = {
+        grant
+        for grant in read(OVERLAY)
+        if (grant.kind, grant.name) == ('publish', TOPICS.rover.cmd_vel)
+        or (grant.name in services and grant.kind in ('request', 'reply'))
+    }
+    assert {grant.name for grant in movers} == services | {TOPICS.rover.cmd_vel}
+    assert {(grant.enclave, grant.node) for grant in movers} == {(ADAPTER, '/adapter')}
+    assert {grant.kind for grant in movers} == {'request', 'publish'}
+
+
+def test_nobody_but_the_adapter_writes_to_a_topic_of_the_rover() -> None:
+    written = {
+        (grant.enclave, grant.name)
+        for grant in read(OVERLAY)
+        if grant.kind == 'publish' and grant.name in theirs()
+    }
+    assert written == {(ADAPTER, TOPICS.rover.cmd_vel)}
+
+
+def test_only_the_agent_may_call_the_adapter() -> None:
+    services = {each['name'] for each in TOPICS.adapter.model_dump().values()}
+    callers = {
+        (grant.enclave, grant.name)
+        for grant in read(OVERLAY)
+        if grant.kind == 'request' and grant.name in services
+    }
+    assert callers == {('/curiosity_rosa/agent', name) for name in services}
+
+
+def test_only_those_who_show_pictures_hear_the_camera() -> None:
+    hearers = {
+        grant.enclave
+        for grant in read(OVERLAY)
+        if grant.kind == 'subscribe' and grant.name == TOPICS.images.input_compressed
+    }
+    assert hearers == {'/curiosity_rosa/simulator', '/curiosity_rosa/agent'}
+
+
+@BOTH
+def test_a_policy_has_no_wildcard_nothing_twice_and_only_known_names(path: Path) -> None:
+    allowed = read(path)
+    assert len(allowed) == len(set(allowed))
+    assert not [grant for grant in allowed if re.search(r'[^\w/]', grant.name)]
+    dumped = TOPICS.model_dump()
+    known = {
+        each['name'] if isinstance(each, dict) else each
+        for section in dumped.values()
+        for each in section.values()
+    }
+    own = {grant for grant in allowed if not grant.name.startswith(f'{grant.node}/')}
+    # A node's own services start as its name does; those of the adapter and the agent do as well.
+    assert {grant.name for grant in own} <= known | OF_ROS
+
+
+@BOTH
+def test_a_comment_beside_the_enclaves_would_end_the_sros2_tool(path: Path) -> None:
+    """``ros2 security generate_artifacts`` takes each child of <enclaves> for an enclave."""
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    enclaves = ElementTree.parse(path, parser).getroot().find('enclaves')
+    assert enclaves is not None
+    assert {child.tag for child in enclaves} == {'enclave'}
+
+
+def test_in_a_namespace_the_names_move_as_those_of_the_nodes_do() -> None:
+    """The two edits that the page shows, made to the text."""
+    text = OVERLAY.read_text(encoding='utf-8')
+    for pattern, replacement in _edits():
+        text = '\n'.join(
+            line if _is_of_ros(line) else re.sub(pattern, replacement, line)
+            for line in text.splitlines()
+        )
+    moved = TOPICS.in_namespace('r1', rover='r1').model_dump()
+    known = {
+        each['name'] if isinstance(each, dict) else each
+        for section in moved.values()
+        for each in section.values()
+    }
+    found = grants(text)
+    assert len(found) == len(read(OVERLAY))
+    for grant in found:
+        assert grant.enclave.startswith('/r1/curiosity_rosa/')
+        assert grant.node.startswith('/r1/')
+        ours = grant.name.startswith(f'{grant.node}/')
+        assert ours or grant.name in known | OF_ROS, grant
+
+
+def _edits() -> list[tuple[str, str]]:
+    """The expressions of the sed command of the page."""
+    return re.findall(r"-e '(?:[^']*! )?s\|([^|]+)\|([^|]+)\|'", PAGE)
+
+
+def _is_of_ros(line: str) -> bool:
+    return any(f'>{name}<' in line for name in OF_ROS)
+
+
+def test_the_page_names_every_enclave() -> None:
+    enclaves = {grant.enclave for grant in (*read(OVERLAY), *read(ROVER))}
+    assert all(f'`{enclave}`' in PAGE for enclave in enclaves)
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '<policy version="0.1.0"/>',
+        '<permissions/>',
+        '<policy version="0.2.0"><enclaves><enclave path="/a"><profiles><profile ns="/" node="n">'
+        '<topics publish="DENY"><topic>x</topic></topics></profile></profiles></enclave>'
+        '</enclaves></policy>',
+    ],
+)
+def test_what_is_no_such_policy_is_not_read(text: str) -> None:
+    with pytest.raises(ValueError, match=r'policy|DENY'):
+        grants(text)
+
+
+def test_names_are_found_as_sros2_finds_them() -> None:
+    text = (
+        '<policy version="0.2.0"><enclaves><enclave path="/a"><profiles>'
+        '<profile ns="/r1" node="n"><services reply="ALLOW" request="ALLOW">'
+        '<service>~/own</service><service>relative</service><service>/full</service>'
+        '</services></profile></profiles></enclave></enclaves></policy>'
+    )
+    names = ['/r1/n/own', '/r1/relative', '/full']
+    kinds = ('reply', 'request')
+    assert grants(text) == [Grant('/a', '/r1/n', kind, name) for kind in kinds for name in names]

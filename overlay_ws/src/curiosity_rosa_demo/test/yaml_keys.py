@@ -1,0 +1,210 @@
+"""Every key of the YAML contracts, with what it may be, as rows of a table. Read off the models
+that load the files, the files that ship, and their comments; nothing is written here a second
+time."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import annotated_types
+import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator
+
+from curiosity_rosa_demo.domain import models
+from curiosity_rosa_demo.infra import config_base, config_models, config_world
+from curiosity_rosa_demo.infra.config_models import Service
+
+WORDS: dict[Callable[..., Any], str] = {
+    models.json_object: 'keys with JSON values',
+    config_base.ros_name: 'ROS name',
+    config_base._frame_name: 'frame name',
+    config_models._time_zone: 'time zone',
+    config_world._key: 'name',
+    config_world._window: '`HH:MM-HH:MM`, or empty',
+}
+PLAIN = {bool: 'true or false', int: 'whole number', float: 'number', str: 'text'}
+LONGEST = 60  # characters of a value that is shown
+OPTIONAL = object()  # the default of a key that may be left out and has no value then
+
+
+@dataclass(frozen=True)
+class Row:
+    key: str
+    default: str
+    kind: str
+    says: str
+
+
+def rows(model: type[BaseModel], shipped: Path | None) -> Iterator[Row]:
+    """The keys of a file. ``shipped``: the file whose values are the defaults; None: what the
+    model itself takes for a key that is left out."""
+    text = shipped.read_text(encoding='utf-8') if shipped else ''
+    yield from _section(model, (), yaml.safe_load(text), comments(text))
+
+
+def comments(text: str) -> dict[tuple[str, ...], str]:
+    """What a YAML text says of each of its keys, behind it and in lines that go on below that."""
+    found: dict[tuple[str, ...], str] = {}
+    lines = text.splitlines()
+
+    def visit(node: yaml.Node | None, path: tuple[str, ...]) -> None:
+        if not isinstance(node, yaml.MappingNode):
+            return
+        for key, value in node.value:
+            own = (*path, key.value)
+            inside = isinstance(value, yaml.CollectionNode) and not value.flow_style
+            at = key.end_mark if inside or _is_block(value) else value.end_mark
+            found[own] = _comment(lines, at.line, at.column)
+            visit(value, own)
+
+    visit(yaml.compose(text), ())
+    return found
+
+
+def _is_block(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.style in ('|', '>')
+
+
+def _comment(lines: list[str], line: int, column: int) -> str:
+    if line >= len(lines):
+        return ''
+    start = lines[line].find('#', column)
+    if start < 0 or lines[line][column:start].strip(' :}],|>') != '':
+        return ''
+    parts = [lines[line][start:]]
+    for below in lines[line + 1 :]:
+        if below[:start].strip() or not below[start:].startswith('#'):
+            break
+        parts.append(below[start:])
+    return ' '.join(part.lstrip('# ').rstrip() for part in parts)
+
+
+def _section(
+    model: type[BaseModel], path: tuple[str, ...], values: Any, said: Mapping[tuple[str, ...], str]
+) -> Iterator[Row]:
+    fields = {
+        name: (field.annotation, tuple(field.metadata), None if field.is_required() else field)
+        for name, field in model.model_fields.items()
+    }
+    for name, (annotation, metadata, field) in fields.items():
+        value = values.get(name) if isinstance(values, dict) else None
+        if value is None and field is not None:
+            value = field.get_default(call_default_factory=True)
+        yield from _key((*path, name), annotation, metadata, value, said)
+    extra = get_type_hints(model, include_extras=True).get('__pydantic_extra__')
+    if get_origin(extra) is dict:
+        yield from _key((*path, '<any other>'), get_args(extra)[1], (), OPTIONAL, said)
+
+
+def _key(
+    path: tuple[str, ...], annotation: Any, metadata: tuple[Any, ...], value: Any, said: Any
+) -> Iterator[Row]:
+    key, comment = '.'.join(path).replace('.[]', '[]'), said.get(path, '')
+    entry, step = _entries(annotation)
+    inner = entry if _is_section(entry) else annotation
+    if not _is_section(inner):
+        yield Row(key, _shown(value), kind(annotation, metadata), comment)
+    elif issubclass(inner, Service):
+        ros_type = get_args(inner.model_fields['type'].annotation)[0]
+        yield Row(key, _shown(value), f'service with its `name`, of type `{ros_type}`', comment)
+    else:
+        says = comment or _docstring(inner)
+        what = {'': 'keys', '<name>': 'any names, each with keys', '[]': 'list of keys'}[step]
+        if says or step:
+            yield Row(key, '', what, says)
+        below = path if not step else (*path, step)
+        yield from _section(inner, below, None if step else value, said)
+
+
+def _entries(annotation: Any) -> tuple[Any, str]:
+    """What a mapping or a list has as its values, and how that is written in a key's path."""
+    if get_origin(annotation) is dict:
+        return _bare(get_args(annotation)[1]), '<name>'
+    if get_origin(annotation) is list:
+        return _bare(get_args(annotation)[0]), '[]'
+    return _bare(annotation), ''
+
+
+def _bare(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _is_section(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _docstring(model: type[BaseModel]) -> str:
+    text = ' '.join((model.__dict__.get('__doc__') or '').split())
+    return text.replace('``', '`')
+
+
+def kind(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
+    """What a value may be, in words. Raises LookupError for a type or a rule that has none."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return kind(arguments[0], (*arguments[1:], *metadata))
+    for each in metadata:
+        if isinstance(each, AfterValidator):
+            return WORDS[each.func]
+    if origin is Literal:
+        return _one_of(arguments)
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return _one_of([each.value for each in annotation])
+    if origin is list:
+        return f'list of {kind(arguments[0])}{_limits(metadata)}'
+    if origin is dict:
+        return f'any names, each with: {kind(arguments[1])}{_limits(metadata)}'
+    return PLAIN[annotation] + _limits(metadata)
+
+
+def _one_of(values: Sequence[Any]) -> str:
+    *first, last = [f'`{each}`' if each != '' else '`""`' for each in values]
+    return f'{", ".join(first)} or {last}' if first else last
+
+
+def _limits(metadata: tuple[Any, ...]) -> str:
+    """The bounds, as in ``, from 0 to 1``."""
+    parts = []
+    for each in _flat(metadata):
+        if isinstance(each, annotated_types.Gt):
+            parts.append(f'above {_number(each.gt)}')
+        elif isinstance(each, annotated_types.Ge):
+            parts.append(f'from {_number(each.ge)}')
+        elif isinstance(each, annotated_types.Le):
+            parts.append(f'to {_number(each.le)}')
+        elif isinstance(each, annotated_types.MinLen):
+            parts.append('not empty')
+        elif getattr(each, 'pattern', None):
+            parts.append(f'matches `{each.pattern}`')
+        elif not isinstance(each, BeforeValidator):  # that of an enum, whose values are told
+            raise LookupError(f'no words for {each!r}')
+    return ''.join(f', {part}' for part in parts).replace(', to ', ' to ')
+
+
+def _number(value: Any) -> str:
+    return str(int(value)) if float(value).is_integer() else f'{value:g}'
+
+
+def _flat(metadata: tuple[Any, ...]) -> Iterator[Any]:
+    for each in metadata:
+        # Field(...) inside Annotated keeps its own metadata in one piece.
+        yield from each.metadata if hasattr(each, 'metadata') else (each,)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping) and 'kind' in value:
+        value = value['name']
+    if value is OPTIONAL:
+        return ''
+    if value is None:
+        return 'required'
+    if isinstance(value, enum.Enum):
+        value = value.value
+    text = json.dumps(value, ensure_ascii=False)
+    text = text if text == '""' else text.replace('"', '')
+    return f'`{text}`' if len(text) <= LONGEST else 'see the file'

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Write the tables of docs/configuration.md (from the code) and of docs/contracts.md (from a system that is started
+# for it and runs for half a minute). The tests say when that is needed.
+set -euo pipefail
+scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+"$scripts/setup.sh"
+source "$scripts/env.sh"
+package=$scripts/../overlay_ws/src/curiosity_rosa_demo
+export PYTHONPATH="$package:$package/test${PYTHONPATH:+:$PYTHONPATH}"
+exec python "$package/test/contract_pages.py"

@@ -1,0 +1,67 @@
+"""Fast DDS's own discovery server, for the nodes of this run, on the loopback interface."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from runner.plan import PlannedProcess
+from runner.supervision import Supervisor
+
+PROFILE = Path(__file__).resolve().parents[1] / 'fastdds_server.xml'
+VARIABLE = 'ROS_DISCOVERY_SERVER'
+ADDRESS = '127.0.0.1'
+FIRST_PORT = 11811  # of domain 0, as Fast DDS has it
+
+
+@contextlib.contextmanager
+def discovery_server(
+    domain: int, folder: Path, *, tell: Callable[[str], None], keep_open: tuple[int, ...]
+) -> Iterator[None]:
+    """One that runs, and is what the processes started within are told of. Raises OSError."""
+    if os.environ.get(VARIABLE):
+        raise OSError(
+            f'{VARIABLE}={os.environ[VARIABLE]}: a discovery server is named already; '
+            'unset it, or leave out --discovery-server'
+        )
+    binary = shutil.which('fast-discovery-server')
+    if binary is None:
+        raise FileNotFoundError(
+            'fast-discovery-server is missing: it comes with Fast DDS (rmw_fastrtps_cpp)'
+        )
+    port = FIRST_PORT + domain
+    _check_free(port)
+    words = [*_plain_server(binary), '-i', '0', '-x', str(PROFILE), '-l', ADDRESS, '-p', str(port)]
+    command = ('/usr/bin/env', 'FASTDDS_BUILTIN_TRANSPORTS=NONE', binary, *words)
+    supervisor = Supervisor(
+        [PlannedProcess('discovery', command)], folder, tell=tell, keep_open=keep_open
+    )
+    os.environ[VARIABLE] = f'{ADDRESS}:{port}'
+    try:
+        yield
+    finally:
+        del os.environ[VARIABLE]
+        supervisor.stop()
+
+
+def _plain_server(binary: str) -> list[str]:
+    """Fast DDS 3 wants the number of its command first; 2 has none, and helps without."""
+    helped = subprocess.run([binary, '-h'], capture_output=True, timeout=10.0)
+    return [] if helped.returncode == 0 else ['42']
+
+
+def _check_free(port: int) -> None:
+    """Raises OSError."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((ADDRESS, port))
+        except OSError:
+            raise OSError(
+                f'UDP port {port}, for the discovery server, is taken; end who has it, or set '
+                'ROS_DOMAIN_ID: the port is 11811 and the domain'
+            ) from None

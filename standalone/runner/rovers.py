@@ -1,0 +1,213 @@
+"""Several rovers at once: lines go to all or to one, and come from each with its name before."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TextIO
+
+from curiosity_rosa_demo.agent.options import READY
+from runner.agent import Streams, failed
+
+READY_S = 120.0  # one that is not ready by then holds up the others no longer
+LONGEST_LINE = 4096  # bytes: what a pipe takes whole or not at all (PIPE_BUF)
+
+
+class Runs(Protocol):
+    """A rover with its nodes and its agent: Demo."""
+
+    name: str
+
+    def run(self) -> int: ...
+
+    def end(self) -> None: ...
+
+
+class Rover:
+    """The pipes of one of them. They outlast its agent, which may be started again."""
+
+    def __init__(self, name: str, hear: Callable[[str, str, bool], None]) -> None:
+        self.name = name
+        self.last = ''  # line of its standard output
+        read, self._write = os.pipe()
+        os.set_blocking(self._write, False)
+        out_read, out = os.pipe()
+        errors_read, errors = os.pipe()
+        self.streams = Streams(read, _writer(out), _writer(errors))
+        self.status: int | None = None
+        self.ready = threading.Event()  # or ended
+        self._hear = hear
+        self._lock = threading.Lock()
+        self._open = True
+        self._readers = [
+            threading.Thread(target=self._read, args=(descriptor, is_error), daemon=True)
+            for descriptor, is_error in ((out_read, False), (errors_read, True))
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def _read(self, descriptor: int, is_error: bool) -> None:
+        with open(descriptor, encoding='utf-8', errors='replace') as lines:
+            for line in lines:
+                text = line.rstrip('\n')
+                if not is_error:
+                    self.last = text
+                    if text == READY:
+                        self.ready.set()
+                self._hear(self.name, text, is_error)
+
+    def send(self, line: bytes) -> str:
+        """Hand a line to the agent; why it cannot be, or nothing. Never waits."""
+        with self._lock:
+            if not self._open:
+                return 'has left'
+            try:
+                os.write(self._write, line + b'\n')
+            except BlockingIOError:
+                return 'does not take its lines'
+        return ''
+
+    def no_more(self) -> None:
+        """No further line will come."""
+        with self._lock:
+            if self._open:
+                self._open = False
+                os.close(self._write)
+
+    def ended(self, status: int) -> None:
+        """The agent has ended for good. Waits until all that it said was heard."""
+        self.status = status
+        self.ready.set()
+        self.no_more()
+        for stream in (self.streams.out, self.streams.errors):
+            if stream is not None:
+                stream.close()
+        for reader in self._readers:
+            reader.join(timeout=5.0)
+
+    def result(self) -> dict[str, Any]:
+        """What its commands came to."""
+        try:
+            found = json.loads(self.last)
+        except ValueError:
+            found = None
+        if not (isinstance(found, dict) and 'ok' in found):
+            found = failed(f'No result: the agent ended with status {self.status}; see its lines.')
+        return {**found, 'ok': found['ok'] is True and self.status == 0}
+
+
+def _writer(descriptor: int) -> TextIO:
+    return os.fdopen(descriptor, 'w', encoding='utf-8')
+
+
+class Rovers:
+    """What is said goes to our own standard output and error, line by line."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.rovers = {name: Rover(name, self._say) for name in names}
+        self._demos: list[Runs] = []
+        self._print_lock = threading.Lock()
+        self._unheard = False
+
+    def run(self, demos: Sequence[Runs], *, commands: bool) -> int:
+        """Until all have ended; 0 when all succeeded. ``commands``: they have some to carry out,
+        and one JSON object is printed at the end. Without, standard input is theirs."""
+        self._demos = list(demos)
+        for signum in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, self.end)
+        threads = [threading.Thread(target=self._run_one, args=(demo,)) for demo in demos]
+        for thread in threads:
+            thread.start()
+        if not commands:
+            self._say('', self._how_to(), False)
+        feed = self._begin_together if commands else self._read_lines
+        threading.Thread(target=feed, daemon=True).start()
+        for thread in threads:
+            thread.join()
+        if commands:
+            results = {name: rover.result() for name, rover in self.rovers.items()}
+            ok = all(result['ok'] for result in results.values())
+            text = json.dumps({'ok': ok, 'rovers': results}, ensure_ascii=False)
+            self._say('', text, False)
+        return max(rover.status or 0 for rover in self.rovers.values())
+
+    def end(self, *_: Any) -> None:
+        for demo in self._demos:
+            demo.end()
+
+    def _run_one(self, demo: Runs) -> None:
+        rover, status = self.rovers[demo.name], 2
+        try:
+            status = demo.run()
+        except OSError as error:
+            self._say(demo.name, f'run_demo: {error}', True)
+        finally:
+            rover.ended(status)
+
+    def _begin_together(self) -> None:
+        until_s = time.monotonic() + READY_S
+        for rover in self.rovers.values():
+            rover.ready.wait(max(0.0, until_s - time.monotonic()))
+        for rover in self.rovers.values():
+            rover.no_more()  # an end does as well as the line that they wait for
+
+    def _read_lines(self) -> None:
+        """Of standard input, by its descriptor: a blocked reader of sys.stdin would be in the way
+        of our own end."""
+        rest = b''
+        while True:
+            try:
+                data = os.read(0, 65536)
+            except OSError:  # the terminal is gone
+                data = b''
+            if not data:
+                break
+            *lines, rest = (rest + data).split(b'\n')
+            for line in lines:
+                self._take(line)
+        if rest:
+            self._take(rest)
+        for rover in self.rovers.values():
+            rover.no_more()
+
+    def _take(self, line: bytes) -> None:
+        if line.startswith(b'@'):
+            name, _, line = line[1:].partition(b' ')
+            chosen = self.rovers.get(name.decode(errors='replace'))
+            if chosen is None or not line.strip():
+                self._say('', f'! {self._how_to()}', False)
+                return
+            to = [chosen]
+        else:
+            to = [each for each in self.rovers.values() if each.status is None]
+        if len(line) >= LONGEST_LINE:
+            self._say('', f'! {len(line)} bytes; a line may have {LONGEST_LINE - 1}', False)
+            return
+        for rover in to:
+            if why := rover.send(line):
+                self._say(rover.name, f'! {why}', False)
+
+    def _how_to(self) -> str:
+        names = list(self.rovers)
+        return (
+            f'A line is for all of {", ".join(names)}; "@{names[-1]} text" is for one. '
+            ':stop stops all, Ctrl-C too, twice leaves; :quit leaves.'
+        )
+
+    def _say(self, name: str, text: str, is_error: bool) -> None:
+        stream = sys.stderr if is_error else sys.stdout
+        with self._print_lock:
+            if self._unheard:
+                return
+            try:
+                print(f'[{name}] {text}' if name else text, file=stream, flush=True)
+            except (OSError, ValueError):  # nobody reads any longer
+                self._unheard = True
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, stream.fileno())
+                self.end()

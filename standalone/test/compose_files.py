@@ -1,0 +1,68 @@
+"""Compose files as docker compose reads them, as far as ours need it: variables, and one file on
+top of another (https://github.com/compose-spec/compose-spec/blob/main/13-merge.md)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+VARIABLE = re.compile(r'\$(?:(\$)|\{(\w+)(?:(:[-?])([^}]*))?\}|(\w+))')
+
+
+def load(path: Path, variables: Mapping[str, str]) -> dict[str, Any]:
+    """Raises KeyError, with the file's own words, for a variable that it needs."""
+
+    def value(match: re.Match[str]) -> str:
+        dollar, name, kind, words, bare = match.groups()
+        found = variables.get(name or bare, '')
+        if dollar:
+            return '$'
+        if kind == ':?' and not found:
+            raise KeyError(words)
+        return found or (words if kind == ':-' else '')
+
+    def filled(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {key: filled(each) for key, each in node.items()}
+        if isinstance(node, list):
+            return [filled(each) for each in node]
+        return VARIABLE.sub(value, node) if isinstance(node, str) else node
+
+    whole: dict[str, Any] = filled(yaml.safe_load(path.read_text()))
+    return whole
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    services = dict(base['services'])
+    for name, service in over['services'].items():
+        services[name] = _merged_service(services.get(name, {}), service)
+    return {**base, **over, 'services': services}
+
+
+def _merged_service(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    merged = {**base, **over}
+    merged['environment'] = {**_mapping(base), **_mapping(over)}
+    merged['build'] = {**base.get('build', {}), **over.get('build', {})}
+    mounts = [*base.get('volumes', []), *over.get('volumes', [])]
+    merged['volumes'] = {_mount(each)['target']: _mount(each) for each in mounts}
+    return merged
+
+
+def _mapping(service: dict[str, Any]) -> dict[str, str | None]:
+    environment = service.get('environment', {})
+    if isinstance(environment, dict):
+        return dict(environment)
+    pairs = (each.partition('=') for each in environment)
+    return {name: text if sign else None for name, sign, text in pairs}
+
+
+def _mount(mount: str | dict[str, Any]) -> dict[str, Any]:
+    if isinstance(mount, dict):
+        return mount
+    source, target, *mode = mount.split(':')
+    kind = 'bind' if source.startswith(('/', '.')) else 'volume'
+    return {'type': kind, 'source': source, 'target': target, 'read_only': mode == ['ro']}

@@ -1,0 +1,193 @@
+"""docker/compose.override.yaml on top of a file like the Curiosity demo's."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compose_files import load, merge
+
+ROOT = Path(__file__).resolve().parents[2]
+OVERRIDE = ROOT / 'docker/compose.override.yaml'
+# The demo's services in our words: two images that it builds, the host's network, one RMW, X11.
+DEMO = """
+services:
+  curiosity_gui:
+    image: osrf/space-ros:curiosity_gui
+    build: { context: ./, dockerfile: ./Dockerfile.GUI }
+    environment: [DISPLAY, XAUTHORITY=$XAUTHORITY, RMW_IMPLEMENTATION=rmw_cyclonedds_cpp]
+    volumes: ["/tmp/.X11-unix:/tmp/.X11-unix:rw", "/run/user:/run/user:ro"]
+    command: [bash, -c, ros2 launch curiosity_gazebo curiosity_gazebo.launch.py]
+    network_mode: host
+    privileged: true
+  curiosity_demo:
+    image: osrf/space-ros:curiosity_demo
+    build: { context: ./, dockerfile: ./Dockerfile }
+    environment: [PYTHONUNBUFFERED=1, RMW_IMPLEMENTATION=rmw_cyclonedds_cpp]
+    command: [bash, -c, ros2 launch curiosity_rover_demo mars_rover.launch.py]
+    network_mode: host
+"""
+VARIABLES = {'CURIOSITY_ROSA_DIR': str(ROOT), 'HOST_UID': '1234', 'HOST_GID': '2345'}
+# What Compose 2.24 knows of a service, as far as it is of any use here.
+KNOWN = {
+    'image', 'build', 'init', 'entrypoint', 'command', 'environment', 'env_file', 'volumes',
+    'network_mode', 'privileged', 'profiles', 'cap_drop', 'security_opt', 'restart',
+    'stop_grace_period',
+}  # fmt: skip
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    file = tmp_path / 'curiosity_rover/docker-compose.yml'
+    file.parent.mkdir()
+    file.write_text(DEMO)
+    return file
+
+
+def merged(demo: Path, **variables: str) -> dict[str, Any]:
+    values = {**VARIABLES, **variables}
+    whole: dict[str, Any] = merge(load(demo, values), load(OVERRIDE, values))
+    return whole
+
+
+def test_the_demo_runs_what_it_ran_with_the_overlay_beside_it(demo: Path) -> None:
+    before, services = load(demo, VARIABLES)['services'], merged(demo)['services']
+    for name in ('curiosity_gui', 'curiosity_demo'):
+        assert services[name]['command'] == before[name]['command']
+        assert services[name]['network_mode'] == 'host'
+    assert services['curiosity_demo']['entrypoint'] == ['/curiosity_rosa/docker/with_overlay.sh']
+    assert services['curiosity_gui']['entrypoint'] == ['/curiosity_rosa/docker/with_rviz.sh']
+    assert {'/tmp/.X11-unix', '/run/user'} < set(services['curiosity_gui']['volumes'])
+    assert services['curiosity_gui']['privileged']
+
+
+def test_the_images_are_ours_on_top_of_the_demos(demo: Path) -> None:
+    services = merged(demo)['services']
+    assert services['curiosity_demo']['build'] == {
+        'context': str(ROOT),
+        'dockerfile': 'docker/Dockerfile',
+        'args': {'BASE': 'osrf/space-ros:curiosity_demo', 'HOST_UID': '1234', 'HOST_GID': '2345'},
+    }
+    assert services['curiosity_gui']['build']['args'] == {'BASE': 'osrf/space-ros:curiosity_gui'}
+    assert services['curiosity_gui']['image'] == services['curiosity_headless']['image']
+    # The demo's own image keeps its name: ours is built from it.
+    assert not any(each['image'].startswith('osrf/') for each in services.values())
+
+
+def test_everybody_speaks_the_same_rmw_in_the_same_domain(demo: Path) -> None:
+    services = merged(demo, ROS_DOMAIN_ID='7')['services']
+    for service in services.values():
+        assert service['network_mode'] == 'host'
+        assert service['environment']['RMW_IMPLEMENTATION'] == 'rmw_cyclonedds_cpp'
+        assert service['environment']['ROS_DOMAIN_ID'] == '7'
+        assert service['environment']['FASTDDS_BUILTIN_TRANSPORTS'] == 'UDPv4'
+
+
+def test_the_checkout_is_mounted_and_cannot_be_written(demo: Path) -> None:
+    for name in ('curiosity_gui', 'curiosity_demo'):
+        mount = merged(demo)['services'][name]['volumes']['/curiosity_rosa']
+        assert mount['source'] == str(ROOT)
+        assert mount['read_only']
+        assert not mount['bind']['create_host_path']  # a wrong folder is an error, no empty one
+
+
+def test_what_the_agent_keeps_outlives_the_container(demo: Path) -> None:
+    whole = merged(demo)
+    state = whole['services']['curiosity_demo']['volumes']['/state']
+    assert state['type'] == 'volume'
+    assert state['source'] in whole['volumes']
+    dockerfile = (ROOT / 'docker/Dockerfile').read_text()
+    assert re.search(r'install -d -o "\$HOST_UID" .*/state', dockerfile)
+    assert 'XDG_STATE_HOME=/state' in dockerfile
+
+
+def test_the_key_comes_from_a_file_that_need_not_be_there(demo: Path) -> None:
+    service = merged(demo)['services']['curiosity_demo']
+    assert service['env_file'] == [{'path': f'{ROOT}/.env', 'required': False}]
+    assert not re.search(r'(?i)key|token|secret|password', json.dumps(service['environment']))
+    assert not re.search(r'(?i)key|token|secret|password', json.dumps(service['build']))
+
+
+def test_the_agents_container_has_no_privileges(demo: Path) -> None:
+    service = merged(demo)['services']['curiosity_demo']
+    assert service['cap_drop'] == ['ALL']
+    assert service['security_opt'] == ['no-new-privileges:true']
+    assert not service.get('privileged')
+
+
+def test_what_fails_starts_again_but_not_for_ever_and_not_at_boot(demo: Path) -> None:
+    assert re.fullmatch(r'on-failure:\d+', merged(demo)['services']['curiosity_demo']['restart'])
+
+
+def test_gazebo_without_a_screen_waits_to_be_asked_for(demo: Path) -> None:
+    services = merged(demo)['services']
+    assert {name for name, each in services.items() if each.get('profiles')} == {
+        'curiosity_headless'
+    }
+    headless = services['curiosity_headless']
+    assert headless['entrypoint'][0] == 'xvfb-run'
+    assert 'curiosity_gazebo.launch.py' in headless['command'][-1]
+    assert '$ROS_DISTRO' in headless['command'][-1]  # in the container, not on the host
+    assert not re.search('humble|jazzy', json.dumps(headless))
+
+
+def test_the_agent_is_started_by_the_console_unless_it_is_to_be_headless(demo: Path) -> None:
+    def agent(**variables: str) -> str:
+        environment = merged(demo, **variables)['services']['curiosity_demo']['environment']
+        return str(environment['CURIOSITY_AGENT'])
+
+    assert agent() == 'none'
+    assert agent(CURIOSITY_AGENT='headless') == 'headless'
+
+
+def test_without_the_folder_of_the_checkout_it_says_what_to_set(demo: Path) -> None:
+    with pytest.raises(KeyError, match='folder of the curiosity-rosa repository'):
+        merged(demo, CURIOSITY_ROSA_DIR='')
+
+
+def test_every_key_and_every_file_is_known(demo: Path) -> None:
+    for service in merged(demo)['services'].values():
+        assert set(service) <= KNOWN
+        assert (ROOT / service['build']['dockerfile']).is_file()
+        entry = service['entrypoint'][0]
+        if entry.startswith('/curiosity_rosa/'):
+            assert os.access(ROOT / entry.removeprefix('/curiosity_rosa/'), os.X_OK)
+
+
+def compose() -> list[str]:
+    """The Compose that is installed, if any."""
+    for command in (['docker', 'compose'], ['docker-compose']):
+        try:
+            done = subprocess.run([*command, 'version'], capture_output=True, timeout=20)
+        except FileNotFoundError:
+            continue
+        if done.returncode == 0:
+            return command
+    return []
+
+
+@pytest.mark.skipif(not compose(), reason='the compose plugin of docker is not installed')
+def test_docker_compose_reads_it_as_we_do(demo: Path) -> None:
+    files = ('-f', str(demo), '-f', str(OVERRIDE))
+    done = subprocess.run(
+        [*compose(), *files, '--profile', 'headless', 'config', '--format', 'json'],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={'PATH': os.environ['PATH'], 'HOME': str(demo.parent), 'XAUTHORITY': '', **VARIABLES},
+    )
+    assert done.returncode == 0, done.stderr
+    theirs, ours = json.loads(done.stdout)['services'], merged(demo)['services']
+    assert set(theirs) == set(ours)
+    for name, service in ours.items():
+        for key in ('image', 'environment', 'entrypoint', 'network_mode', 'build'):
+            assert theirs[name][key] == service[key], (name, key)
+        assert [each.replace('$$', '$') for each in theirs[name]['command']] == service['command']
+        assert {each['target'] for each in theirs[name].get('volumes', [])} == set(
+            service['volumes']
+        )

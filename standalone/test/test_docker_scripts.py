@@ -1,0 +1,329 @@
+"""The scripts around the containers, with stand-ins for docker, ros2 and the overlay."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from harness import wait_until
+
+ROOT = Path(__file__).resolve().parents[2]
+# A child that writes what it hears into the file that all of them share, and ends a moment later.
+CHILD = """#!/usr/bin/env bash
+trap 'echo "$NAME hears INT" >>"$STORY"; exit 0' INT
+trap 'echo "$NAME hears TERM" >>"$STORY"; exit 0' TERM
+echo "$NAME $*" >>"$STORY"
+while :; do sleep 0.05; done
+"""
+
+
+def script(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+class Container:
+    """docker/ in a folder of its own, with a ROS environment that only knows our own ``ros2``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.docker, self._bin = folder / 'docker', folder / 'bin'
+        shutil.copytree(ROOT / 'docker', self.docker)
+        script(self.docker / 'ros_env.sh', f'export PATH="{self._bin}:$PATH"\n')
+        script(self.docker / 'build_overlay.sh', 'echo build >>"$STORY"\n')
+        script(self._bin / 'ros2', CHILD.replace('$NAME', 'overlay'))
+        self.demo = script(folder / 'demo', CHILD.replace('$NAME', 'demo'))
+        self._story = folder / 'story'
+        self._story.touch()
+        self._processes: list[subprocess.Popen[Any]] = []
+        self._folder = folder
+
+    def run(self, name: str, *arguments: str, **env: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            # scripts/test.sh runs these tests in the background, where a shell ignores SIGINT.
+            ['env', '--default-signal=INT', str(self.docker / name), *arguments],
+            env={**os.environ, 'STORY': str(self._story), **env},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._processes.append(process)
+        return process
+
+    def agent(self) -> subprocess.Popen[bytes]:
+        """A process that looks like an agent in that container."""
+        file = self._folder / 'lib/curiosity_rosa_demo/agent_node'
+        text = (
+            'import signal, sys\n'
+            'def leave(*_):\n'
+            f'    open({str(self._story)!r}, "a").write("agent hears TERM\\n"); sys.exit()\n'
+            'signal.signal(signal.SIGTERM, leave)\n'
+            'print("ready", flush=True)\n'
+            'while True: signal.pause()\n'
+        )
+        script(file, text)
+        process = subprocess.Popen([sys.executable, str(file)], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b'ready\n'
+        self._processes.append(process)
+        return process
+
+    @property
+    def story(self) -> list[str]:
+        return self._story.read_text().splitlines()
+
+    def has(self, line: str) -> None:
+        wait_until(lambda: line in self.story, f'{line!r} in {self.story}')
+
+    def close(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.terminate()
+                process.wait(timeout=40)
+
+
+@pytest.fixture
+def container(tmp_path: Path) -> Iterator[Container]:
+    box = Container(tmp_path)
+    # Only what this test started counts as an agent here.
+    here = (box.docker / 'agents.sh').read_text()
+    pattern = '/overlay/install/*/agent_node'
+    assert pattern in here
+    script(box.docker / 'agents.sh', here.replace(pattern, f'"{tmp_path}"/*/agent_node'))
+    yield box
+    box.close()
+
+
+LAUNCHED = 'overlay launch curiosity_rosa_demo demo.launch.py agent:=none'
+
+
+def test_the_overlay_is_built_and_started_beside_the_demo(container: Container) -> None:
+    run = container.run('with_overlay.sh', str(container.demo), 'its', 'words')
+    container.has('demo its words')
+    container.has(LAUNCHED)
+    assert container.story.index('build') < container.story.index(LAUNCHED)
+    run.terminate()
+    assert run.wait(timeout=20) == 0
+
+
+def test_a_stop_ends_the_console_then_the_overlay_then_the_rover(container: Container) -> None:
+    agent = container.agent()
+    run = container.run('with_overlay.sh', str(container.demo))
+    container.has('demo ')
+    container.has(LAUNCHED)
+    run.terminate()
+    # Its parent is this test, and no docker: it must be waited for to be gone.
+    agent.wait(timeout=10)
+    assert run.wait(timeout=20) == 0
+    assert [line for line in container.story if 'hears' in line] == [
+        'agent hears TERM',
+        'overlay hears INT',
+        'demo hears INT',
+    ]
+
+
+def test_what_listens_to_no_signal_is_killed(container: Container) -> None:
+    deaf = script(
+        container.demo.with_name('deaf'), 'trap "" INT TERM\necho up >>"$STORY"\nsleep 60\n'
+    )
+    run = container.run('with_overlay.sh', 'bash', str(deaf))
+    container.has('up')
+    container.has(LAUNCHED)
+    run.terminate()
+    assert run.wait(timeout=30) == 0
+    wait_until(lambda: not _runs(str(deaf)), f'the end of {deaf}')
+
+
+@pytest.mark.parametrize('who', ['demo', 'overlay'])
+def test_when_one_of_them_ends_so_does_the_container(container: Container, who: str) -> None:
+    command = [str(container.demo)]
+    if who == 'demo':
+        command = [
+            'bash',
+            '-c',
+            f'until grep -q "{LAUNCHED}" "$STORY"; do sleep 0.05; done; exit 3',
+        ]
+    else:
+        script(
+            container.docker / 'build_overlay.sh', 'sleep 0.2; echo "no compiler" >&2; exit 1\n'
+        )
+    run = container.run('with_overlay.sh', *command)
+    _, errors = run.communicate(timeout=20)
+    assert run.returncode == 1  # so that restart: on-failure starts it again
+    assert f'overlay: the {who}' in errors.replace("demo's command", 'demo')
+    assert not _runs(str(container.demo))
+
+
+def test_headless_is_told_to_the_launch_file(container: Container) -> None:
+    run = container.run('with_overlay.sh', str(container.demo), CURIOSITY_AGENT='headless')
+    container.has(LAUNCHED.replace('none', 'headless'))
+    run.terminate()
+    assert run.wait(timeout=20) == 0
+
+
+def _runs(words: str) -> bool:
+    return any(
+        words in ' '.join(each.info['cmdline'] or ()) for each in psutil.process_iter(['cmdline'])
+    )
+
+
+# --- the console in the container --------------------------------------------------------------
+
+
+def test_the_console_is_an_agent_with_its_arguments(container: Container) -> None:
+    run = container.run('console.sh', '-c', ':status')
+    container.has(
+        'overlay run curiosity_rosa_demo agent_node -c :status --ros-args -p use_sim_time:=true'
+    )
+    run.terminate()
+    run.wait(timeout=10)
+
+
+def test_a_second_console_is_told_of_the_first(container: Container) -> None:
+    agent = container.agent()
+    run = container.run('console.sh')
+    _, errors = run.communicate(timeout=10)
+    assert run.returncode == 1
+    assert f'process {agent.pid} ' in errors
+    assert '--replace' in errors
+    assert container.story == []
+    assert agent.poll() is None
+
+
+def test_a_lost_console_can_be_replaced(container: Container) -> None:
+    agent = container.agent()
+    run = container.run('console.sh', '--replace')
+    agent.wait(timeout=10)
+    container.has('overlay run curiosity_rosa_demo agent_node --ros-args -p use_sim_time:=true')
+    assert container.story[0] == 'agent hears TERM'
+    run.terminate()
+    run.wait(timeout=10)
+
+
+def test_there_is_no_console_beside_a_headless_agent(container: Container) -> None:
+    run = container.run('console.sh', '--replace', CURIOSITY_AGENT='headless')
+    _, errors = run.communicate(timeout=10)
+    assert run.returncode == 1
+    assert 'CURIOSITY_AGENT=none' in errors
+    assert container.story == []
+
+
+# --- compose.sh and console.sh on the host -----------------------------------------------------
+
+
+class Host:
+    """Our scripts in a folder of their own, beside a demo; docker tells what it was asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self._bin = folder / 'curiosity-rosa', folder / 'bin'
+        for name in ('compose.sh', 'console.sh'):
+            script(self.root / 'scripts' / name, (ROOT / 'scripts' / name).read_text())
+        self.version('2.29.7')
+        self.demo = folder / 'demos/curiosity_rover'
+        self.demo.mkdir(parents=True)
+        (self.demo / 'docker-compose.yml').touch()
+
+    def version(self, version: str) -> None:
+        script(
+            self._bin / 'docker',
+            '#!/usr/bin/env bash\n'
+            f'if [[ $2 == version ]]; then echo {version}; exit; fi\n'
+            'echo "$CURIOSITY_ROSA_DIR $HOST_UID $HOST_GID"; printf "%s\\n" "$@"\n',
+        )
+
+    def run(self, name: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+        without = {key: each for key, each in os.environ.items() if not key.startswith('HOST_')}
+        path = f'{self._bin}:{os.environ["PATH"]}'
+        return subprocess.run(
+            [str(self.root / 'scripts' / name), *arguments],
+            env={**without, 'PATH': path, **env},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=20,
+        )
+
+    def asked(self, name: str, *arguments: str, **env: str) -> tuple[str, list[str]]:
+        """What it gave docker: the variables, the words."""
+        done = self.run(name, *arguments, **env)
+        assert done.returncode == 0, done.stderr
+        variables, *words = done.stdout.splitlines()
+        return variables, words
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    return Host(tmp_path)
+
+
+def test_compose_puts_our_file_on_the_demos(host: Host) -> None:
+    variables, words = host.asked('compose.sh', 'up', '-d')
+    assert words == [
+        'compose',
+        '-f',
+        '../demos/curiosity_rover/docker-compose.yml',
+        '-f',
+        'docker/compose.override.yaml',
+        'up',
+        '-d',
+    ]
+    numbers = (os.getuid(), os.getgid()) if os.getuid() else (1000, 1000)  # never root's
+    assert variables == ' '.join(map(str, (host.root, *numbers)))
+
+
+def test_compose_reads_where_the_demo_is_from_the_file_or_the_environment(host: Host) -> None:
+    elsewhere = host.demo.rename(host.demo.with_name('elsewhere'))
+    (host.root / '.env').write_text(f'OPENAI_API_KEY=sk-1\nDEMO_DIR={elsewhere}\n')
+    _, words = host.asked('compose.sh', 'ps')
+    assert words[:5] == [
+        'compose',
+        '--env-file',
+        f'{host.root}/.env',
+        '-f',
+        f'{elsewhere}/docker-compose.yml',
+    ]
+    _, words = host.asked('compose.sh', 'ps', DEMO_DIR='../demos/elsewhere')
+    assert '../demos/elsewhere/docker-compose.yml' in words
+
+
+def test_compose_says_what_is_missing(host: Host) -> None:
+    done = host.run('compose.sh', 'up', DEMO_DIR='/nowhere')
+    assert done.returncode == 1
+    assert 'DEMO_DIR=/nowhere' in done.stderr
+    host.version('2.23.9')
+    done = host.run('compose.sh', 'up')
+    assert done.returncode == 1
+    assert '2.23.9; 2.24 or newer' in done.stderr
+    host.version('"" >&2; exit 1')
+    done = host.run('compose.sh', 'up')
+    assert done.returncode == 1
+    assert "install Docker's compose plugin" in done.stderr
+
+
+def test_newer_versions_will_do(host: Host) -> None:
+    for version in ('2.24.0', 'v2.30.3', '5.6.1'):
+        host.version(version)
+        host.asked('compose.sh', 'ps')
+
+
+def test_the_console_is_one_word(host: Host) -> None:
+    _, words = host.asked('console.sh', '-c', ':status')
+    # No terminal here: docker would refuse to make one.
+    tail = [
+        'exec',
+        '--no-TTY',
+        'curiosity_demo',
+        '/curiosity_rosa/docker/console.sh',
+        '-c',
+        ':status',
+    ]
+    assert words[-len(tail) :] == tail

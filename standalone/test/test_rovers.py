@@ -1,0 +1,252 @@
+"""Several agents behind one pair of streams, with harmless children in their place."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from curiosity_rosa_demo.agent.options import READY
+from harness import ROOT, wait_until
+
+pytestmark = pytest.mark.timeout(60)
+
+# Says what it hears; dies, goes deaf, ends, or gives a result when it is told to.
+CHILD = (
+    f'READY = {READY!r}'
+    + """
+import os, signal, sys, time
+name, told, crash = sys.argv[1:]
+signal.signal(signal.SIGTERM, lambda *_: (print('told to end', flush=True), os._exit(130)))
+print('up', crash, flush=True)
+if told:
+    time.sleep(0.3 if name == 'r2' else 0.0)  # none begins before the last one is ready
+    print(READY, flush=True)
+    sys.stdin.readline()
+    print('began', flush=True)
+for line in [told] if told else sys.stdin:
+    word, _, rest = line.strip().partition(' ')
+    if word == 'die':
+        os._exit(70)
+    if word == 'deaf':
+        print('deaf', flush=True)
+        while True:
+            time.sleep(60)
+    if word == 'complain':
+        print(rest, file=sys.stderr, flush=True)
+        continue
+    if word == 'lie':
+        print(rest, flush=True)
+        sys.exit(1)
+    if word == 'leave':
+        print(rest, flush=True)
+        sys.exit(0 if '"ok": true' in rest else 1)
+    print('heard', line.strip(), flush=True)
+print('no more lines', flush=True)
+"""
+)
+PARENT = """
+import os, sys
+from runner.agent import Agent
+from runner.rovers import Rovers
+
+class Stub:
+    def __init__(self, name, streams):
+        self.name = name
+        command = lambda crash: [sys.executable, '-c', child, name, told.get(name, ''), crash]
+        news = os.open(os.devnull, os.O_RDONLY)
+        self.agent = Agent(command, commands=commands, news=news, streams=streams)
+        self.end = self.agent.end
+    def run(self):
+        return self.agent.run()
+
+child, lines, *names = sys.argv[1:]
+told = dict(zip(names, lines.splitlines()))
+commands = bool(told)
+rovers = Rovers(names)
+stubs = [Stub(name, rover.streams) for name, rover in rovers.rovers.items()]
+sys.exit(rovers.run(stubs, commands=commands))
+"""
+ENV = {**os.environ, 'PYTHONPATH': f'{ROOT / "standalone"}:{os.environ.get("PYTHONPATH", "")}'}
+
+
+class Parent:
+    """Rovers of these names in a process; ``told``: a line for each, as a command would be."""
+
+    def __init__(self, folder: Path, *names: str, told: tuple[str, ...] = ()) -> None:
+        self.log = folder / 'output.txt'
+        with self.log.open('wb') as out:
+            self.popen = subprocess.Popen(
+                [sys.executable, '-c', PARENT, CHILD, '\n'.join(told), *names],
+                env=ENV,
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def send(self, *lines: str) -> None:
+        assert self.popen.stdin is not None
+        self.popen.stdin.write(''.join(f'{line}\n' for line in lines).encode())
+        self.popen.stdin.flush()
+
+    @property
+    def lines(self) -> list[str]:
+        return self.log.read_text(encoding='utf-8').splitlines()
+
+    def expect(self, line: str, times: int = 1) -> None:
+        wait_until(lambda: self.lines.count(line) >= times, f'{line!r} in {self.log}')
+
+    def end(self) -> int:
+        assert self.popen.stdin is not None
+        self.popen.stdin.close()
+        return self.popen.wait(timeout=20)
+
+
+@pytest.fixture
+def parents(tmp_path: Path) -> Iterator[list[Parent]]:
+    started: list[Parent] = []
+    yield started
+    for each in started:
+        if each.popen.poll() is None:
+            os.killpg(each.popen.pid, signal.SIGKILL)
+            each.popen.wait(timeout=10)
+        if each.popen.stdin is not None:
+            each.popen.stdin.close()
+
+
+def start(parents: list[Parent], folder: Path, *names: str, told: tuple[str, ...] = ()) -> Parent:
+    parent = Parent(folder, *names, told=told)
+    parents.append(parent)
+    return parent
+
+
+def test_a_line_goes_to_all_or_to_one_and_comes_back_with_its_name(
+    parents: list[Parent], tmp_path: Path
+) -> None:
+    run = start(parents, tmp_path, 'r1', 'r2')
+    run.expect('[r1] up ')
+    run.expect('[r2] up ')
+    run.send('hello', '@r2 地面を見て', '@r1 complain of this')
+    for line in ('[r1] heard hello', '[r2] heard hello', '[r2] heard 地面を見て', '[r1] of this'):
+        run.expect(line)
+    run.send('@r9 hello', '@r1')
+    wait_until(lambda: sum('"@r2 text" is for one' in line for line in run.lines) == 3, 'advice')
+    assert run.end() == 0
+    assert run.lines.count('[r1] heard 地面を見て') == 0
+    assert {'[r1] no more lines', '[r2] no more lines'} <= set(run.lines)
+
+
+def test_one_that_crashed_is_started_again_and_goes_on_reading(
+    parents: list[Parent], tmp_path: Path
+) -> None:
+    run = start(parents, tmp_path, 'r1', 'r2')
+    run.send('@r2 die')
+    run.expect('[r2] up exit status 70')
+    run.send('again')
+    run.expect('[r1] heard again')
+    run.expect('[r2] heard again')
+    assert run.end() == 0
+
+
+def test_one_that_left_leaves_the_others_alone(parents: list[Parent], tmp_path: Path) -> None:
+    run = start(parents, tmp_path, 'r1', 'r2')
+    run.send('@r1 leave {"ok": true}')
+    run.expect('[r1] {"ok": true}')
+
+    def refused() -> bool:
+        run.send('@r1 hello')
+        return '[r1] ! has left' in run.lines
+
+    wait_until(refused, 'a refusal')
+    run.send('hello')
+    run.expect('[r2] heard hello')
+    assert run.end() == 0
+
+
+def test_one_that_does_not_read_holds_up_nobody(parents: list[Parent], tmp_path: Path) -> None:
+    run = start(parents, tmp_path, 'r1', 'r2')
+    run.send('@r1 deaf')
+    run.expect('[r1] deaf')
+    sent = 0
+    while '[r1] ! does not take its lines' not in run.lines:
+        sent += 1
+        assert sent < 300, 'a pipe of a megabyte'
+        run.send('x' * 4000)
+    run.send(':stop')
+    run.expect('[r2] heard :stop')
+    run.send('x' * 5000)
+    run.expect('! 5000 bytes; a line may have 4095')
+    run.popen.terminate()
+    assert run.popen.wait(timeout=20) == 130  # as they say it themselves
+
+
+OK, BAD = '{"ok": true, "answer": "done"}', '{"ok": false, "answer": "no"}'
+
+
+@pytest.mark.parametrize(
+    ('told', 'status', 'oks', 'answers'),
+    [
+        ((f'leave {OK}', f'leave {OK}'), 0, [True, True], ['done', 'done']),
+        ((f'leave {OK}', f'leave {BAD}'), 1, [True, False], ['done', 'no']),
+        ((f'leave {OK}', f'lie {OK}'), 1, [True, False], ['done', 'done']),
+        (('die', f'leave {OK}'), 1, [False, True], ['The agent ended by exit status 70.', 'done']),
+        (
+            (f'leave {OK}', 'leave nonsense'),
+            1,
+            [True, False],
+            ['done', 'No result: the agent ended with status 1; see its lines.'],
+        ),
+    ],
+)
+def test_the_last_line_is_the_result_of_all(
+    parents: list[Parent],
+    tmp_path: Path,
+    told: tuple[str, ...],
+    status: int,
+    oks: list[bool],
+    answers: list[str],
+) -> None:
+    run = start(parents, tmp_path, 'r1', 'r2', told=told)
+    assert run.end() == status
+    words = [line.partition(' ')[2] for line in run.lines]
+    assert max(n for n, line in enumerate(words) if line == READY) < words.index('began')
+    result = json.loads(run.lines[-1])
+    assert result['ok'] is all(oks)
+    assert list(result['rovers']) == ['r1', 'r2']
+    assert [each['ok'] for each in result['rovers'].values()] == oks
+    assert [each['answer'] for each in result['rovers'].values()] == answers
+
+
+def test_told_to_end_all_are_told(parents: list[Parent], tmp_path: Path) -> None:
+    run = start(parents, tmp_path, 'r1', 'r2', 'r3')
+    for name in ('r1', 'r2', 'r3'):
+        run.expect(f'[{name}] up ')
+    run.popen.terminate()
+    assert run.popen.wait(timeout=20) == 130
+    told = sorted(line for line in run.lines if line.endswith('told to end'))
+    assert told == [f'[{name}] told to end' for name in ('r1', 'r2', 'r3')]
+
+
+def test_when_nobody_reads_any_longer_all_end(tmp_path: Path) -> None:
+    popen = subprocess.Popen(
+        [sys.executable, '-c', PARENT, CHILD, '', 'r1', 'r2'],
+        env=ENV,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert popen.stdin is not None
+    assert popen.stdout is not None
+    assert popen.stderr is not None
+    popen.stdout.close()
+    assert popen.wait(timeout=20) in (130, 143)  # 143: before they listen for the signal
+    assert popen.stderr.read() == b''
+    popen.stdin.close()
+    popen.stderr.close()

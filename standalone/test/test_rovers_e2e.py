@@ -1,0 +1,169 @@
+"""Several rovers of one scripts/run_demo.sh, each with its overlay."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from demo_bench import ODOMETRY, Bench, wait_until
+from nav_msgs.msg import Odometry
+
+from harness import Sandbox
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
+NODES = {
+    'adapter',
+    'agent',
+    'simulator',
+    'visualizer',
+    'curiosity_stand_in',
+    'run_node',
+    'mast_node',
+}
+SHARED = ('/rosout', '/parameter_events')
+
+
+class Watch:
+    """What a rover's odometry tells from now on."""
+
+    def __init__(self, box: Sandbox, name: str) -> None:
+        self.name = name
+        self.odometry: list[Odometry] = box.collect(Odometry, f'/{name}{ODOMETRY}')
+
+    @property
+    def moving(self) -> bool:
+        return bool(self.odometry) and abs(self.odometry[-1].twist.twist.linear.x) > 0.02
+
+    @property
+    def standing(self) -> bool:
+        return bool(self.odometry) and not self.moving
+
+    @property
+    def metres(self) -> float:
+        """From where it began."""
+        first, last = self.odometry[0].pose.pose.position, self.odometry[-1].pose.pose.position
+        return math.hypot(last.x - first.x, last.y - first.y)
+
+    def drives(self, timeout_s: float = 30.0) -> None:
+        wait_until(lambda: self.moving, f'{self.name} to drive', timeout_s)
+
+    def stands(self, timeout_s: float = 10.0) -> None:
+        wait_until(lambda: self.standing, f'{self.name} to stand still', timeout_s)
+
+    def tells(self, count: int) -> None:
+        """Wait for so many more messages."""
+        wanted = len(self.odometry) + count
+        wait_until(lambda: len(self.odometry) >= wanted, f'odometry of {self.name}')
+
+
+def nodes_of(box: Sandbox, name: str) -> set[str]:
+    found = box.node.get_node_names_and_namespaces()
+    return {node for node, namespace in found if namespace == f'/{name}'}
+
+
+def names_of(box: Sandbox, node: str, namespace: str) -> set[str]:
+    """Every topic and service that the node has or wants."""
+    graph = box.node
+    asked: list[Any] = [
+        graph.get_publisher_names_and_types_by_node,
+        graph.get_subscriber_names_and_types_by_node,
+        graph.get_service_names_and_types_by_node,
+        graph.get_client_names_and_types_by_node,
+    ]
+    return {name for ask in asked for name, _ in ask(node, namespace)}
+
+
+def strays(box: Sandbox, rover: str) -> set[str]:
+    """What the nodes of one rover have to do with outside of its namespace."""
+    found: set[str] = set()
+    for node in nodes_of(box, rover):
+        names = names_of(box, node, f'/{rover}')
+        assert names, f'/{rover}/{node} has no names'
+        found |= {name for name in names if not name.startswith((f'/{rover}/', *SHARED))}
+    return found
+
+
+def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
+    first, second = Watch(bench.box, 'r1'), Watch(bench.box, 'r2')
+    console = bench.terminal('--rovers', '2')
+    console.expect('@r2 text')
+    console.enter('@r1 :mast_close')
+    console.enter('@r1 :forward 20')
+    first.drives(60.0)
+    for watch in (first, second):
+        wait_until(lambda watch=watch: nodes_of(bench.box, watch.name) >= NODES, 'its nodes')
+        assert strays(bench.box, watch.name) == set()
+    before = len(second.odometry)
+    first.tells(10)
+    assert first.metres > 0.5
+    assert second.metres == 0.0
+    assert len(second.odometry) > before
+
+    console.enter('@r2 :mast_close')
+    console.enter('@r2 :forward 20')
+    second.drives()
+    console.enter('@r1 :stop')
+    first.stands()
+    second.tells(10)
+    assert second.moving
+
+    console.enter('@r1 :forward 20')
+    first.drives()
+    console.child.sendintr()  # Ctrl-C, once
+    first.stands()
+    second.stands()
+    console.expect(r'\[r2\] \(Ctrl-C: the rover is stopped; again to leave\)')
+
+    console.enter(':forward 20')
+    first.drives()
+    second.drives()
+    console.enter(':stop')
+    first.stands()
+    second.stands()
+
+    console.enter(':forward 20')
+    first.drives()
+    second.drives()
+    os.kill(console.child.pid, signal.SIGKILL)
+    bench.nothing_left(20.0)
+    assert first.standing
+    assert second.standing
+    for name in ('r1', 'r2'):
+        assert (Path(bench.env['XDG_STATE_HOME']) / f'curiosity_rosa/agent_{name}.log').exists()
+
+
+def test_two_demos_at_once_that_a_discovery_server_brings_together(
+    bench: Bench, tmp_path: Path
+) -> None:
+    options = ('--rovers', '2', '--speed', '3', '--artifacts', str(tmp_path))
+    run = bench.run(*options, '--discovery-server', '-c', ':demo', stdin=subprocess.DEVNULL)
+    for name in ('r1', 'r2'):
+        run.expect(f'[{name}] > :demo')
+    # All nodes know each other now. Who does not ask the server knows none of them.
+    assert bench.box.node.get_node_names() == ['test_client']
+    server = wait_until(partial(bench.find, 'fast-discovery-server'), 'the discovery server')
+    for process in (server, bench.find('adapter_node'), bench.find('agent_node')):
+        assert process is not None
+        assert {each.laddr.ip for each in process.net_connections('udp')} == {'127.0.0.1'}
+        shared = [each.path for each in process.memory_maps() if each.path.startswith('/dev/shm/')]
+        assert [path for path in shared if 'fast' in path] == []
+    server.kill()
+    run.expect('The discovery process ended (terminated by SIGKILL) and is started again.')
+    assert run.end(150.0) == 0, run.output()
+    result = json.loads(run.output().splitlines()[-1])
+    assert result['ok']
+    assert list(result['rovers']) == ['r1', 'r2']
+    for name, each in result['rovers'].items():
+        assert each['ok']
+        assert each['score'] >= 0.8
+        assert each['image'] == str(tmp_path / name / 'capture.jpg')
+        assert Path(each['image']).stat().st_size > 0
+        assert Path(each['trace']).stat().st_size > 0
+    bench.nothing_left()
