@@ -129,6 +129,8 @@ class SpinThread:
         self._executor.create_task(_nothing)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=3.0)
+        if not self._thread.is_alive():
+            self._executor.shutdown()
 
 
 def call(
