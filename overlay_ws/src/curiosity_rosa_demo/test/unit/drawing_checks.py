@@ -26,7 +26,7 @@ texts = st.sampled_from(HOSTILE) | st.text(max_size=40)
 TAGS = {'svg', 'g', 'a', 'rect', 'circle', 'line', 'polyline', 'polygon', 'text', 'title'}
 ATTRIBUTES = {
     *('class', 'viewBox', 'role', 'aria-label', 'aria-hidden', 'tabindex', 'text-anchor'),
-    *('data-event', 'data-task', 'href'),
+    *('data-at', 'data-event', 'data-step', 'data-task', 'href'),
     *('x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'width', 'height', 'points'),
     *('stroke-width', 'fill-opacity'),
 }
