@@ -25,12 +25,14 @@ from xml.etree import ElementTree
 
 from _bench import quantile, report, table
 
-from curiosity_rosa_demo.agent.page import map_svg, plots, timeline
+from curiosity_rosa_demo.agent.page import timeline
 from curiosity_rosa_demo.agent.page.decision_strip import decision_strip
-from curiosity_rosa_demo.agent.page.spots import Spot
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing import plots, world_map
+from curiosity_rosa_demo.drawing.map_ground import Zone
+from curiosity_rosa_demo.drawing.spots import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 AIM_MS = 5.0
@@ -40,10 +42,10 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 DRIVEN, WILD = 'map, a trail that was driven', 'map, a wild trail'
 
 
-def scene(trail: list[tuple[float, float]]) -> map_svg.Map:
+def scene(trail: list[tuple[float, float]]) -> world_map.Map:
     config = load_config()
-    return map_svg.Map(
-        config.thresholds.viz,
+    return world_map.Map(
+        Zone(5.0, 10.0, 5.0),
         config.guardrails.geofence,
         RoverPose(x=trail[-1][0], y=trail[-1][1], yaw_rad=0.5, frame_id='odom'),
         trail,
@@ -87,8 +89,8 @@ def drawings() -> dict[str, Callable[[], str]]:
     captures, tasks, events = spots(), lives(), turn()
     light = load_config().thresholds.light_model
     return {
-        DRIVEN: lambda: map_svg.render(driven),
-        WILD: lambda: map_svg.render(wild),
+        DRIVEN: lambda: world_map.render(driven),
+        WILD: lambda: world_map.render(wild),
         'score over position': lambda: plots.score_over_position(captures, 0.8, light=light),
         'time line': lambda: timeline.render(tasks, NOW),
         'steps of a turn': lambda: decision_strip(events),

@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/env.sh
 names=("$@")
 ((${#names[@]})) || names=(image_pipeline adapter capture startup footprint tasks crash stop_latency
-  react_overhead hostile_model resume policy_year)
+  react_overhead hostile_model resume policy_year page_render page_stop)
 status=0
 for name in "${names[@]}"; do
   [[ -f bench/$name.py && $name != _* ]] || {

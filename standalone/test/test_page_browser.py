@@ -8,6 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,17 @@ def test_a_goal_is_typed_and_the_rover_reaches_the_light(tab: Tab, robot: FakeRo
     expect(page.locator('.camera .frame img')).to_be_visible()
     assert robot.said == ['go to the light']
     tab.picture('goal_reached')
+
+
+def test_the_time_line_has_the_time_of_day_of_the_browser(new_tab: Callable[..., Tab]) -> None:
+    """As the trace has it, wherever the agent runs."""
+    zone = timezone(timedelta(hours=5, minutes=45))
+    tab = new_tab(timezone_id='Asia/Kathmandu').open()
+    tab.say('go to the light')
+    expect(tab.page.locator('tr.task').first).to_contain_text('completed')
+    label = tab.page.locator('.tasks svg text[data-at]').last
+    at, shown = label.evaluate('(each) => [each.dataset.at, each.textContent]')
+    assert shown == datetime.fromtimestamp(float(at), zone).strftime('%H:%M:%S')
 
 
 def test_the_state_of_the_rover_is_told_in_full(

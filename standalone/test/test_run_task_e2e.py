@@ -11,7 +11,6 @@ from action_msgs.msg import GoalStatus
 from curiosity_rosa_interfaces.action import RunTask
 from demo_bench import READY_S, Bench
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.action import ActionClient
 
 from curiosity_rosa_demo.agent.run_task_server import CANCELLED, LEFT
 from harness import wait_until
@@ -25,7 +24,7 @@ class Client:
     def __init__(self, bench: Bench) -> None:
         self.feedback: list[RunTask.Feedback] = []
         self._node = bench.box.node
-        self._client = ActionClient(bench.box.node, RunTask, '/agent/run_task')
+        self._client = bench.box.action_client(RunTask, '/agent/run_task')
         assert self._client.wait_for_server(timeout_sec=READY_S)
 
     def send(self, **goal: str) -> Any:

@@ -14,11 +14,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import rclpy
 from ament_index_python.packages import get_packages_with_prefixes
+from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from curiosity_rosa_demo.infra.ros_io import SpinThread, call
@@ -109,27 +111,38 @@ class Sandbox:
             'ROS_LOG_DIR': str(self.folder / 'ros'),
             'PYTHONUNBUFFERED': '1',
         }
+        self._udp_before = _udp_sockets()
         rclpy.init(domain_id=self.domain)
         self.node: Node = rclpy.create_node('test_client', start_parameter_services=False)
         self.crashes: list[Exception] = []
         self._spin = SpinThread('test-client', self.node, on_crash=self.crashes.append)
         self._clients: dict[tuple[type, str], Any] = {}
+        self._action_clients: list[ActionClient] = []
         return self
 
     def __exit__(self, *_: object) -> None:
         # The rover, started first, goes last: the adapter stops it on its own way out.
         for process in reversed(self._processes):
             process.end()
+        for client in self._action_clients:
+            client.destroy()
         self._spin.close()
         self.node.destroy_node()
         rclpy.try_shutdown()
         self._folder.cleanup()
         self._lock.close()
+        left = _udp_sockets() - self._udp_before
+        assert not left, 'this process is still in the ROS domain of a test that has ended'
 
     def show_logs(self) -> None:
         """Print the end of what each process has written; pytest shows it of a failed test."""
         for process in self._processes:
             print(f'--- {process.log.name} (last lines)\n{process.output()[-3000:]}')
+
+    def action_client(self, kind: type, name: str, **options: Any) -> ActionClient:
+        """One that is destroyed at the end; else it would keep its node, and that its domain."""
+        self._action_clients.append(ActionClient(self.node, kind, name, **options))
+        return self._action_clients[-1]
 
     def start(self, package: str, executable: str, /, *args: str, **params: Any) -> Process:
         """Start a node with ROS parameters given as keywords."""
@@ -186,6 +199,16 @@ class Sandbox:
 
 def _yaml_scalar(value: Any) -> str:
     return value if isinstance(value, str) and value else json.dumps(value)
+
+
+def _udp_sockets() -> set[str]:
+    """Those of this process, by inode."""
+    mine = set()
+    for each in Path('/proc/self/fd').iterdir():
+        with suppress(OSError):
+            mine.add(os.readlink(each))
+    lines = Path('/proc/self/net/udp').read_text().splitlines()[1:]
+    return {inode for inode in (line.split()[9] for line in lines) if f'socket:[{inode}]' in mine}
 
 
 def _own_domain() -> tuple[int, Any]:

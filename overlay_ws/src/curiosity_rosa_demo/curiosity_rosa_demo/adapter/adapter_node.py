@@ -70,6 +70,7 @@ class AdapterApp:
         )
         self._trace = TracePublisher(self.node, self._config)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
+        self._leaving = False  # from then on nothing is started
         self._closing = False
         self._stops_asked = 0
         self._wakeup_at = 0.0
@@ -221,7 +222,8 @@ class AdapterApp:
             self._guard.check_move()
         self._await_service(client)
         with self._lock:
-            if self._stops_asked != asked_before:  # it is meant for this motion too
+            # A stop, or our end, is meant for this motion too.
+            if self._leaving or self._stops_asked != asked_before:
                 raise Refused(STOPPED_WHILE_STARTING)
             # Checked again and sent under one lock: no stop can come between.
             token = self._guard.begin_move()
@@ -310,6 +312,7 @@ class AdapterApp:
     def close(self) -> None:
         """Leave a rover that stands still."""
         with self._lock:
+            self._leaving = True
             if self._guard.motion is Motion.MOVING:
                 self._guard.request_stop()
                 self._carry()

@@ -8,6 +8,7 @@ one.
 from __future__ import annotations
 
 import math
+import queue
 import signal
 import sys
 import threading
@@ -133,6 +134,8 @@ class SpinThread:
         self._executor.create_task(_nothing)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=3.0)
+        if not self._thread.is_alive():
+            self._executor.shutdown()
 
 
 def call(
@@ -266,28 +269,32 @@ class Process:
     """Why the process ends: a signal, or a crash in one of its threads."""
 
     def __init__(self) -> None:
-        self._ended = threading.Event()
+        # No Event: a signal may come while another is taken, and SimpleQueue.put can stand that.
+        self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
         self.error: Exception | None = None
 
     def end(self, *_: object) -> None:
-        self._ended.set()
+        self._ended.put(None)
 
     def crash(self, error: Exception) -> None:
         self.error = error
-        self._ended.set()
+        self._ended.put(None)
 
     def wait(self) -> None:
-        self._ended.wait()
+        while True:  # bounded: a signal in the moment before the wait would not end it
+            with suppress(queue.Empty):
+                self._ended.get(timeout=1.0)
+                return
 
 
 def run_app(name: str, build: Callable[[Process], App]) -> int:
-    """Run one node's process until SIGINT, SIGTERM or a crash; its exit status.
+    """Run one node's process until SIGINT, SIGTERM, SIGHUP or a crash; its exit status.
 
     The signals do not shut rclpy down by themselves, so that ``close`` can still talk to the
     robot.
     """
     process = Process()
-    for signum in (signal.SIGINT, signal.SIGTERM):
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, process.end)
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:

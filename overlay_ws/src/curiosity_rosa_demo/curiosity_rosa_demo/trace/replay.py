@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import rclpy
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -34,6 +35,7 @@ from curiosity_rosa_demo.trace.replay_messages import Unreadable, as_replay
 STATUS_TOPIC = 'replay/status'
 DISCOVERY_S = 3.0  # without anything new in the graph, and all of it is known ...
 LONGEST_DISCOVERY_S = 20.0  # ... or at the latest then
+ACK_WAIT_S = 1.0
 LOOK_S = 0.5  # between two looks whether somebody has come
 SHARED = ('trace', 'markers')  # topics that others may publish meanwhile
 FINISHED, REFUSED, INTERRUPTED = 0, 1, 130  # exit statuses
@@ -176,6 +178,9 @@ class Replay:
         self._status.publish(String(data=json.dumps(status)))
 
     def close(self) -> None:
+        """Once who listens has the last words, or ACK_WAIT_S later."""
+        if self._status is not None:
+            self._status.wait_for_all_acked(Duration(seconds=ACK_WAIT_S))
         self.node.destroy_node()
 
 

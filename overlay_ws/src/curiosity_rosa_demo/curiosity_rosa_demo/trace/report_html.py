@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterable
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing.colours import css
+from curiosity_rosa_demo.trace.report_drawings import run_battery, run_map, run_scores
 from curiosity_rosa_demo.trace.report_run import Call, Run, Shot
-from curiosity_rosa_demo.trace.report_svg import battery_svg, map_svg, score_svg
 from curiosity_rosa_demo.trace.report_text import clock, escaped, utc
 from curiosity_rosa_demo.trace.report_timeline import timeline_svg
 
@@ -16,75 +17,72 @@ from curiosity_rosa_demo.trace.report_timeline import timeline_svg
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1d1a18; --paper: #faf7f4; --card: #fff; --line: #ded5cd;
-  --soft: #6b615a; --blue: #1f6fc4; --good: #1b8a45; --dark: #a86400; --bad: #c22a1e;
-  --zone: #ffe9a8; }
-@media (prefers-color-scheme: dark) { :root { --ink: #ece6e1; --paper: #191614; --card: #221e1b;
-  --line: #40372f; --soft: #a79b92; --blue: #6db1ff; --good: #5fd38a; --dark: #f0b050;
-  --bad: #ff7a6b; --zone: #4a4020; } }
+:root { color-scheme: light dark; }
 * { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1080px; padding: 24px 16px 64px; color: var(--ink);
-  background: var(--paper); font: 15px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 1080px; padding: 24px 16px 64px; color: var(--cr-ink);
+  background: var(--cr-page); font: 15px/1.5 system-ui, 'DejaVu Sans', sans-serif; }
 h1 { font-size: 26px; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 19px; margin: 36px 0 10px; }
-.soft { color: var(--soft); }
-.warn { border-left: 4px solid var(--bad); padding: 6px 12px; background: var(--card); }
+.soft { color: var(--cr-soft); }
+.warn { border-left: 4px solid var(--cr-alarm-ink); padding: 6px 12px;
+  background: var(--cr-panel); }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(128px, 1fr)); gap: 10px; }
-dl div { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  padding: 8px 12px; }
-dt { color: var(--soft); font-size: 13px; } dd { margin: 0; font-size: 18px; white-space: nowrap; }
-svg { width: 100%; height: auto; background: var(--card); border: 1px solid var(--line);
-  border-radius: 8px; }
-svg text { fill: var(--soft); font-size: 12px; } svg .x { text-anchor: middle; }
-svg .y, svg .lane { text-anchor: end; }
-.grid { stroke: var(--line); stroke-width: 1; } .zone { fill: var(--zone); }
-.trail { fill: none; stroke: var(--blue); stroke-width: 2.5; stroke-linejoin: round; }
-.begin { fill: var(--soft); } .end { fill: var(--blue); }
-circle.good, circle.result, rect.result { fill: var(--good); }
-circle.dark, circle.act, rect.act { fill: var(--dark); }
-circle.failed, rect.failed, circle.error { fill: var(--bad); }
-circle.observe { fill: var(--blue); } circle.hypothesize, circle.decide { fill: var(--soft); }
+dl div, figure, .table, .cr-drawing { border: 1px solid var(--cr-faint); border-radius: 8px; }
+dl div, figure { background: var(--cr-panel); }
+dl div, figcaption { padding: 8px 12px; }
+dt { color: var(--cr-soft); font-size: 13px; }
+dd { margin: 0; font-size: 18px; white-space: nowrap; }
+.drawings { display: grid; column-gap: 20px;
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 440px), 1fr)); }
+.drawings section:first-child { grid-row: span 2; }
 .shots { display: grid; grid-template-columns: repeat(auto-fill, minmax(280px, 1fr)); gap: 14px; }
-figure { margin: 0; background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  overflow: hidden; } figure:target { outline: 3px solid var(--blue); }
-figure img { display: block; width: 100%; height: auto; } figcaption { padding: 8px 12px; }
-.none { padding: 40px 12px; text-align: center; color: var(--soft); }
-.table { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px;
-  background: var(--card); }
+figure { margin: 0; overflow: hidden; }
+figure:target { outline: 3px solid var(--cr-acting); }
+figure img { display: block; width: 100%; height: auto; }
+.none { padding: 40px 12px; text-align: center; color: var(--cr-soft); }
+.table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
 td.tool { min-width: 11em; }
 th, td { text-align: left; vertical-align: top; padding: 5px 10px;
-  border-bottom: 1px solid var(--line); }
+  border-bottom: 1px solid var(--cr-faint); }
 td { overflow-wrap: anywhere; unicode-bidi: isolate; white-space: pre-wrap; }
-td.n, td.k { white-space: nowrap; } td.n { font-variant-numeric: tabular-nums;
-  color: var(--soft); }
-tr.bad td { color: var(--bad); } tr.bad td.n { color: var(--soft); }
-summary { cursor: pointer; color: var(--soft); }
+td.n, td.k { white-space: nowrap; }
+tr.bad td { color: var(--cr-alarm-ink); }
+tr td.n { font-variant-numeric: tabular-nums; color: var(--cr-soft); }
+summary { cursor: pointer; color: var(--cr-soft); }
 pre { margin: 4px 0; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12px; }
 @media print { body { max-width: none; } figure, tr { break-inside: avoid; } }
 """
 
 
 def page(run: Run) -> str:
-    sections = (
-        ('Figures', _figures(run)),
-        ('Map', map_svg(run)),
+    drawings = _sections(
+        ('Map', run_map(run)),
+        ('Score over position', run_scores(run)),
+        ('Battery', run_battery(run)),
+    )
+    body = _sections(
         ('Captures', _shots(run)),
-        ('Score over position', score_svg(run.shots)),
         ('Time line', timeline_svg(run.events)),
-        ('Battery', battery_svg(run.battery)),
         ('What was thought and done', _events(run)),
         ('Services that were called', _calls(run)),
         ('What the recording holds', _counts(run)),
     )
-    body = ''.join(f'<h2>{title}</h2>\n{text}\n' for title, text in sections if text)
     title = escaped(run.name)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n'
-        f'<h1>{title}</h1>\n{_head(run)}\n{body}</body>\n</html>\n'
+        f'<title>{title}</title>\n<style>{css()}{STYLE}</style>\n</head>\n<body>\n'
+        f'<h1>{title}</h1>\n{_head(run)}\n{_sections(("Figures", _figures(run)))}'
+        f'<div class="drawings">\n{drawings}</div>\n{body}</body>\n</html>\n'
+    )
+
+
+def _sections(*sections: tuple[str, str]) -> str:
+    """Those in which there is something."""
+    return ''.join(
+        f'<section><h2>{title}</h2>\n{text}</section>\n' for title, text in sections if text
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.mcap_reader import Decoder, Entry, RunReader
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 
@@ -71,6 +71,7 @@ class Run:
     unreadable: int = 0
     events: list[tuple[float, TraceEvent]] = field(default_factory=list)
     trail: list[Place] = field(default_factory=list)
+    pose: RoverPose | None = None  # at the end
     battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, 0 to 1
     shots: list[Shot] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -84,6 +85,19 @@ class Run:
         except (KeyError, ValueError, TypeError):
             return None
         return (low, high, half) if math.isfinite(low + high + half) and low < high else None
+
+    @property
+    def threshold(self) -> float | None:
+        """The score from which a capture is good, 0 to 1."""
+        try:
+            score = float(self.info['score_threshold'])
+        except (KeyError, ValueError):
+            return None
+        return score if 0.0 <= score <= 1.0 else None
+
+    def reached_by(self, score: float | None) -> bool:
+        threshold = self.threshold
+        return score is not None and threshold is not None and score >= threshold
 
     @property
     def distance_m(self) -> float:
@@ -103,6 +117,7 @@ def read_run(path: str | Path) -> Run:
     run.events.sort(key=lambda each: each[0])
     if not run.trail:
         run.trail = gathered.told
+    run.pose = gathered.pose()
     run.shots = gathered.shots()
     return run
 
@@ -114,6 +129,7 @@ class _Gathered:
     told: list[Place] = field(default_factory=list)  # where the adapter said that the rover is
     pictures: list[tuple[float, bytes]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)  # IDs of events
+    last: dict[str, tuple[float, float, float]] = field(default_factory=dict)  # x, y, yaw, by role
 
     def take(self, entry: Entry) -> None:
         run = self.run
@@ -139,8 +155,9 @@ class _Gathered:
         elif role == 'capture':
             self.pictures.append((at_s, bytes(message.data)))
         elif role == 'odometry':
-            position = message.pose.pose.position
-            _extend(self.run.trail, at_s, float(position.x), float(position.y))
+            x, y = float(message.pose.pose.position.x), float(message.pose.pose.position.y)
+            _extend(self.run.trail, at_s, x, y)
+            self.last[role] = x, y, _yaw(message.pose.pose.orientation)
         elif role == 'battery':
             self._battery(at_s, float(message.percentage))
         else:
@@ -148,6 +165,8 @@ class _Gathered:
             x, y = status.get('rover_x'), status.get('rover_y')
             if x is not None and y is not None:
                 _extend(self.told, at_s, float(x), float(y))
+                yaw = status.get('yaw_rad')
+                self.last[role] = float(x), float(y), math.nan if yaw is None else float(yaw)
 
     def _event(self, at_s: float, text: str) -> None:
         event = decode(text)
@@ -183,6 +202,12 @@ class _Gathered:
         except (ValueError, KeyError, TypeError, RecursionError):
             self.run.unreadable += 1
 
+    def pose(self) -> RoverPose | None:
+        """At the end; None where the place or the heading is not known."""
+        x, y, yaw = self.last.get('odometry') or self.last.get('adapter') or [math.nan] * 3
+        known = all(map(math.isfinite, (x, y, yaw)))
+        return RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='world') if known else None
+
     def shots(self) -> list[Shot]:
         """Each capture with the first picture that came after it and before the next one."""
         captures = [(at_s, event) for at_s, event in self.run.events if _is_capture(event)]
@@ -205,7 +230,7 @@ class _Gathered:
             number=number,
             at_s=at_s,
             score=score,
-            is_good=said if isinstance(said, bool) else _reaches(score, self.run.info),
+            is_good=said if isinstance(said, bool) else self.run.reached_by(score),
             reason='' if event.ok else event.error_reason or event.message,
             place=_place_at(self.run.trail, at_s),
             image=picture if media_type else b'',
@@ -217,11 +242,10 @@ def _is_capture(event: TraceEvent) -> bool:
     return event.kind is TraceKind.RESULT and event.tool_name == 'capture_and_score'
 
 
-def _reaches(score: float | None, info: dict[str, str]) -> bool:
-    try:
-        return score is not None and score >= float(info['score_threshold'])
-    except (KeyError, ValueError):
-        return False
+def _yaw(quaternion: Any) -> float:
+    """Heading in radians about +Z, as infra.ros_io.yaw_of, which needs ROS."""
+    x, y, z, w = quaternion.x, quaternion.y, quaternion.z, quaternion.w
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 
 def _extend(trail: list[Place], at_s: float, x: float, y: float) -> None:

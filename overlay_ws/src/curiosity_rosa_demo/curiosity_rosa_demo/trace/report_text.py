@@ -18,11 +18,6 @@ def escaped(text: object) -> str:
     return html.escape(str(text).translate(_HIDDEN), quote=True)
 
 
-def one_line(text: str, most: int) -> str:
-    text = ' '.join(text[: 4 * most].split())
-    return text if len(text) <= most else text[: most - 1] + '…'
-
-
 def clock(seconds: float) -> str:
     """As m:ss or h:mm:ss, with tenths below a minute's tick; negative before the beginning."""
     if not math.isfinite(seconds):

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.report_plot import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Axis,
-    box,
-    circle,
-    drawing,
-    label,
-    line,
-)
-from curiosity_rosa_demo.trace.report_text import clock, escaped, one_line
+from curiosity_rosa_demo.drawing.scale import Axis, ticks
+from curiosity_rosa_demo.drawing.svg import Svg, cut, drawing, element, label, line, title
+from curiosity_rosa_demo.drawing.time_axis import time_step
+from curiosity_rosa_demo.trace.report_drawings import tick_clock
+from curiosity_rosa_demo.trace.report_text import clock
 
-LANE, BAR = 26.0, 14.0  # heights
-NAMES = 60.0  # width of the lanes' names
+WIDTH, LANE, TOP, BOTTOM = 960.0, 26.0, 6.0, 24.0
+LEFT, RIGHT = 110.0, 930.0  # of the time axis
+DOT, BAR = 10.0, 14.0  # heights
+LEAST = 3.0  # length of a bar
+MOST_TICKS, TOLD = 9, 200
 KINDS = list(TraceKind)
+LOOKS = {
+    TraceKind.OBSERVE: 'checking',
+    TraceKind.HYPOTHESIZE: 'thinking',
+    TraceKind.DECIDE: 'thinking',
+    TraceKind.ACT: 'acting',
+    TraceKind.RESULT: 'completed',
+    TraceKind.ERROR: 'failed',
+}
 
 
 def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
@@ -30,20 +32,24 @@ def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
     if not events:
         return ''
     begin, end = events[0][0], events[-1][0]
-    across = Axis(begin, max(end, begin + 1.0), LEFT + NAMES, WIDTH - RIGHT)
+    across = Axis(begin, max(end, begin + 1.0), LEFT, RIGHT)
     bottom = TOP + LANE * len(KINDS)
-    parts = []
-    for kind in KINDS:
-        y = _lane(kind)
-        parts.append(label('lane', LEFT + NAMES - 10, y + 4, kind.value))
-        parts.append(line(across.start, y, across.end, y))
-    for tick in across.ticks():
+    lines = [line(LEFT, _lane(kind), RIGHT, _lane(kind)) for kind in KINDS]
+    numbers = [label(kind.value, LEFT - 12.0, _lane(kind) + 4.0, 'end') for kind in KINDS]
+    for tick in ticks(across.low, across.high, time_step(across.high - across.low, MOST_TICKS)):
         x = across.at(tick)
-        parts.append(line(x, TOP, x, bottom))
-        parts.append(label('x', x, bottom + 18, clock(tick)))
+        lines.append(line(x, TOP, x, bottom))
+        numbers.append(label(tick_clock(tick), x, bottom + 16.0, 'middle'))
     ends = act_ends(events)
-    parts += [_event(across, at_s, event, ends.get(n)) for n, (at_s, event) in enumerate(events)]
-    return drawing('Time line', bottom + BOTTOM, parts)
+    return drawing(
+        'events',
+        WIDTH,
+        bottom + BOTTOM,
+        f'Time line: {len(events)} events',
+        element('g', *lines, class_='cr-grid', aria_hidden='true'),
+        element('g', *numbers, class_='cr-numbers'),
+        *(_event(across, at_s, event, ends.get(n)) for n, (at_s, event) in enumerate(events)),
+    )
 
 
 def act_ends(events: Sequence[tuple[float, TraceEvent]]) -> dict[int, float]:
@@ -64,10 +70,15 @@ def _lane(kind: TraceKind) -> float:
     return TOP + LANE * (KINDS.index(kind) + 0.5)
 
 
-def _event(across: Axis, at_s: float, event: TraceEvent, end_s: float | None) -> str:
+def _event(across: Axis, at_s: float, event: TraceEvent, end_s: float | None) -> Svg:
+    """A bar for what took its time, else a dot; a square for what failed."""
     x, y = across.at(at_s), _lane(event.kind)
-    look = 'failed' if event.ok is False else event.kind.value.lower()
-    title = escaped(one_line(f'{clock(at_s)} {event.tool_name or ""} {event.message}', 200))
+    failed = event.ok is False or event.kind is TraceKind.ERROR
     if end_s is None:
-        return circle(look, x, y, 5, title)
-    return box(look, x, y - BAR / 2, max(3.0, across.at(end_s) - x), BAR, title)
+        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
+    else:
+        width, height, rx = max(LEAST, across.at(end_s) - x), BAR, 2.0
+    words = cut(f'{clock(at_s)} {event.tool_name or ""} {event.message}', TOLD)
+    box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
+    look = 'failed' if failed else LOOKS[event.kind]
+    return element('g', title(words), box, class_=f'cr-bar cr-{look}')

@@ -8,6 +8,7 @@ import threading
 import time
 
 import pytest
+from std_srvs.srv import Trigger
 
 from adapter_world import CLOSED, METRES_PER_S, SPEED, AdapterWorld, in_motion, near
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, NEED_TO_CLOSE_MAST
@@ -281,6 +282,20 @@ def test_told_to_end_it_leaves_a_rover_that_stands(sandbox: Sandbox, signum: int
     assert world.adapter.kill(signum) == 0
     assert world.stands()
     assert 'Traceback' not in world.adapter.output()
+
+
+def test_told_to_end_it_starts_no_motion_that_waits(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox, thresholds={'motion': {'stop_timeout_s': 2.0}}).drive()
+    world.fault(fault_services=['move_stop:late:1.0'])
+    client = sandbox.node.create_client(Trigger, world.service('move_forward'))
+    assert client.wait_for_service(timeout_sec=20.0)
+    world.adapter.popen.send_signal(signal.SIGTERM)
+    wait_until(lambda: not world.status()['move_allowed'], 'its last stop to be under way')
+    client.call_async(Trigger.Request())  # it waits until the stop is confirmed
+    assert world.adapter.kill(signal.SIGTERM) == 0
+    before = len(world.odometry)
+    wait_until(lambda: len(world.odometry) > before + 20, 'odometry')
+    assert not any(in_motion(each) for each in world.odometry[before:])
 
 
 def test_told_to_end_it_stops_the_rover_also_when_move_stop_hangs(sandbox: Sandbox) -> None:

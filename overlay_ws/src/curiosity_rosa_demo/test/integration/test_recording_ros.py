@@ -268,7 +268,7 @@ def test_beside_an_adapter_nothing_is_replayed(sandbox: Sandbox) -> None:
     )
     wait_until(lambda: not going.alive, 'the replay to end because of the adapter')
     assert going.popen.returncode == 1
-    assert '/test_client serves /adapter/move_stop' in going.output()
+    assert ' serves /adapter/move_stop' in going.output()
 
     late = replay(sandbox, str(a_file(sandbox, 'late.mcap')))
     wait_until(lambda: not late.alive, 'the second one to end at once')
@@ -282,7 +282,7 @@ def test_beside_who_says_where_the_rover_is_nothing_is_replayed(sandbox: Sandbox
     process = replay(sandbox, str(a_file(sandbox)))
     wait_until(lambda: not process.alive, 'the replay to end')
     assert process.popen.returncode == 1
-    assert f'/test_client publishes {TOPICS.rover.odometry}' in process.output()
+    assert f' publishes {TOPICS.rover.odometry}' in process.output()
 
 
 def test_a_file_that_is_none_is_said_in_one_line(sandbox: Sandbox) -> None:

@@ -128,7 +128,7 @@ class World:
         self.sandbox, self.robot, self._server = sandbox, robot, server
         self._open = True
         deep = QoSProfile(depth=1000)
-        self.client = ActionClient(sandbox.node, RunTask, name, feedback_sub_qos_profile=deep)
+        self.client = sandbox.action_client(RunTask, name, feedback_sub_qos_profile=deep)
         assert self.client.wait_for_server(timeout_sec=20.0)
 
     def close(self) -> None:

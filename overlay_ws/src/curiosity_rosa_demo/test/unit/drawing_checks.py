@@ -1,4 +1,4 @@
-"""What holds for every drawing of the page, whatever it is made of."""
+"""What holds for every drawing of the page and of reports, whatever it is made of."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ HOSTILE = (
 )
 texts = st.sampled_from(HOSTILE) | st.text(max_size=40)
 
-TAGS = {'svg', 'g', 'rect', 'circle', 'line', 'polyline', 'polygon', 'text', 'title'}
+TAGS = {'svg', 'g', 'a', 'rect', 'circle', 'line', 'polyline', 'polygon', 'text', 'title'}
 ATTRIBUTES = {
     *('class', 'viewBox', 'role', 'aria-label', 'aria-hidden', 'tabindex', 'text-anchor'),
-    *('data-event', 'data-task'),
+    *('data-at', 'data-event', 'data-step', 'data-task', 'href'),
     *('x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'width', 'height', 'points'),
     *('stroke-width', 'fill-opacity'),
 }
@@ -43,6 +43,7 @@ def checked(drawing: str, most_bytes: int = LARGEST_BYTES) -> ElementTree.Elemen
     for shape in root.iter():
         assert shape.tag in TAGS
         assert set(shape.attrib) <= ATTRIBUTES, shape.attrib
+        assert shape.get('href', '#').startswith('#')
         for x, y in corners(shape):
             assert -0.01 <= x <= width + 0.01, ElementTree.tostring(shape)
             assert -0.01 <= y <= height + 0.01, ElementTree.tostring(shape)

@@ -3,6 +3,7 @@ of."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -252,3 +253,9 @@ class Bench:
 
     def becomes(self, what: str, state: str) -> None:
         self.until(lambda: self.tasks().get(what) == state, f'{what} to be {state}')
+
+
+async def settle() -> None:
+    """The loop has had many turns; what is to happen by itself has happened."""
+    for _ in range(50):
+        await asyncio.sleep(0.002)

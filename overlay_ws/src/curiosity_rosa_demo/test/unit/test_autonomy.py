@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from curiosity_rosa_demo.agent.policy_news import MESSAGE, MESSAGES, News
 from curiosity_rosa_demo.agent.skills.activity import LOOK_S
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.plan import Plan
+from mission_world import settle
 
 
 @pytest.fixture
@@ -42,12 +42,6 @@ def nothing_begins(life: Life, hours: int = 3) -> None:
         life.autonomy.text()  # its thread has looked around since
     assert life.session.ran == ran
     assert len(life.mission.known_tasks()) == tasks
-
-
-async def settle() -> None:
-    """The loop has had many turns; what is to happen by itself has happened."""
-    for _ in range(50):
-        await asyncio.sleep(0.002)
 
 
 # --- a day ----------------------------------------------------------------------------------

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import resource
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from mcap.reader import make_reader
 
 from curiosity_rosa_demo.trace.mcap_file import TRAILER, RunFile
 from curiosity_rosa_demo.trace.mcap_reader import Decoder, NotARecording, RunReader
+from full_disk import no_file_beyond
 from mcap_world import BEGAN_NS, CALLS, INFO, a_string, channels, write_run
 
 TRACE = channels()['trace']
@@ -138,24 +137,13 @@ def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     assert by_library(path) == [b'first']
 
 
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """As on a full disk: a longer write is cut short or fails."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 @pytest.mark.parametrize('room', [1, 30, 2000, 40_000])
 def test_a_full_disk_leaves_the_file_whole(tmp_path: Path, room: int) -> None:
     path = tmp_path / 'run.mcap'
     file = RunFile(path, INFO, compression='NONE')
     file.write(TRACE, a_string('before'), BEGAN_NS)
     file.flush()
-    with files_of_at_most(file.size + room):
+    with no_file_beyond(file.size + room):
         file.write(TRACE, a_string('x' * 50_000), BEGAN_NS)
         with pytest.raises(OSError, match='File too large'):
             file.flush()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,10 @@ import pytest
 from curiosity_rosa_demo.trace.mcap_file import RunFile
 from curiosity_rosa_demo.trace.mcap_reader import RunReader
 from curiosity_rosa_demo.trace.mcap_writer import RunWriter
+from full_disk import no_file_beyond
 from harness import wait_until
 from mcap_world import BEGAN_NS, INFO, a_string, channels
-from test_mcap_file import by_library, files_of_at_most
+from test_mcap_file import by_library
 
 TRACE = channels()['trace']
 
@@ -75,18 +78,30 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(tmp_path: Path) -> None:
     assert (reader.end or {})['dropped'] == str(500 - kept)
 
 
+def files_held() -> list[str]:
+    """By this process; a descriptor that another thread closes just now is none."""
+    links = []
+    for each in Path('/proc/self/fd').iterdir():
+        with suppress(FileNotFoundError):
+            links.append(os.readlink(each))
+    return links
+
+
 def test_a_full_disk_ends_the_recording_and_says_so(tmp_path: Path) -> None:
     said: list[str] = []
     writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
     writer.offer(TRACE, a_string('before'), BEGAN_NS)
     path = writer.progress.path
     wait_until(lambda: by_library(path), 'the first message in the file')
+    assert str(path) in files_held()
     # Not to be compressed: else it would fit.
     noise = bytes(number * number * 7 % 251 for number in range(3000)) * 3
-    with files_of_at_most(path.stat().st_size + 100):
+    with no_file_beyond(path.stat().st_size + 100):
         writer.offer(TRACE, noise, BEGAN_NS)
         wait_until(lambda: writer.progress.problem, 'the end of the recording')
     assert 'File too large' in writer.progress.problem
+    wait_until(lambda: said, 'it to be told')
+    assert str(path) not in files_held()
     assert len(said) == 1
     assert str(path) in said[0]
     assert not writer.offer(TRACE, b'after', BEGAN_NS)

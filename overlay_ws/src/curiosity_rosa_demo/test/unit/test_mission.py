@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
-from mission_world import CONFIG, DONE, WAIT_S, Bench
+from mission_world import CONFIG, DONE, WAIT_S, Bench, settle
 
 # A failure that takes seconds is not made smaller: that could take minutes.
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -54,14 +54,8 @@ def nothing_begins(bench: Bench) -> None:
     count = len(bench.session.ran)
     bench.console.enter(':mast_open')
     bench.becomes('mast_open', 'PENDING')
-    bench.mission.call(settle(bench))
+    bench.mission.call(settle())
     assert len(bench.session.ran) == count
-
-
-async def settle(bench: Bench) -> None:
-    """The loop has had many turns; what is to happen by itself has happened."""
-    for _ in range(50):
-        await asyncio.sleep(0.002)
 
 
 # --- battery --------------------------------------------------------------------------------
@@ -85,7 +79,7 @@ def test_a_low_battery_stops_and_stows_the_rover_and_the_task_goes_on_afterwards
     assert bench.tasks()['look around'] == 'PAUSED'
     assert bench.task('look around').reason == 'CHARGE: battery is low'
     bench.hear('battery', fraction=0.5)  # not enough yet
-    bench.mission.call(settle(bench))
+    bench.mission.call(settle())
     assert bench.tasks() == {'look around': 'PAUSED', 'charge': 'ACTIVE'}
     bench.session.started.clear()
     bench.hear('battery', fraction=0.85)
@@ -187,7 +181,7 @@ def test_the_latch_outlives_the_process(tmp_path: Path) -> None:
         bench.console.enter(':clear')
         bench.becomes('look around', 'COMPLETED')
     with Bench(tmp_path) as bench:
-        bench.mission.call(settle(bench))
+        bench.mission.call(settle())
         assert bench.mission.state.tasks.mode is Mode.IDLE
 
 
@@ -199,7 +193,7 @@ def test_a_latch_set_in_the_last_moment_is_kept(
             # As if the disk had not yet been asked when the loop ends.
             slow.setattr(bench.mission, '_keep', lambda: None)
             press(bench)
-            bench.mission.call(settle(bench))
+            bench.mission.call(settle())
         assert not (tmp_path / 'tasks.db.safety').exists()
     assert (tmp_path / 'tasks.db.safety').read_text() == 'e-stop pressed'
 
@@ -224,7 +218,7 @@ def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
 
     monkeypatch.setattr(runner, 'submit', slow)
     bench.console.enter(':cap')
-    bench.mission.call(settle(bench))
+    bench.mission.call(settle())
     bench.hear('estop', pressed=True)
     bench.until(lambda: bench.session.stops == 1, 'the stop')
     assert bench.session.used[0].requested
@@ -352,7 +346,7 @@ def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: Bench) ->
     bench.console.enter(':pause')
     bench.becomes('look around', 'PAUSED')
     bench.until(lambda: bench.said[-1].startswith('paused '), 'an answer')
-    bench.mission.call(settle(bench))
+    bench.mission.call(settle())
     assert bench.session.ran == ['answer: look around']
     assert all(task.held for task in bench.mission.known_tasks())
     bench.console.enter(':resume')
@@ -411,7 +405,7 @@ def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_pat
         bench.session.answers = False
         bench.begin(go_on=True)
         bench.becomes('look around', 'RECOVERING')
-        bench.mission.call(settle(bench))
+        bench.mission.call(settle())
         assert bench.session.ran == []
         bench.session.answers = True
         bench.becomes('look around', 'ACTIVE')
@@ -481,7 +475,7 @@ def test_a_crash_of_the_kernel_ends_all_motion(faulty: tuple[Bench, list[str]]) 
 
 def test_a_line_that_crashes_the_kernel_is_answered(faulty: tuple[Bench, list[str]]) -> None:
     bench, faults = faulty
-    bench.mission.call(settle(bench))
+    bench.mission.call(settle())
     faults.append('a bug in the kernel')
     bench.console.enter('look around')
     assert bench.console.wait(WAIT_S)
@@ -592,7 +586,7 @@ def test_a_beginning_that_fails_lets_nothing_run_later(
             bench.begin(go_on=True)
         going.set()
         bench.until(lambda: bench.mission.state.tasks.mode_reason, 'the kernel')
-        bench.mission.call(settle(bench))
+        bench.mission.call(settle())
         assert bench.session.ran == []
 
 
@@ -670,10 +664,10 @@ def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | f
                 bench.until(lambda: not mission.state.robot.estop, 'the release')
             elif step == 'finish':
                 session.release.set()
-                bench.mission.call(settle(bench))
+                bench.mission.call(settle())
                 session.release.clear()
             elif step == 'settle':
-                bench.mission.call(settle(bench))
+                bench.mission.call(settle())
             elif isinstance(step, float):
                 bench.hear('battery', fraction=step)
             else:
@@ -681,9 +675,9 @@ def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | f
                     held.clear()
                 bench.console.enter(step)
                 if step == ':clear':  # before the e-stop is released, or it would be granted
-                    bench.mission.call(settle(bench))
+                    bench.mission.call(settle())
                     bench.until(lambda mission=mission: not mission._kernel._messages, 'a tick')
-                    bench.mission.call(settle(bench))
+                    bench.mission.call(settle())
             if held.is_set():
                 assert mission.state.tasks.mode is Mode.SAFE
         bench.hear('estop', pressed=False)

@@ -1,19 +1,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from itertools import product
 from xml.etree import ElementTree
 
 import pytest
 
-from curiosity_rosa_demo.agent.page import colours, map_svg, plots, timeline
+from curiosity_rosa_demo.agent.page import timeline
 from curiosity_rosa_demo.agent.page.decision_strip import decision_strip
-from curiosity_rosa_demo.agent.page.spots import Spot
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing import colours, plots, world_map
+from curiosity_rosa_demo.drawing.map_ground import Zone
+from curiosity_rosa_demo.drawing.spots import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.report_timeline import timeline_svg
 
 THEMES = (0, 1)  # light, dark
 
@@ -73,13 +77,18 @@ def test_dark_is_what_the_browser_or_the_page_says() -> None:
     assert '@media (prefers-color-scheme: dark) { :root' in css
 
 
+def test_every_state_of_a_task_has_its_colour() -> None:
+    assert {*colours.STATES} == {state.value for state in LifecycleState}
+
+
 def drawings() -> list[str]:
     config, noon = load_config(), datetime(2026, 1, 1, tzinfo=timezone.utc)
     spots = [Spot('a', 1.0, 0.0, 0.2, False), Spot('b', 6.0, 0.0, 0.9, True)]
     small = config.guardrails.geofence.model_copy(update={'x_max': 11.0})
     pose = RoverPose(x=0.0, frame_id='odom')
-    scene = map_svg.Map(
-        config.thresholds.viz,
+    zone = Zone(5.0, 10.0, 5.0)
+    scene = world_map.Map(
+        zone,
         small,
         pose,
         [(0.0, 0.0), (1.0, 1.0)],
@@ -97,8 +106,11 @@ def drawings() -> list[str]:
         for i, kind in enumerate([*kinds, *kinds])
     ]
     return [
-        map_svg.render(scene),
-        map_svg.render(map_svg.Map(config.thresholds.viz)),
+        world_map.render(scene),
+        world_map.render(world_map.Map(zone)),
+        world_map.render(replace(scene, spots=[Spot('c', 1.0, 0.0, None, False)], whole=True)),
+        plots.battery_over_time([(0.0, 0.9), (60.0, 0.4)], str),
+        timeline_svg([(event.ts, event) for event in turn]),
         plots.score_over_position(spots, 0.8, light=config.thresholds.light_model),
         timeline.render([timeline.Life('a', 'a', rows)], noon),
         decision_strip(turn),
@@ -107,6 +119,7 @@ def drawings() -> list[str]:
 
 def test_every_class_of_a_drawing_is_styled() -> None:
     hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-life', 'cr-spot'}
+    hooks |= {'cr-events'}
     styled = set(re.findall(r'\.(cr-[\w-]+)', colours.css()))
     used = {
         name

@@ -12,22 +12,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from curiosity_rosa_demo.agent.page.colours import css
-from curiosity_rosa_demo.agent.page.map_svg import Map, render, view_of
-from curiosity_rosa_demo.agent.page.spots import MOST, Spot
-from curiosity_rosa_demo.agent.page.svg import cut, element, short, text, with_style
-from curiosity_rosa_demo.agent.page.trail import MOST_KEPT, thinned
-from curiosity_rosa_demo.agent.page.view import Frame, View, fit
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.drawing.colours import css
+from curiosity_rosa_demo.drawing.map_ground import Zone
+from curiosity_rosa_demo.drawing.spots import MOST, Spot
+from curiosity_rosa_demo.drawing.svg import cut, drawable, element, short, text, with_style
+from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, thinned
+from curiosity_rosa_demo.drawing.view import Frame, View, fit
+from curiosity_rosa_demo.drawing.world_map import Map, render, view_of
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import VizConfig
 from curiosity_rosa_demo.infra.config_rules import Geofence
 from drawing_checks import HOSTILE, checked, classed, corners, texts, titles, words
 
 quick = settings(deadline=None, max_examples=60)
 
 CONFIG = load_config()
-ZONE = CONFIG.thresholds.viz  # x 5 to 10 m, y -5 to 5 m
+viz = CONFIG.thresholds.viz
+ZONE = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
 FENCE = CONFIG.guardrails.geofence  # 100 m every way
 EMPTY = Map(ZONE, FENCE)
 
@@ -35,13 +36,7 @@ any_float = st.floats() | st.floats(-50.0, 50.0)
 places = st.tuples(any_float, any_float)
 near = st.floats(-40.0, 40.0)
 zones = st.builds(
-    lambda low, length, half_width: VizConfig(
-        bright_zone_x_min=low,
-        bright_zone_x_max=low + length,
-        bright_zone_half_width=half_width,
-        trace_lines=1,
-        trail_points=2,
-    ),
+    lambda low, length, half_width: Zone(low, low + length, half_width),
     st.floats(-9e5, 9e5),
     st.floats(1e-3, 9e4),
     st.floats(0.01, 1e4),
@@ -68,7 +63,13 @@ poses = st.builds(
     frame_id=st.just('odom'),
 )
 spots = st.builds(
-    Spot, texts, any_float, any_float, any_float | st.floats(0.0, 1.0), st.booleans()
+    Spot,
+    texts,
+    any_float,
+    any_float,
+    any_float | st.floats(0.0, 1.0) | st.none(),
+    st.booleans(),
+    st.sampled_from(['', '#shot-1']),
 )
 obstacles = st.fixed_dictionaries(
     {},
@@ -79,13 +80,14 @@ obstacles = st.fixed_dictionaries(
 )
 scenes = st.builds(
     Map,
-    zone=st.just(ZONE) | zones,
+    zone=st.none() | st.just(ZONE) | zones,
     fence=st.none() | st.just(FENCE) | fences,
     pose=st.none() | poses,
     trail=st.lists(places, max_size=40),
     spots=st.lists(spots, max_size=8),
     obstacles=st.lists(obstacles, max_size=5),
     goal=st.none() | places,
+    whole=st.booleans(),
 )
 
 
@@ -235,17 +237,52 @@ def test_good_and_dark_captures_differ_in_shape() -> None:
         assert (mark.attrib['role'], mark.attrib['tabindex']) == ('button', '0')
 
 
-def test_only_the_newest_captures_are_drawn() -> None:
+def test_only_the_newest_captures_are_drawn_but_all_of_a_whole_run() -> None:
     many = [Spot(f'e{i}', i / 10, 0.0, 0.5, False) for i in range(MOST + 5)]
     marks = classed(checked(render(replace(EMPTY, spots=many))), 'cr-spot')
     assert [mark.attrib['data-event'] for mark in marks] == [f'e{i}' for i in range(5, MOST + 5)]
+    whole = checked(render(replace(EMPTY, spots=many, whole=True)))
+    assert len(classed(whole, 'cr-spot')) == MOST + 5
+
+
+def test_a_capture_is_a_link_where_it_leads_somewhere_and_may_have_failed() -> None:
+    failed = Spot('', 1.0, 0.0, None, False, '#shot-1')
+    root = checked(
+        render(replace(EMPTY, spots=[failed, Spot('', 2.0, 0.0, 0.9, True, '#shot-2')]))
+    )
+    assert [link.attrib['href'] for link in root.iter('a')] == ['#shot-1', '#shot-2']
+    assert not any('role' in link.attrib for link in root.iter('a'))
+    [cross] = classed(root, 'cr-failed')
+    assert not [*cross.iter('rect'), *classed(cross, 'cr-tick')]
+    assert {'failed', '0.90'} <= set(words(root))
+    assert 'capture at x 1.00 m, y 0.00 m: failed' in titles(root)
+    assert root.attrib['aria-label'].endswith('captures: 2, the best scored 0.90')
+
+
+def test_a_whole_run_is_finer_and_says_where_it_began() -> None:
+    trail = [(math.cos(step / 9) * step / 999, math.sin(step / 9) * 4) for step in range(9000)]
+    scene = Map(ZONE, FENCE, trail=trail)
+    assert not classed(checked(render(scene)), 'cr-begin')
+    whole = replace(scene, whole=True)
+    root, frame = checked(render(whole, view_of(whole))), Frame(view_of(whole))
+    [begin] = classed(root, 'cr-begin')
+    assert middle(begin) == pytest.approx(frame.at(*trail[0]), abs=0.01)
+    [fine], [coarse] = classed(root, 'cr-trail'), classed(checked(render(scene)), 'cr-trail')
+    assert len(corners(fine)) > MOST_READ > MOST_KEPT >= len(corners(coarse)) > 100
+
+
+@pytest.mark.parametrize('zone', [None, Zone(0.0, 1e300, 1.0), Zone(0.0, math.nan, 1.0)])
+def test_a_map_needs_neither_zone_nor_fence(zone: Zone | None) -> None:
+    root = checked(render(Map(zone)))
+    assert not classed(root, 'cr-zone')
+    assert 'position unknown' in words(root)
 
 
 @quick
 @given(st.floats(-1e5, 1e5), st.floats(1e-3, 1e5))
 def test_the_scale_bar_is_as_long_as_it_says(low: float, wide: float) -> None:
     assume(low + wide > low)
-    zone = ZONE.model_copy(update={'bright_zone_x_min': low, 'bright_zone_x_max': low + wide})
+    zone = ZONE._replace(x_min=low, x_max=low + wide)
     root, frame = checked(render(Map(zone))), Frame(view_of(Map(zone)))
     [bar] = classed(root, 'cr-scale')
     [path], [label] = bar.iter('polyline'), bar.iter('text')
@@ -380,6 +417,13 @@ def test_numbers_are_short(value: float, shown: str) -> None:
 def test_what_is_no_number_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match='finite'):
         short(value)
+
+
+@pytest.mark.parametrize('value', [None, True, '1', math.nan, math.inf, 1e8, -(10**400)])
+def test_what_is_no_number_or_too_far_is_not_drawn(value: object) -> None:
+    assert not drawable(value)
+    assert not drawable(0.0, value)
+    assert drawable(0, -1.5, 1e7)
 
 
 def test_a_file_of_its_own_has_its_style_inside() -> None:

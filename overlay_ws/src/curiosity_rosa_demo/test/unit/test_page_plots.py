@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.page.decision_strip import decision_strip, steps_of, took
-from curiosity_rosa_demo.agent.page.plots import score_over_position
-from curiosity_rosa_demo.agent.page.scale import round_step, tick_text, ticks
-from curiosity_rosa_demo.agent.page.spots import Spot, spots_of
+from curiosity_rosa_demo.agent.page.pictures import spots_of
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing.plots import battery_over_time, score_over_position
+from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
+from curiosity_rosa_demo.drawing.spots import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import LightModelConfig
 from drawing_checks import HOSTILE, checked, classed, corners, texts, titles, words
@@ -20,7 +21,7 @@ LIGHT = load_config().thresholds.light_model  # dark up to x 0 m, bright from 5 
 
 any_float = st.floats() | st.floats(-50.0, 50.0)
 spots = st.builds(
-    Spot, texts, any_float, any_float, any_float | st.floats(0.0, 1.0), st.booleans()
+    Spot, texts, any_float, any_float, any_float | st.floats(0.0, 1.0) | st.none(), st.booleans()
 )
 lights = st.builds(
     lambda low, wide: LightModelConfig(x_min=low, x_good=low + wide),
@@ -37,9 +38,9 @@ def spot(x: float, score: float, is_good: bool = False) -> Spot:
 
 
 @quick
-@given(st.lists(spots, max_size=8), st.floats(0.0, 1.0), st.none() | lights)
+@given(st.lists(spots, max_size=8), st.none() | st.floats(0.0, 1.0), st.none() | lights)
 def test_every_plot_is_a_sound_drawing(
-    many: list[Spot], threshold: float, light: LightModelConfig | None
+    many: list[Spot], threshold: float | None, light: LightModelConfig | None
 ) -> None:
     checked(score_over_position(many, threshold, light=light))
 
@@ -81,6 +82,13 @@ def test_the_axes_name_their_units() -> None:
     assert {'x (m)', 'score', '0', '5', '0.2', '1', 'good from 0.80'} <= set(shown)
 
 
+def test_what_failed_has_no_score_and_what_good_is_may_be_unknown() -> None:
+    root = checked(score_over_position([spot(1.0, 0.5), Spot('', 2.0, 0.0, None, False)], None))
+    assert len(classed(root, 'cr-spot')) == 1
+    assert not classed(root, 'cr-threshold')
+    assert root.attrib['aria-label'] == 'Score over position: 1 captures'
+
+
 @pytest.mark.parametrize('hostile', HOSTILE)
 def test_an_id_is_no_markup(hostile: str) -> None:
     checked(score_over_position([Spot(hostile, 1.0, 0.0, 0.5, True)], 0.8), 9_000)
@@ -93,6 +101,27 @@ def test_a_capture_without_a_place_is_left_out() -> None:
     pose = RoverPose(x=1.0, y=2.0, frame_id='odom')
     shots = [Shot('a', picture, 0.4, False, None), Shot('b', picture, 0.9, True, pose)]
     assert spots_of(shots) == (Spot('b', 1.0, 2.0, 0.9, True),)
+
+
+# --- the battery ------------------------------------------------------------------------------
+
+
+@quick
+@given(st.lists(st.tuples(st.floats(-9e4, 9e5), st.floats(0.0, 1.0)), min_size=2, max_size=40))
+def test_every_battery_is_a_sound_drawing(levels: list[tuple[float, float]]) -> None:
+    levels = sorted(levels)
+    assume(levels[-1][0] > levels[0][0])
+    checked(battery_over_time(levels, '{:g}'.format))
+
+
+def test_a_battery_that_falls_falls() -> None:
+    root = checked(battery_over_time([(0.0, 0.9), (30.0, 0.8), (60.0, 0.5)], '{:g} s'.format))
+    [curve] = classed(root, 'cr-trail')
+    (x0, y0), (x1, y1), (x2, y2) = corners(curve)
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.02)
+    assert y0 < y1 < y2
+    assert {'0 s', '60 s', '100%', 'battery', 'time'} <= set(words(root))
+    assert root.attrib['aria-label'] == 'Battery: from 90% to 50%'
 
 
 # --- round numbers ----------------------------------------------------------------------------

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curiosity_rosa_demo.agent.page.colours import SIGNS
-from curiosity_rosa_demo.agent.page.time_axis import time_step, time_text, time_ticks
-from curiosity_rosa_demo.agent.page.timeline import MOST_ROWS, Life, render
+from curiosity_rosa_demo.agent.page.timeline import MOST_ROWS, SIGNS, Life, render
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 from curiosity_rosa_demo.infra.time_zone import time_zone
 from drawing_checks import HOSTILE, checked, classed, texts, titles, words
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.http.robot import Said
 from curiosity_rosa_demo.agent.page import feed as feed_module
-from curiosity_rosa_demo.agent.page import map_svg
 from curiosity_rosa_demo.agent.page.facts import Facts
 from curiosity_rosa_demo.agent.page.feed import Feed
 from curiosity_rosa_demo.agent.page.life import MOST, Life, Lives
@@ -24,6 +23,7 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.drawing import world_map
 from fake_robot import CONFIG, FakeRobot
 from strategies import json_objects, json_values, text
 
@@ -150,7 +150,7 @@ def test_a_drawing_that_fails_takes_nothing_else_with_it(
     def broken(*given: object) -> str:
         raise ValueError('no')
 
-    monkeypatch.setattr(map_svg, 'render', broken)
+    monkeypatch.setattr(world_map, 'render', broken)
     robot.trace(TraceKind.ACT, 'one')
     shown = look(model_of(robot))
     assert shown.parts['map'] == {'svg': NOT_DRAWN}

@@ -11,7 +11,8 @@ import pytest
 from curiosity_rosa_demo.infra.config_world import WorldView
 from policy_world import COMPANION, ROVER, live, world_of
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.no_cover]  # traced it takes four times as long
+# Traced it takes four times as long.
+pytestmark = [pytest.mark.timeout(1800), pytest.mark.no_cover]
 DAYS = 365
 
 

@@ -12,19 +12,24 @@ import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nav_msgs.msg import Odometry
+from rclpy.serialization import serialize_message
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing.scale import round_step, ticks
 from curiosity_rosa_demo.trace.report import run as report
 from curiosity_rosa_demo.trace.report import write_report
 from curiosity_rosa_demo.trace.report_html import page
-from curiosity_rosa_demo.trace.report_plot import Axis
 from curiosity_rosa_demo.trace.report_run import Run, read_run
 from curiosity_rosa_demo.trace.report_text import clock, escaped
-from curiosity_rosa_demo.trace.report_timeline import act_ends
+from curiosity_rosa_demo.trace.report_timeline import act_ends, timeline_svg
+from drawing_checks import checked, classed, titles
+from drawing_checks import words as labels
 from mcap_world import (
     BEGAN_NS,
     Said,
@@ -163,10 +168,73 @@ def test_a_report_holds_every_picture_decision_and_figure(file: Path) -> None:
     ):
         assert words in report_page.text, words
     drawn = {each['aria-label'] for each in report_page.of('svg')}
-    assert drawn == {'Map', 'Score over position', 'Battery', 'Time line'}
+    assert drawn == {
+        'Map: rover at x 6.00 m, y 0.00 m, heading 0 degrees; captures: 3, the best scored 0.97',
+        'Score over position: 2 captures',
+        'Battery: from 90% to 60%',
+        'Time line: 8 events',
+    }
     ids = {attributes['id'] for _, attributes in report_page.tags if 'id' in attributes}
     links = {(link['href'] or '')[1:] for link in report_page.of('a')}
     assert links == ids == {'shot-1', 'shot-2', 'shot-3'}
+
+
+def drawings_of(text: str) -> list[ElementTree.Element]:
+    """Each of a report, checked."""
+    return [checked(each, 10**6) for each in re.findall('<svg.*?</svg>', text, re.DOTALL)]
+
+
+def test_every_capture_of_a_long_run_is_on_the_map_and_leads_to_its_picture(
+    tmp_path: Path,
+) -> None:
+    said = [('odometry', float(n), an_odometry(n / 10)) for n in range(100)]
+    said += [capture(n, n + 0.1, ok=True, score=n / 100) for n in range(100)]
+    said.sort(key=lambda each: each[1])
+    info = {'score_threshold': '0.85', 'bright_zone': '[5.0, 10.0, 5.0]'}
+    rover_map, scores, _ = drawings_of(page(read_run(write_run(tmp_path / 'a', said, info=info))))
+    for drawing in (rover_map, scores):
+        links = [link.attrib['href'] for link in drawing.iter('a')]
+        assert links == [f'#shot-{n}' for n in range(1, 101)]
+    assert len(classed(rover_map, 'cr-zone')) == len(classed(rover_map, 'cr-begin')) == 1
+    assert 'good from 0.85' in labels(scores)
+    assert len(classed(scores, 'cr-good')) == 15
+
+
+def test_the_rover_stands_where_and_as_it_was_last(tmp_path: Path) -> None:
+    turned = Odometry()
+    turned.pose.pose.position.x = 3.0
+    turned.pose.pose.orientation.z = turned.pose.pose.orientation.w = math.sqrt(0.5)
+    said = [
+        ('odometry', 0.0, an_odometry(3.0)),
+        ('adapter', 0.5, a_string(json.dumps({'rover_x': 9.0, 'rover_y': 9.0, 'yaw_rad': 1.0}))),
+        ('odometry', 1.0, bytes(serialize_message(turned))),
+    ]
+    run = read_run(write_run(tmp_path / 'run.mcap', said))
+    assert run.pose is not None
+    assert (run.pose.x, run.pose.y) == (3.0, 0.0)
+    assert run.pose.yaw_rad == pytest.approx(math.pi / 2)
+    [rover_map] = drawings_of(page(run))
+    assert 'heading 90 degrees' in rover_map.attrib['aria-label']
+
+
+def test_what_failed_is_a_square_on_the_time_line_and_an_act_as_long_as_it_took() -> None:
+    def made(kind: TraceKind, ok: bool | None = None) -> TraceEvent:
+        return TraceEvent(event_id='x', ts=0.0, kind=kind, message='m', tool_name='t', ok=ok)
+
+    kinds = [made(TraceKind.ACT), made(TraceKind.RESULT), made(TraceKind.RESULT, False)]
+    times = [0.0, 30.0, 60.0]
+    root = checked(timeline_svg(list(zip(times, kinds, strict=True))))
+    bar, dot, square = (
+        next(group.iter('rect')).attrib
+        for name in ('acting', 'completed', 'failed')
+        for group in classed(root, f'cr-{name}')
+    )
+    assert float(bar['x']) + float(bar['width']) == pytest.approx(
+        float(dot['x']) + float(dot['width']) / 2, abs=0.02
+    )
+    assert (dot['rx'], square['rx']) == ('5', '0')
+    assert titles(root) == ['0:00.0 t m', '0:30.0 t m', '1:00.0 t m']
+    assert {'0:00', '0:30', '1:00', 'ACT'} <= set(labels(root))
 
 
 def loads_nothing(report_page: Page) -> bool:
@@ -243,6 +311,7 @@ def test_any_recording_has_a_report(
     with tempfile.TemporaryDirectory() as folder:
         text = page(read_run(write_run(Path(folder, 'run.mcap'), [*said, *moves, *noise])))
     assert loads_nothing(Page(text))
+    drawings_of(text)
     numbers = re.findall(r'(?:x|y|cx|cy|width|height|points)="([^"]*)"', text)
     assert not any('nan' in number or 'inf' in number for number in numbers)
 
@@ -292,12 +361,12 @@ def test_an_act_ends_with_the_next_result_of_its_tool() -> None:
 @given(st.floats(-1e9, 1e9), st.floats(1e-3, 1e9), st.integers(2, 12))
 def test_ticks_are_few_round_and_inside(low: float, span: float, most: int) -> None:
     high = low + span
-    ticks = Axis(low, high, 0.0, 100.0).ticks(most)
-    assert len(ticks) <= most + 1
+    marks = ticks(low, high, round_step(span, most))
+    assert len(marks) <= most + 1
     slack = span * 1e-6
-    assert all(low - slack <= tick <= high + slack for tick in ticks)
+    assert all(low - slack <= tick <= high + slack for tick in marks)
     if most >= 4:
-        assert ticks
+        assert marks
 
 
 @given(st.text())
@@ -363,10 +432,11 @@ def test_an_event_of_another_clock_is_put_where_it_was_heard(tmp_path: Path) -> 
     )
 
 
-def test_a_report_needs_no_ros(file: Path) -> None:
+def test_a_report_needs_neither_ros_nor_the_agent(file: Path) -> None:
     script = (
         'import sys\n'
-        'sys.modules.update(dict.fromkeys(["rclpy", "std_msgs", "ament_index_python"]))\n'
+        'agent = "curiosity_rosa_demo.agent"\n'
+        'sys.modules.update(dict.fromkeys(["rclpy", "std_msgs", "ament_index_python", agent]))\n'
         'from curiosity_rosa_demo.trace.report import run\n'
         'sys.exit(run(sys.argv[1:]))\n'
     )

@@ -349,4 +349,4 @@ Life.TestCase.settings = settings(
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-TestLife = pytest.mark.timeout(600)(Life.TestCase)
+TestLife = pytest.mark.timeout(1800)(Life.TestCase)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from curiosity_rosa_demo.agent.page.colours import PHASES
-from curiosity_rosa_demo.agent.page.svg import Svg, element, fitting, label, title
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing.colours import PHASES
+from curiosity_rosa_demo.drawing.svg import Svg, drawing, element, fitting, label, title
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
 LEFT, RIGHT = 4.0, 516.0
@@ -53,15 +53,14 @@ def decision_strip(events: Sequence[TraceEvent]) -> Svg:
     sums = {phase: sum(s.seconds for s in steps if s.phase == phase) for phase in PHASES}
     words = ' · '.join(f'{phase} {took(each)}' for phase, each in sums.items() if each)
     words = f'{took(total)}: {words}' if words else 'no steps yet'
-    return element(
-        'svg',
-        element('rect', class_='cr-ground', x=0.0, y=0.0, width=WIDTH, height=HEIGHT),
+    return drawing(
+        'steps',
+        WIDTH,
+        HEIGHT,
+        f'Time of the turn: {words}',
         *(_bars(steps, total) if total else ()),
         label(words, LEFT, HEIGHT - 8.0, class_='cr-soft'),
-        viewBox=f'0 0 {WIDTH:g} {HEIGHT:g}',
-        class_='cr-drawing cr-steps',
         role='img',
-        aria_label=f'Time of the turn: {words}',
     )
 
 

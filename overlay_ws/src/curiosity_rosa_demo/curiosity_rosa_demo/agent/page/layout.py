@@ -11,10 +11,10 @@ from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
 
 from curiosity_rosa_demo.agent.page import panels
-from curiosity_rosa_demo.agent.page.colours import css
 from curiosity_rosa_demo.agent.page.facts import is_answer
 from curiosity_rosa_demo.agent.page.view_model import Look
 from curiosity_rosa_demo.agent.page.wishes import Wishes
+from curiosity_rosa_demo.drawing.colours import css
 
 _STATIC = Path(__file__).parent / 'static'
 # Beside what http/cross_site.py says. NiceGUI's scripts are inline, and Vue compiles the panels in

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime, timezone
 
 from curiosity_rosa_demo.agent.http.robot import Shot
-from curiosity_rosa_demo.agent.page import decision_strip, map_svg, plots, timeline
+from curiosity_rosa_demo.agent.page import decision_strip, timeline
 from curiosity_rosa_demo.agent.page.life import Life
-from curiosity_rosa_demo.agent.page.spots import spots_of
-from curiosity_rosa_demo.agent.page.view import View
 from curiosity_rosa_demo.agent.react.situation import NAVIGATE
 from curiosity_rosa_demo.agent.reporting import number
 from curiosity_rosa_demo.agent.task_texts import what
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.brain import BrainState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.drawing import plots, world_map
+from curiosity_rosa_demo.drawing.map_ground import Zone
+from curiosity_rosa_demo.drawing.spots import Spot
+from curiosity_rosa_demo.drawing.view import View
 from curiosity_rosa_demo.infra.config_models import Config
 
 TIMES_EVERY_S = 2.0  # the time line moves on by itself
@@ -40,9 +42,10 @@ class Pictures:
         shots: Sequence[Shot],
         lives: Sequence[Life],
     ) -> str:
-        fence = self._config.guardrails.geofence
-        scene = map_svg.Map(
-            zone=self._config.thresholds.viz,
+        fence, viz = self._config.guardrails.geofence, self._config.thresholds.viz
+        zone = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
+        scene = world_map.Map(
+            zone=zone,
             fence=fence if fence.enabled else None,
             pose=pose,
             trail=trail,
@@ -52,8 +55,8 @@ class Pictures:
         )
 
         def draw() -> str:
-            self._view = map_svg.view_of(scene, self._view)
-            return map_svg.render(scene, self._view)
+            self._view = world_map.view_of(scene, self._view)
+            return world_map.render(scene, self._view)
 
         place = pose and (round(pose.x, 2), round(pose.y, 2), round(pose.yaw_rad, 2))
         obstacles = str(state.world.obstacles)
@@ -91,6 +94,15 @@ class Pictures:
                 drawing = NOT_DRAWN
             made = self._made[name] = (seen, drawing)
         return made[1]
+
+
+def spots_of(shots: Iterable[Shot]) -> tuple[Spot, ...]:
+    """Those whose place is known."""
+    return tuple(
+        Spot(shot.event_id, shot.pose.x, shot.pose.y, shot.score, shot.is_good)
+        for shot in shots
+        if shot.pose is not None
+    )
 
 
 def _goal(state: BrainState, lives: Sequence[Life]) -> tuple[float, float] | None:

@@ -6,11 +6,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from curiosity_rosa_demo.agent.page.colours import SIGNS
-from curiosity_rosa_demo.agent.page.svg import TOLD, Svg, cut, element, fitting, label, line, title
-from curiosity_rosa_demo.agent.page.time_axis import time_step, time_text, time_ticks
 from curiosity_rosa_demo.agent.task_texts import duration
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.drawing.scale import Axis
+from curiosity_rosa_demo.drawing.svg import (
+    TOLD,
+    Svg,
+    cut,
+    drawing,
+    element,
+    fitting,
+    label,
+    line,
+    text,
+    title,
+)
+from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 
 WIDTH, ROW, TOP, BOTTOM = 520.0, 24.0, 6.0, 22.0
 LEFT, RIGHT = 148.0, 490.0  # of the time axis
@@ -20,6 +32,17 @@ WHY_COLUMNS = 80  # of a bar's reason
 MOST_TICKS = 5
 LEAST_S = 10.0  # of the axis
 PAD = 4.0  # beside a label in a bar
+
+SIGNS: dict[LifecycleState, str] = {
+    LifecycleState.PENDING: '○',
+    LifecycleState.WAITING: '◔',
+    LifecycleState.ACTIVE: '►',
+    LifecycleState.PAUSED: '‖',
+    LifecycleState.RECOVERING: '↻',
+    LifecycleState.COMPLETED: '✓',
+    LifecycleState.FAILED: '✕',
+    LifecycleState.CANCELLED: '⊘',
+}
 
 
 @dataclass(frozen=True)
@@ -31,18 +54,6 @@ class Life:
     history: Sequence[HistoryRow]
 
 
-@dataclass(frozen=True)
-class Span:
-    """A stretch of the time axis, seconds since the epoch."""
-
-    begin: float
-    end: float
-
-    def x(self, at: float) -> float:
-        part = (at - self.begin) / (self.end - self.begin)
-        return LEFT + (RIGHT - LEFT) * min(1.0, max(0.0, part))
-
-
 def render(
     lives: Sequence[Life],
     now: datetime,
@@ -51,24 +62,21 @@ def render(
     longest_s: float = 3600.0,
 ) -> Svg:
     """The last MOST_ROWS of ``lives``, the last one lowest, over at most ``longest_s`` up to
-    ``now`` (with a zone). ``zone`` None: the local one. An <svg> like map_svg.render's; each row's
-    data-task is its id. Where there are too many, what has not ended goes first."""
+    ``now`` (with a zone). ``zone`` None: the local one. Each row's data-task is its id.
+    Where there are too many, what has not ended goes first."""
     lives = _shown(lives)
     span = _span(lives, now.timestamp(), longest_s)
     bottom = TOP + ROW * max(1, len(lives))
-    height = bottom + BOTTOM
     most = MOST_BARS // max(1, len(lives))
     empty = [] if lives else [label('no tasks yet', WIDTH / 2, TOP + 16.0, 'middle')]
-    return element(
-        'svg',
-        element('rect', class_='cr-ground', x=0.0, y=0.0, width=WIDTH, height=height),
+    return drawing(
+        'timeline',
+        WIDTH,
+        bottom + BOTTOM,
+        f'Tasks over time: {len(lives)}',
         *_axis(span, bottom, zone),
         *(_row(life, TOP + ROW * place, span, most) for place, life in enumerate(lives)),
         *empty,
-        viewBox=f'0 0 {WIDTH:g} {height:g}',
-        class_='cr-drawing cr-timeline',
-        role='group',
-        aria_label=f'Tasks over time: {len(lives)}',
     )
 
 
@@ -80,27 +88,31 @@ def _shown(lives: Sequence[Life]) -> list[Life]:
     return [known[place] for place in sorted(ranked[:MOST_ROWS])]
 
 
-def _span(lives: Sequence[Life], now: float, longest_s: float) -> Span:
+def _span(lives: Sequence[Life], now: float, longest_s: float) -> Axis:
     """Up to now; from a whole step before the first, so that it seldom changes."""
     first = min((life.history[0].at.timestamp() for life in lives), default=now)
     length = min(longest_s, max(LEAST_S, now - first))
     step = time_step(length, MOST_TICKS)
-    return Span((now - length) // step * step, now)
+    return Axis((now - length) // step * step, now, LEFT, RIGHT)
 
 
-def _axis(span: Span, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
-    step = time_step(span.end - span.begin, MOST_TICKS)
+def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
+    step = time_step(span.high - span.low, MOST_TICKS)
     lines, numbers = [], []
-    for at in time_ticks(span.begin, span.end, step, zone):
-        x = span.x(at)
+    for at in time_ticks(span.low, span.high, step, zone):
+        x = span.at(at)
         lines.append(line(x, TOP, x, bottom))
-        numbers.append(label(time_text(at, step, zone), x, bottom + 15.0, 'middle'))
+        words = text(time_text(at, step, zone))  # a browser writes its own time instead
+        moment = {'data_at': at, 'data_step': float(step)}
+        numbers.append(
+            element('text', words, x=x, y=bottom + 15.0, text_anchor='middle', **moment)
+        )
     yield element('g', *lines, class_='cr-grid', aria_hidden='true')
     yield line(RIGHT, TOP, RIGHT, bottom, 'cr-now', 'now')
     yield element('g', *numbers, class_='cr-numbers')
 
 
-def _row(life: Life, top: float, span: Span, most_bars: int) -> Svg:
+def _row(life: Life, top: float, span: Axis, most_bars: int) -> Svg:
     last = life.history[-1]
     name = label(cut(life.name, NAME_COLUMNS), 22.0, top + 16.0)
     sign = label(SIGNS[last.after], 6.0, top + 16.0, class_=f'cr-sign cr-{last.after.value}')
@@ -115,12 +127,12 @@ def _row(life: Life, top: float, span: Span, most_bars: int) -> Svg:
     )
 
 
-def _bars(rows: Sequence[HistoryRow], top: float, span: Span) -> Iterator[Svg]:
+def _bars(rows: Sequence[HistoryRow], top: float, span: Axis) -> Iterator[Svg]:
     """One for each state, to the next one or to now; a sign where the task ended."""
     starts = [row.at.timestamp() for row in rows]
-    ends = [*starts[1:], span.end]
+    ends = [*starts[1:], span.high]
     for row, start, end in zip(rows, starts, ends, strict=True):
-        left, right = span.x(start), span.x(end)
+        left, right = span.at(start), span.at(end)
         if row.after.terminal:
             sign = label(SIGNS[row.after], left + 3.0, top + 16.0, class_='cr-sign')
             yield element('g', title(_state(row)), sign, class_=f'cr-{row.after.value}')

@@ -1,8 +1,24 @@
-"""Round numbers for axes. Pure."""
+"""Axes, and round numbers for them. Pure."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Values from ``low`` to ``high``, which is more, onto ``start`` to ``end`` of a drawing."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Never beyond the ends."""
+        part = (value - self.low) / (self.high - self.low)
+        return self.start + (self.end - self.start) * min(1.0, max(0.0, part))
 
 
 def round_step(span: float, most: int) -> float:

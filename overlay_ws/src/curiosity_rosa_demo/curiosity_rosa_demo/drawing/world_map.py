@@ -7,23 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from curiosity_rosa_demo.agent.page.map_ground import bright_zone, geofence, grid, scale_bar
-from curiosity_rosa_demo.agent.page.spots import Spot, mark, newest
-from curiosity_rosa_demo.agent.page.svg import (
+from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.drawing.map_ground import Zone, bright_zone, geofence, grid, scale_bar
+from curiosity_rosa_demo.drawing.spots import Spot, mark, newest
+from curiosity_rosa_demo.drawing.svg import (
     LARGEST,
     Svg,
     drawable,
+    drawing,
     element,
     label,
     line,
     points,
     title,
 )
-from curiosity_rosa_demo.agent.page.trail import MOST_READ, Place, sampled, thinned
-from curiosity_rosa_demo.agent.page.view import HEIGHT, WIDTH, Frame, View, around, fit
-from curiosity_rosa_demo.agent.reporting import number
-from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.infra.config_models import VizConfig
+from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, Place, sampled, thinned
+from curiosity_rosa_demo.drawing.view import HEIGHT, WIDTH, Frame, View, around, fit
 from curiosity_rosa_demo.infra.config_rules import Geofence
 
 WIDTH_M = 2.0  # of the rover, as in RViz
@@ -34,19 +33,22 @@ TRAIL_ERROR = 0.3  # of the drawing's units
 EDGE = 26.0  # an obstacle nearer to the edge is not drawn
 LABELLED = 6  # captures, the newest; more numbers hide the map
 MOST_OBSTACLES = 16
+WHOLE_READ, WHOLE_KEPT = 20_000, 5_000  # places of the trail of a whole run
 
 
 @dataclass(frozen=True)
 class Map:
-    """``pose`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where it drives to."""
+    """``zone``, ``pose`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where it drives
+    to. ``whole``: all of a run, not only the newest of it; where it began is marked."""
 
-    zone: VizConfig
+    zone: Zone | None = None
     fence: Geofence | None = None
     pose: RoverPose | None = None
     trail: Sequence[Place] = ()
     spots: Sequence[Spot] = ()
     obstacles: Sequence[Mapping[str, Any]] = ()
     goal: Place | None = None
+    whole: bool = False
 
 
 def view_of(scene: Map, last: View | None = None) -> View:
@@ -55,13 +57,14 @@ def view_of(scene: Map, last: View | None = None) -> View:
 
 
 def render(scene: Map, last: View | None = None) -> Svg:
-    """An <svg> that fills the width it is given, in the colours of colours.css(). Each capture is
-    a button with its trace event as data-event. ``last``: as of ``view_of``."""
+    """``last``: as of ``view_of``."""
     scene = _tidy(scene)
     frame = Frame(_view(scene, last))
-    return element(
-        'svg',
-        element('rect', class_='cr-ground', x=0.0, y=0.0, width=WIDTH, height=HEIGHT),
+    return drawing(
+        'map',
+        WIDTH,
+        HEIGHT,
+        _words(scene),
         *bright_zone(scene.zone, frame),
         *grid(frame),
         *geofence(scene.fence, frame),
@@ -71,25 +74,22 @@ def render(scene: Map, last: View | None = None) -> Svg:
         _rover(scene.pose, frame),
         *_spots(scene, frame),
         scale_bar(frame),
-        viewBox=f'0 0 {WIDTH:g} {HEIGHT:g}',
-        class_='cr-drawing cr-map',
-        role='group',
-        aria_label=_words(scene),
     )
 
 
 def _tidy(scene: Map) -> Map:
     """Only what can be drawn."""
-    pose, goal = scene.pose, scene.goal
+    zone, pose, goal = scene.zone, scene.pose, scene.goal
     return replace(
         scene,
+        zone=zone if zone is not None and drawable(*zone) else None,
         pose=pose if pose is not None and drawable(pose.x, pose.y, pose.yaw_rad) else None,
         trail=[
             place
-            for place in sampled(scene.trail, MOST_READ)
+            for place in sampled(scene.trail, WHOLE_READ if scene.whole else MOST_READ)
             if -LARGEST <= place[0] <= LARGEST and -LARGEST <= place[1] <= LARGEST
         ],
-        spots=newest(scene.spots),
+        spots=newest(scene.spots, whole=scene.whole),
         goal=goal if goal is not None and drawable(*goal) else None,
     )
 
@@ -97,29 +97,33 @@ def _tidy(scene: Map) -> Map:
 def _view(scene: Map, last: View | None) -> View:
     zone, pose = scene.zone, scene.pose
     places = [
-        (zone.bright_zone_x_min, -zone.bright_zone_half_width),
-        (zone.bright_zone_x_max, zone.bright_zone_half_width),
+        *([(zone.x_min, -zone.half_width), (zone.x_max, zone.half_width)] if zone else []),
         *scene.trail,
         *((spot.x, spot.y) for spot in scene.spots),
         *([(pose.x, pose.y)] if pose is not None else []),
         *([scene.goal] if scene.goal is not None else []),
     ]
-    return fit(around(places), last)
+    return fit(around(places or [(0.0, 0.0)]), last)
 
 
 def _words(scene: Map) -> str:
-    where, spots = 'position unknown', scene.spots
+    where = 'position unknown'
     if (pose := scene.pose) is not None:
         heading = f'{math.degrees(math.remainder(pose.yaw_rad, math.tau)):.0f} degrees'
         where = f'rover at x {pose.x:.2f} m, y {pose.y:.2f} m, heading {heading}'
-    best = f', the best scored {max(spot.score for spot in spots):.2f}' if spots else ''
-    return f'Map: {where}; captures: {len(spots)}{best}'
+    scores = [spot.score for spot in scene.spots if spot.score is not None]
+    best = f', the best scored {max(scores):.2f}' if scores else ''
+    return f'Map: {where}; captures: {len(scene.spots)}{best}'
 
 
 def _trail(scene: Map, frame: Frame) -> Iterator[Svg]:
-    way = thinned([frame.at(x, y) for x, y in scene.trail], TRAIL_ERROR)
+    most = WHOLE_KEPT if scene.whole else MOST_KEPT
+    way = thinned([frame.at(x, y) for x, y in scene.trail], TRAIL_ERROR, most)
     if len(way) > 1:
         yield element('polyline', class_='cr-trail', points=points(way))
+    if scene.whole and way:
+        x, y = way[0]
+        yield element('circle', title('began here'), class_='cr-begin', cx=x, cy=y, r=5.0)
 
 
 def _goal(scene: Map, frame: Frame) -> Iterator[Svg]:
@@ -140,7 +144,7 @@ def _obstacles(scene: Map, frame: Frame) -> Iterator[Svg]:
     if pose is None:
         return
     for obstacle in scene.obstacles[:MOST_OBSTACLES]:
-        distance, bearing = (number(obstacle.get(key)) for key in ('distance_m', 'bearing_rad'))
+        distance, bearing = obstacle.get('distance_m'), obstacle.get('bearing_rad')
         if distance is None or bearing is None or not drawable(distance, bearing):
             continue
         cosine, sine = math.cos(pose.yaw_rad + bearing), math.sin(pose.yaw_rad + bearing)
@@ -156,8 +160,9 @@ def _spots(scene: Map, frame: Frame) -> Iterator[Svg]:
     first_labelled = len(scene.spots) - LABELLED
     for place, spot in enumerate(scene.spots):
         x, y = frame.at(spot.x, spot.y)
-        score = [label(f'{spot.score:.2f}', x, y - 9.0, 'middle')]
-        yield mark(spot, x, y, *(score if place >= first_labelled else []))
+        words = 'failed' if spot.score is None else f'{spot.score:.2f}'
+        told = [label(words, x, y - 9.0, 'middle')] if place >= first_labelled else []
+        yield mark(spot, x, y, *told)
 
 
 def _rover(pose: RoverPose | None, frame: Frame) -> Svg:

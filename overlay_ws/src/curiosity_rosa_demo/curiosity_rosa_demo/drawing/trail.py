@@ -10,14 +10,13 @@ Place = tuple[float, float]
 MOST_READ, MOST_KEPT = 1000, 300
 
 
-def thinned(places: Sequence[Place], tolerance: float) -> list[Place]:
-    """At most MOST_KEPT of the places, with both ends; the time grows with their number only.
+def thinned(places: Sequence[Place], tolerance: float, most: int = MOST_KEPT) -> list[Place]:
+    """At most so many of the places, with both ends; the time grows with their number only.
 
     A place is left out when the line to the next that is kept passes within about ``tolerance``:
     the cone of directions that do is narrowed by each (Zhao and Saalfeld 1997). A line that turns
     back ends a stretch, so that its farthest point stays.
     """
-    places = sampled(places, MOST_READ)
     if len(places) < 3:
         return list(places)
     kept = [places[0]]
@@ -44,7 +43,7 @@ def thinned(places: Sequence[Place], tolerance: float) -> list[Place]:
                 far = max(far, step)
         before = place
     kept.append(places[-1])
-    return sampled(kept, MOST_KEPT)
+    return sampled(kept, most)
 
 
 def sampled(places: Sequence[Place], most: int) -> list[Place]:

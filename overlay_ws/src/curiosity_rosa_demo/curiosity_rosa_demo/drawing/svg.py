@@ -30,6 +30,22 @@ def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
     return Svg(f'<{name}{shown}>{inside}</{name}>' if inside else f'<{name}{shown}/>')
 
 
+def drawing(
+    kind: str, width: float, height: float, words: str, *parts: Svg, role: str = 'group'
+) -> Svg:
+    """The <svg>, which fills the width that it is given, in the colours of colours.css().
+    ``words``: what a screen reader says of it."""
+    return element(
+        'svg',
+        element('rect', class_='cr-ground', x=0.0, y=0.0, width=width, height=height),
+        *parts,
+        viewBox=f'0 0 {width:g} {height:g}',
+        class_=f'cr-drawing cr-{kind}',
+        role=role,
+        aria_label=words,
+    )
+
+
 def text(words: str) -> Svg:
     return Svg(html.escape(plain(words)))
 
@@ -76,9 +92,14 @@ def short(value: float) -> str:
     return '0' if shown == '-0' else shown
 
 
-def drawable(*values: float | None) -> bool:
-    """Whether all are known, finite and no farther than LARGEST."""
-    return all(value is not None and -LARGEST <= value <= LARGEST for value in values)
+def drawable(*values: object) -> bool:
+    """Whether all are numbers (True is none), finite and no farther than LARGEST."""
+    return all(
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and -LARGEST <= value <= LARGEST
+        for value in values
+    )
 
 
 def plain(words: str) -> str:

@@ -1,12 +1,10 @@
-"""The colours of the page, light and dark, and the style sheet of the drawings.
+"""The colours of the page and of reports, light and dark, and the style sheet of the drawings.
 
 Each pair keeps WCAG's contrast on every ground: 4.5 for text, 3 for shapes. No state is told by
 its colour alone: shapes, signs and words tell it too.
 """
 
 from __future__ import annotations
-
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 
 Pair = tuple[str, str]  # on light, on dark
 
@@ -46,16 +44,11 @@ SHAPES: dict[str, Pair] = {
 ON_SHAPES: Pair = ('#ffffff', '#11151b')  # text upon a shape
 FAINT: Pair = ('#dfe3e8', '#2a323d')  # the grid: for the eye to rest on, tells nothing
 
-SIGNS: dict[LifecycleState, str] = {
-    LifecycleState.PENDING: '○',
-    LifecycleState.WAITING: '◔',
-    LifecycleState.ACTIVE: '►',
-    LifecycleState.PAUSED: '‖',
-    LifecycleState.RECOVERING: '↻',
-    LifecycleState.COMPLETED: '✓',
-    LifecycleState.FAILED: '✕',
-    LifecycleState.CANCELLED: '⊘',
-}
+PHASES = ('thinking', 'checking', 'acting', 'asking')  # of a turn
+STATES = (  # of a task
+    *('pending', 'waiting', 'active', 'paused', 'recovering'),
+    *('completed', 'failed', 'cancelled'),
+)
 
 _RULES = """
 .cr-drawing { display: block; width: 100%; height: auto; }
@@ -71,6 +64,7 @@ _RULES = """
 .cr-zone { fill: var(--cr-zone); stroke: var(--cr-zone-edge); stroke-dasharray: 2 3; }
 .cr-fence { stroke: var(--cr-fence); stroke-width: 2.5; stroke-dasharray: 9 5; }
 .cr-trail { fill: none; stroke: var(--cr-trail); stroke-width: 2; stroke-linejoin: round; }
+.cr-begin { fill: var(--cr-page); stroke: var(--cr-trail); stroke-width: 2; }
 .cr-way { stroke: var(--cr-goal); stroke-dasharray: 4 4; }
 .cr-goal { fill: none; stroke: var(--cr-goal); stroke-width: 2; }
 .cr-obstacle line { stroke: var(--cr-obstacle); stroke-width: 4; stroke-linecap: round; }
@@ -84,6 +78,7 @@ _RULES = """
 .cr-good > circle:not(.cr-hit) { fill: var(--cr-good); stroke: var(--cr-page); }
 .cr-good .cr-tick { fill: none; stroke: var(--cr-on-shapes); stroke-width: 1.6; }
 .cr-dark rect { fill: var(--cr-dark); stroke: var(--cr-dark); stroke-width: 2; }
+.cr-spot.cr-failed line { stroke: var(--cr-failed); stroke-width: 2.5; }
 .cr-spot:focus { outline: none; }
 .cr-spot:focus-visible .cr-hit, .cr-spot:hover .cr-hit { stroke: var(--cr-ink); stroke-width: 2; }
 .cr-scale polyline, .cr-ticks polyline { fill: none; stroke: var(--cr-axis); }
@@ -109,10 +104,6 @@ def css() -> str:
         '.cr-bar rect { fill: var(--cr-own); stroke: var(--cr-page); }\n'
         '.cr-drawing .cr-sign { fill: var(--cr-own); font-weight: 600; }\n'
     )
-
-
-PHASES = ('thinking', 'checking', 'acting', 'asking')
-STATES = tuple(state.value for state in LifecycleState)
 
 
 def _properties(side: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from curiosity_rosa_demo.agent.page.scale import round_step, tick_text, ticks
-from curiosity_rosa_demo.agent.page.svg import Svg, element, label, line, points, room, title
-from curiosity_rosa_demo.agent.page.view import HEIGHT, WIDTH, Frame
-from curiosity_rosa_demo.infra.config_models import VizConfig
+from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
+from curiosity_rosa_demo.drawing.svg import Svg, element, label, line, points, room, title
+from curiosity_rosa_demo.drawing.view import HEIGHT, WIDTH, Frame
 from curiosity_rosa_demo.infra.config_rules import Geofence
 
 LINES = 12  # of the grid along the longer side
@@ -17,9 +17,19 @@ ZONE, FENCE = 'bright zone', 'geofence'
 X, Y = 'x (m)', 'y (m)'
 
 
-def bright_zone(zone: VizConfig, frame: Frame) -> Iterator[Svg]:
-    left, top = frame.at(zone.bright_zone_x_min, zone.bright_zone_half_width)
-    right, bottom = frame.at(zone.bright_zone_x_max, -zone.bright_zone_half_width)
+class Zone(NamedTuple):
+    """Where it is bright: from x to x, and so far to each side of the X axis, metres."""
+
+    x_min: float
+    x_max: float
+    half_width: float
+
+
+def bright_zone(zone: Zone | None, frame: Frame) -> Iterator[Svg]:
+    if zone is None:
+        return
+    left, top = frame.at(zone.x_min, zone.half_width)
+    right, bottom = frame.at(zone.x_max, -zone.half_width)
     yield element(
         'rect',
         title(ZONE),

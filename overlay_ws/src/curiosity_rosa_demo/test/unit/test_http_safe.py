@@ -1,0 +1,90 @@
+"""In SAFE, whatever is asked for over HTTP: nothing begins."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from control_world import Controls, run
+from curiosity_rosa_demo.agent.http.server import create_app
+from http_world import client
+from mission_world import Bench, settle
+
+Ask = tuple[str, str, dict[str, Any] | None]
+
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+TASKS = [
+    *({'name': name, 'metadata': {'duration_s': 2.0}, 'priority': 9} for name in MOTIONS),
+    {'name': 'mast_open', 'metadata': {}},
+    {'name': 'capture_and_score', 'metadata': {}, 'needs_approval': True},
+]
+LINES = (
+    ':forward 3',
+    ':mast_open',
+    'go to the light',
+    ':demo',
+    'immediately drive 2 m',
+    ':resume',
+)
+ASKS: st.SearchStrategy[Ask] = st.one_of(
+    st.sampled_from(TASKS).map(lambda task: ('POST', '/tasks', task)),
+    st.sampled_from(TASKS[:4]).map(lambda task: ('POST', '/interrupt', task)),
+    st.sampled_from(LINES).map(lambda text: ('POST', '/say', {'text': text})),
+    st.sampled_from(['resume', 'pause']).map(lambda what: ('POST', f'/tasks/*/{what}', None)),
+    st.integers(0, 100).map(lambda number: ('PATCH', '/tasks/*', {'priority': number})),
+    st.just(('POST', '/approvals/*', {'action': 'approve'})),
+)
+
+
+async def ask_all(http: httpx.AsyncClient, asks: list[Ask]) -> None:
+    """A star stands for the newest task, or the oldest question."""
+    for method, path, body in asks:
+        if '*' in path:
+            listed = (await http.get('/approvals' if 'approvals' in path else '/tasks')).json()
+            if not listed:
+                continue
+            path = path.replace('*', listed[0 if 'approvals' in path else -1]['id'])
+        answer = await http.request(method, path, json=body)
+        assert answer.status_code < 500, answer.text
+
+
+def within(controls: Controls, work: Callable[[httpx.AsyncClient], Any]) -> None:
+    robot = controls.robot
+
+    async def ask() -> None:
+        app = create_app(controls.bench.mission.runner, robot=robot)
+        async with app.router.lifespan_context(app), client(app) as http:
+            await work(http)
+
+    run(ask)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(asks=st.lists(ASKS, min_size=1, max_size=6))
+def test_nothing_begins_until_a_person_has_cleared_it(asks: list[Ask]) -> None:
+    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder)) as bench:
+        bench.hear('estop', pressed=True)
+        bench.mode('SAFE')
+        within(Controls(bench), lambda http: ask_all(http, asks))
+        bench.mission.call(settle())
+        assert bench.session.ran == []
+
+
+def test_cleared_what_waits_begins(tmp_path: Path) -> None:
+    with Bench(tmp_path) as bench:
+        controls = Controls(bench)
+        bench.hear('estop', pressed=True)
+        bench.mode('SAFE')
+        within(controls, lambda http: ask_all(http, [('POST', '/interrupt', dict(TASKS[0]))]))
+        assert bench.session.ran == []
+        bench.hear('estop', pressed=False)
+        bench.until(lambda: not bench.mission.state.robot.estop, 'the e-stop to be released')
+        within(controls, lambda http: ask_all(http, [('POST', '/say', {'text': ':clear'})]))
+        ran = ["move_forward{'duration_s': 2.0}"]
+        bench.until(lambda: bench.session.ran == ran, 'what waited to run')
