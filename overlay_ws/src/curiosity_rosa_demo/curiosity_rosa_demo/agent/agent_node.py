@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
@@ -267,11 +268,11 @@ def run(argv: list[str]) -> int:
     try:
         try:
             app = AgentApp(options)
-        except ConfigError as error:
+        except (ConfigError, StoreError) as error:
             print(f'agent: {error}', file=sys.stderr, flush=True)
             return 2
-        except StoreError as error:
-            print(f'agent: {error}', file=sys.stderr, flush=True)
+        except RCLError as error:  # such as SROS2 without a key
+            print(f'agent: cannot start: {error}', file=sys.stderr, flush=True)
             return 2
         except OSError as error:
             print(f'agent: cannot write its records: {error}', file=sys.stderr, flush=True)

@@ -303,6 +303,9 @@ def run_app(name: str, build: Callable[[Process], App]) -> int:
         except ConfigError as error:
             print(f'{name}: {error}', file=sys.stderr, flush=True)
             return 2
+        except RCLError as error:  # such as SROS2 without a key
+            print(f'{name}: cannot start: {error}', file=sys.stderr, flush=True)
+            return 2
         try:
             process.wait()
         finally:
