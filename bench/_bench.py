@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the benchmarks share: a ROS domain of their own, CPU time, tables, the demo in a terminal.
 
 The domain and its processes are those of the tests (test/harness.py): only what a benchmark has
@@ -6,9 +14,11 @@ started is ever ended.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 import contextlib
 import json
 import os
+from pathlib import Path
 import pty
 import re
 import signal
@@ -16,8 +26,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import psutil

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The process that bench/crash.py kills: a SkillRunner under load, which tells what it knows.
 
 Lines on stdout, each one write: ``starting``, ``ready``, ``note TEXT``, then ``ack ID`` (submit()
@@ -10,11 +18,11 @@ Run by bench/crash.py as: python _crash_child.py FILE SEED load|drain
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime, timedelta, timezone
+from itertools import count
 import os
 import random
 import sys
-from datetime import datetime, timedelta, timezone
-from itertools import count
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 

@@ -1,23 +1,30 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A rover that refuses nothing, keeps its own time and writes down what must not happen."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
 import math
 import random
 import threading
-from collections import Counter
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 from _bench import ROOT  # noqa: F401 - the tests' folder is on the path from here on
-
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.brain import BrainState, Json, Mode
-from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, service_timeout
+from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from tool_rover import TURNS, OwnedClock
+from tool_rover import OwnedClock, TURNS
 from turn_world import TwinWorld
 
 SERVICES = {*TURNS, 'move_stop', 'mast_open', 'mast_close', 'mast_rotate'}

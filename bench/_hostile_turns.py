@@ -1,23 +1,30 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The turns of bench/hostile_model.py, in the process that may crash."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 import json
+from pathlib import Path
 import random
 import sys
 import threading
 import time
-import uuid
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
+import uuid
 
 from _hostile_model import FALSE_WORDS, HostileModel
-from _hostile_rover import INJECTIONS, HostileRover, HostileWorld
+from _hostile_rover import HostileRover, HostileWorld, INJECTIONS
 from _peers import disk_folder
-
 from curiosity_rosa_demo.agent.brain import Request, Surroundings
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.model_call import unicode_only

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The contenders of a benchmark as processes that are asked over pipes, in blocks.
 
 The peers get an environment of their own, .venv-peers, made at the first run: they cannot be
@@ -6,20 +14,20 @@ installed beside ROSA (see peers/requirements.txt).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 import json
 import os
+from pathlib import Path
 import selectors
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import psutil
 from _bench import ROOT
+import psutil
 
 PEERS = ROOT / 'bench/peers'
 ENVIRONMENT = ROOT / '.venv-peers'

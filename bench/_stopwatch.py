@@ -1,19 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the time of a piece of work goes, with a stopwatch around some of its functions."""
 
 from __future__ import annotations
 
-import inspect
-import threading
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+import inspect
+import threading
+import time
 from typing import Any
 
 
 class Stopwatch:
     """``seconds`` by part, without the parts within it: in the same thread, or in another one that
-    it waits for meanwhile. One piece of work at a time."""
+    it waits for meanwhile. One piece of work at a time.
+    """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -62,7 +71,8 @@ class Stopwatch:
         self, *parts: tuple[Any, str, str], stages: dict[str, tuple[Any, ...]]
     ) -> Iterator[None]:
         """Within, these attributes and the nodes of ``stages`` are timed. A part is an object, the
-        name of its attribute, and what to call it."""
+        name of its attribute, and what to call it.
+        """
         before = [(owner, name, getattr(owner, name)) for owner, name, _ in parts]
         nodes = dict(stages)
         for owner, name, part in parts:

@@ -1,5 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Turns of the agent without ROS, for the benchmarks: a model that takes no time, a world that
-answers at once."""
+answers at once.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import _bench  # noqa: F401 - the tests' folder is on the path from here on
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.runnables import Runnable
-
 from curiosity_rosa_demo.agent.brain import Request, Surroundings
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.react.desk import Desk
@@ -22,6 +26,10 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.infra.config_models import Config
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
 
 __all__ = ['TOOL', 'InstantModel', 'InstantWorld', 'instant_rosa', 'turn_of']
 
@@ -59,7 +67,8 @@ class InstantModel(BaseChatModel):
 
 class InstantWorld:
     """A SkillWorld whose facts never change and whose tools answer at once. No two results are
-    the same: else a turn would end for lack of progress. ``seen`` is called within each tool."""
+    the same: else a turn would end for lack of progress. ``seen`` is called within each tool.
+    """
 
     def __init__(self, config: Config) -> None:
         self.config = config

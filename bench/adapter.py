@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What it costs to reach the rover through the adapter, beside rclpy's default way of doing so.
 
 Round trip of a stop, interleaved in blocks. The rover is a bare node that serves /move_stop with
@@ -21,30 +29,29 @@ Run: python bench/adapter.py [calls of each kind, default 600]
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import contextlib
 import json
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
-import rclpy
 from _bench import (
-    Process,
-    Sandbox,
     cpu_percent,
     cpu_seconds,
     milliseconds,
+    Process,
     report,
+    Sandbox,
     script,
     table,
     wait_until,
 )
+from curiosity_rosa_demo.infra.ros_io import call
+import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from std_srvs.srv import Empty, Trigger
-
-from curiosity_rosa_demo.infra.ros_io import call
 
 BLOCK = 25
 WARM_UP = 30

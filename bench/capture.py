@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """/capture_and_score beside what it cannot do without: one picture's processing and one hop.
 
 Interleaved, medians in milliseconds, with pictures of 800 x 800 coming at 10 Hz and TF beside
@@ -13,20 +21,19 @@ Run: python bench/capture.py [captures, default 300]
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
+import sys
+import time
 from typing import Any
 
-import cv2
-from _bench import Sandbox, milliseconds, report, script, table, wait_until
-from curiosity_rosa_interfaces.srv import CaptureAndScore
-from image_pipeline import MIN_BRIGHTNESS, QUALITY, ground
-
+from _bench import milliseconds, report, Sandbox, script, table, wait_until
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.infra.ros_io import call
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+import cv2
+from image_pipeline import ground, MIN_BRIGHTNESS, QUALITY
 
 AIM = 1.3
 LIGHT = LightScore(score=0.5, is_good=False)

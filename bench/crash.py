@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """kill -9 at a random moment, again and again, over one task file: what was acknowledged is there.
 
 A child process (_crash_child.py) runs the SkillRunner under load: no-op tasks, tasks with
@@ -21,24 +29,23 @@ Run: python bench/crash.py [rounds, default 200] [seed]
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 import contextlib
+from dataclasses import dataclass, field
+from itertools import pairwise
 import os
+from pathlib import Path
 import random
 import selectors
 import sqlite3
+from statistics import median
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from itertools import pairwise
-from pathlib import Path
-from statistics import median
 
-from _bench import ROOT, report, table
-
-from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS, LifecycleState
+from _bench import report, ROOT, table
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
 
 CHILD = ROOT / 'bench/_crash_child.py'
 WORK_S = (0.02, 0.4)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """CPU and memory of the demo's processes at the prompt: idle, and with the camera watched.
 
 - idle: the prompt waits, the rover stands, nobody looks at anything
@@ -19,8 +27,8 @@ import json
 import sys
 from typing import Any
 
+from _bench import cpu_percent, Demo, report, Sandbox, script, table, wait_until
 import psutil
-from _bench import Demo, Sandbox, cpu_percent, report, script, table, wait_until
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import Trigger
 

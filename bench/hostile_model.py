@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A thousand turns with a model that means harm; what reached the rover, and why the rest did not.
 
 A scripted chat model draws its proposals at random (bench/_hostile_model.py): unknown tools,
@@ -20,11 +28,11 @@ Run: python bench/hostile_model.py [turns, default 1000] [seed, default 1]
 
 from __future__ import annotations
 
+from collections import Counter
 import json
 import random
 import subprocess
 import sys
-from collections import Counter
 from typing import Any
 
 from _bench import report, table

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Darkening one camera JPEG: this project's way beside its peers and its floor, in the same run.
 
 Contenders, interleaved, medians in milliseconds:
@@ -14,19 +22,18 @@ Run: python bench/image_pipeline.py [seconds per size, default 4]
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 import json
+from statistics import median
 import sys
 import time
-from collections.abc import Callable, Mapping
-from statistics import median
 from typing import Any
-
-import cv2
-import numpy as np
-import turbojpeg
 
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
+import cv2
+import numpy as np
+import turbojpeg
 
 SIZES = ((800, 800), (1920, 1080))
 QUALITY = 85

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Milliseconds of a drawing of the page, and how large it is.
 
 Each drawing of the largest scene that it takes: a map with a trail of 2,000 points, as it is
@@ -14,17 +22,16 @@ Run: python bench/page_render.py [rounds, default 200]
 
 from __future__ import annotations
 
-import math
-import random
-import sys
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+import math
+import random
 from statistics import median
+import sys
+import time
 from xml.etree import ElementTree
 
 from _bench import quantile, report, table
-
 from curiosity_rosa_demo.agent.page import timeline
 from curiosity_rosa_demo.agent.page.decision_strip import decision_strip
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """How long a stop takes through the HTTP server while 20 pages are open.
 
 The server of the agent with the page, before a robot in memory that moves all the time; another
@@ -15,6 +23,8 @@ Run: python bench/page_stop.py [stops, default 300]
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 import http.client
 import math
 import os
@@ -23,14 +33,12 @@ import subprocess
 import sys
 import threading
 import time
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
+import uuid
 
+from _bench import cpu_percent, milliseconds, report, ROOT, table
 import socketio
-from _bench import ROOT, cpu_percent, milliseconds, report, table
 
 sys.path.insert(0, str(ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/unit'))
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """CPU time of a simulated year of minute ticks for both worlds, and where it goes.
 
 A kernel's twin carries out what the policy begins, and the rules of the world are checked at every
@@ -16,22 +24,21 @@ Run: python bench/policy_year.py [days, default 365]
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, field
 import random
 import sys
 import time
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from _bench import report, table
-from py_trees.behaviours import Failure
-from py_trees.composites import Selector
-
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.policy import Tick
 from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.suggestion import Situation
 from curiosity_rosa_demo.infra.config_world import WorldView
-from policy_world import COMPANION, ROVER, SETTINGS, Life, instant, world_of
+from policy_world import COMPANION, instant, Life, ROVER, SETTINGS, world_of
+from py_trees.behaviours import Failure
+from py_trees.composites import Selector
 
 AIM_S = 60.0
 BLOCK = 1440  # ticks of ours, then as many of the floor

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Milliseconds of a tool step of our loop beside ROSA's own AgentExecutor, and where they go.
 
 A model that takes no time calls a tool without arguments 20 times, then answers; the world answers
@@ -21,28 +29,25 @@ Run: python bench/react_overhead.py [rounds, default 15]
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable
 import os
+from pathlib import Path
 import sqlite3
 import sys
 import time
-import uuid
-from collections import defaultdict
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+import uuid
 
 from _bench import quantile, report, table
 from _peers import disk_folder
 from _stopwatch import Stopwatch
-from _turns import TOOL, InstantModel, InstantWorld, instant_rosa, turn_of
-from langchain_core.agents import AgentAction
-from rosa import ROSA
-
+from _turns import instant_rosa, InstantModel, InstantWorld, TOOL, turn_of
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.react import graph, loop, react_decide
 from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
 from curiosity_rosa_demo.agent.react.course import decide_tool
-from curiosity_rosa_demo.agent.react.record import StepCache, entry
+from curiosity_rosa_demo.agent.react.record import entry, StepCache
 from curiosity_rosa_demo.agent.react.saver import TurnSaver
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -51,6 +56,8 @@ from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools
+from langchain_core.agents import AgentAction
+from rosa import ROSA
 
 AIM = 1.5
 STEPS = 20

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """kill -9 at random moments of :demo: each goes on by itself and succeeds, nothing is repeated.
 
 The real demo in a domain of its own: scripts/run_demo.sh with the rover's time at 8 times the
@@ -21,6 +29,10 @@ Run: python bench/resume.py [kills, default 100] [seed] [side by side, default 2
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import pairwise
 import json
 import os
 import random
@@ -30,24 +42,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing
-from itertools import pairwise
 from typing import Any
 
-from _bench import ROOT, Sandbox, report, table, wait_until
+from _bench import report, ROOT, Sandbox, table, wait_until
 
 sys.path.insert(0, str(ROOT / 'standalone/test'))
-
-from demo_bench import ODOMETRY, Bench, Run
-from nav_msgs.msg import Odometry
 
 from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
 from curiosity_rosa_demo.agent.react.record import INTERRUPTED, result_of
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from demo_bench import Bench, ODOMETRY, Run
+from nav_msgs.msg import Odometry
 
 OPTIONS = ('--speed', '8', '--stand-in', 'initial_x=-12.0')
 AGENT = 'agent_node'

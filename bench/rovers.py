@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What each further rover costs: memory and CPU of one, two and three of them, and their demos.
 
 - idle: all consoles wait, the rovers stand
@@ -19,12 +27,12 @@ import json
 import subprocess
 import sys
 import time
-import urllib.request
 from typing import Any
+import urllib.request
 
-import psutil
-from _bench import ROOT, Demo, Sandbox, cpu_percent, report, table, wait_until
+from _bench import cpu_percent, Demo, report, ROOT, Sandbox, table, wait_until
 from nav_msgs.msg import Odometry
+import psutil
 
 ODOMETRY = 'model/curiosity_mars_rover/odometry'
 DEMO_SPEED = '3'

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """From scripts/run_demo.sh to the prompt, all nodes up, beside ``python -c 'import rosa'``.
 
 Interleaved runs; the check that nothing needs to be set up is counted in. The script runs in a
@@ -13,13 +21,13 @@ Run: python bench/startup.py [runs, default 5]
 
 from __future__ import annotations
 
+from collections import defaultdict
+from statistics import median
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from statistics import median
 
-from _bench import ROOT, Demo, Sandbox, report, table
+from _bench import Demo, report, ROOT, Sandbox, table
 
 AIM = 1.5
 STATUS = '; mast '  # the rover's pose and mast, by way of the adapter: everything works

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """From the line ``:stop`` on the agent's standard input to the rover's /move_stop callback.
 
 All nodes are up; the agent is on pipes and its model is an OpenAI client whose every call hangs
@@ -20,23 +28,22 @@ Run: python bench/stop_latency.py [rounds, default 200]
 
 from __future__ import annotations
 
+from collections import Counter
 import contextlib
 import json
+from pathlib import Path
 import re
 import sqlite3
 import subprocess
 import sys
 import time
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
-from _bench import Process, Sandbox, milliseconds, report, script, table, wait_until
-from adapter import FORWARDER, OUR_ROVER, default_way, our_way
-from std_srvs.srv import Empty, Trigger
-
+from _bench import milliseconds, Process, report, Sandbox, script, table, wait_until
+from adapter import default_way, FORWARDER, OUR_ROVER, our_way
 from chat_server import ChatServer, Hang
 from harness import PREFIXES
+from std_srvs.srv import Empty, Trigger
 
 AIM = 3.0
 LATEST_S = 2.0

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Durable tasks a second, beside huey and DBOS; the cost of a scheduling decision; an idle runner.
 
 No-op tasks from submit to COMPLETED, every contender a process of its own, interleaved in blocks,
@@ -35,19 +43,18 @@ Run: python bench/tasks.py [rounds, default 8]
 
 from __future__ import annotations
 
+from collections import defaultdict
+from contextlib import ExitStack
+from itertools import count
 import math
+from pathlib import Path
 import random
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from contextlib import ExitStack
-from itertools import count
-from pathlib import Path
 
 from _bench import cpu_percent, quantile, report, table
 from _peers import Contender, disk_folder, peers_python
-
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 
 AIM = 2.0

@@ -1,5 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Exits with 0 as soon as every node of nodes.yaml that is to run has spoken on the diagnostics
-topic; with 1, and the names of the silent ones, when that takes longer than WAIT_S seconds."""
+topic; with 1, and the names of the silent ones, when that takes longer than WAIT_S seconds.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +16,10 @@ import os
 import sys
 import time
 
-import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.node import Node
-
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
+from diagnostic_msgs.msg import DiagnosticArray
+import rclpy
+from rclpy.node import Node
 
 WAIT_S = 10.0  # for discovery; then each speaks once a second
 

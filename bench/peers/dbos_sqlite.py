@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """DBOS with its system database in SQLite, one process, no queue between: start, get the result.
 
 It is told to export nothing and has no conductor. Two commits a workflow: begun, and its result.
@@ -6,14 +14,14 @@ Run by bench/tasks.py in the peers' environment as: python dbos_sqlite.py FOLDER
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
+import sys
 from typing import Any
 
-import sqlalchemy
 from _serve import pragmas, serve
 from dbos import DBOS
+import sqlalchemy
 
 connections: list[tuple[str, int]] = []
 

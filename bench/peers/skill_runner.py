@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Our SkillRunner, as an application uses it. Each of its tasks needs the same resource, so that
 they run one after the other; with ``none`` as second argument they need nothing.
 
@@ -7,16 +15,15 @@ Run by bench/tasks.py as: python skill_runner.py FOLDER base|none
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-import sys
-import threading
 from collections.abc import Callable, Coroutine
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+import sqlite3
+import sys
+import threading
 from typing import Any
 
 from _serve import pragmas, serve
-
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 
 path = Path(sys.argv[1], 'tasks.db')

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The floor: bare sqlite3, one durable commit for each of the three states of a task.
 
 Run by bench/tasks.py as: python sqlite_floor.py FOLDER
@@ -5,12 +13,12 @@ Run by bench/tasks.py as: python sqlite_floor.py FOLDER
 
 from __future__ import annotations
 
-import sqlite3
-import sys
-import uuid
 from collections.abc import Callable
 from pathlib import Path
+import sqlite3
+import sys
 from typing import Any
+import uuid
 
 from _serve import pragmas, serve
 

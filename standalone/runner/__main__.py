@@ -1,22 +1,31 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """scripts/run_demo.sh: rover and nodes behind, the agent's console in front."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 import fcntl
 import os
+from pathlib import Path
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import Config
-from runner.demo import ROOT, Demo
+
+from runner.demo import Demo, ROOT
 from runner.discovery import discovery_server
 from runner.options import parse
-from runner.plan import Options, of_each
+from runner.plan import of_each, Options
 from runner.rovers import Rovers
 
 

@@ -1,15 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The agent of one rover in front, again after each crash."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 import json
 import signal
 import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 FINAL = (0, 1, 2, 130, 143)  # the agent's own exit statuses; anything else is a crash
@@ -29,7 +37,8 @@ class Streams:
 
 class Agent:
     """``command`` is that of the process, given how the one before it ended. ``commands``: it
-    has some to carry out, and is not started again."""
+    has some to carry out, and is not started again.
+    """
 
     def __init__(
         self,

@@ -1,16 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One rover: its nodes behind, its agent in front."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from pathlib import Path
+import sys
 
 from curiosity_rosa_demo.infra.config_models import NodeSpec
+
 from runner.agent import Agent, Streams
-from runner.plan import Options, agent, background
-from runner.supervision import Supervisor, die_with_parent
+from runner.plan import agent, background, Options
+from runner.supervision import die_with_parent, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(sys.prefix).parent  # the workspaces' builds stand beside the environment
@@ -19,7 +28,8 @@ OWN_STREAMS = Streams()
 
 class Demo:
     """``folder`` takes the logs. What is wrong with the options is said before anything starts:
-    raises ConfigError and FileNotFoundError."""
+    raises ConfigError and FileNotFoundError.
+    """
 
     def __init__(
         self,
@@ -47,7 +57,8 @@ class Demo:
 
     def run(self) -> int:
         """Until the agent ends; its exit status. The thread that calls this must live until then:
-        the processes die with it. Raises OSError."""
+        the processes die with it. Raises OSError.
+        """
         supervisor = Supervisor(
             self._planned, self._folder, tell=self.tell, keep_open=(self._lock,)
         )

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The command line of scripts/run_demo.sh, checked before anything starts."""
 
 from __future__ import annotations
@@ -7,9 +15,9 @@ import os
 import re
 from typing import Any, NoReturn
 
+from curiosity_stand_in.settings import checked, PARAMETERS
 import yaml
 
-from curiosity_stand_in.settings import PARAMETERS, checked
 from runner.plan import Options
 
 OURS = ('time_scale', 'publish_clock')  # set by --speed

@@ -1,5 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """supervisord, without its waits: programs start at once, and signals and exits are seen within a
-tenth of a second instead of a second."""
+tenth of a second instead of a second.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +16,7 @@ import contextlib
 import sys
 
 from supervisor.options import ServerOptions
-from supervisor.supervisord import Supervisor, asyncore
+from supervisor.supervisord import asyncore, Supervisor
 
 POLL_S = 0.1
 

@@ -1,18 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Several rovers at once: lines go to all or to one, and come from each with its name before."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import json
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TextIO
 
 from curiosity_rosa_demo.agent.options import READY
-from runner.agent import Streams, failed
+
+from runner.agent import failed, Streams
 
 READY_S = 120.0  # one that is not ready by then holds up the others no longer
 LONGEST_LINE = 4096  # bytes: what a pipe takes whole or not at all (PIPE_BUF)
@@ -116,7 +125,8 @@ class Rovers:
 
     def run(self, demos: Sequence[Runs], *, commands: bool) -> int:
         """Until all have ended; 0 when all succeeded. ``commands``: they have some to carry out,
-        and one JSON object is printed at the end. Without, standard input is theirs."""
+        and one JSON object is printed at the end. Without, standard input is theirs.
+        """
         self._demos = list(demos)
         for signum in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, self.end)
@@ -158,7 +168,8 @@ class Rovers:
 
     def _read_lines(self) -> None:
         """Of standard input, by its descriptor: a blocked reader of sys.stdin would be in the way
-        of our own end."""
+        of our own end.
+        """
         rest = b''
         while True:
             try:

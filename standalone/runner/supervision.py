@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """supervisord over the background nodes: restart on crash, a log each, gone when we are gone.
 
 Whoever dies takes its children along by the kernel's parent-death signal (setpriv --pdeathsig):
@@ -7,17 +15,18 @@ TERM, so that the adapter can still stop the rover.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 import re
 import shlex
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from pathlib import Path
 from typing import IO
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+
 from runner.plan import PlannedProcess
 
 PROCESS_MANAGER = Path(__file__).with_name('process_manager.py')

@@ -1,11 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Compose files as docker compose reads them, as far as ours need it: variables, and one file on
-top of another (https://github.com/compose-spec/compose-spec/blob/main/13-merge.md)."""
+top of another (https://github.com/compose-spec/compose-spec/blob/main/13-merge.md).
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
+import re
 from typing import Any
 
 import yaml

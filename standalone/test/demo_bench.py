@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """scripts/run_demo.sh as a test sees it: in a domain of its own, read, and looked after."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 import os
 import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from typing import Any
 
+from harness import ROOT, Sandbox, wait_until
+from nav_msgs.msg import Odometry
 import pexpect
 import psutil
-from nav_msgs.msg import Odometry
-
-from harness import ROOT, Sandbox, wait_until
 
 SCRIPT = str(ROOT / 'scripts/run_demo.sh')
 READY_S, END_S = 60.0, 30.0  # with the machine's cores busy elsewhere
@@ -176,7 +183,8 @@ class Bench:
 
     def stands(self, timeout_s: float) -> None:
         """Wait until the rover stands still, and has done so for a second: a driver that repeats
-        its last Twist stops for a moment between."""
+        its last Twist stops for a moment between.
+        """
         still_s = 0.0
 
         def still() -> bool:

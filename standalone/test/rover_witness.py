@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the rover itself tells of how it drove: whatever the nodes claim, these rules must hold."""
 
 from __future__ import annotations
 
 import bisect
 
-from nav_msgs.msg import Odometry
-from sensor_msgs.msg import JointState
-
 from adapter_world import in_motion, mast_of, near
 from curiosity_rosa_demo.adapter.mast import CLOSED_P, CLOSED_TURN
 from harness import Sandbox
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
 
 LEASH_S = 30.0  # motion.max_duration_s
 SLACK_S = 1.0  # a stop's own time

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A rover that lives a shortened day by itself, and a companion whose model suggests."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timezone
 from pathlib import Path
+import re
 from typing import Any
 
-import pytest
-import yaml
+from chat_server import Call, ChatServer, Reply, Say
 from demo_bench import Bench, plain
+import pytest
 from rover_parameters import turn
 from rover_witness import Witness
-
-from chat_server import Call, ChatServer, Reply, Say
+import yaml
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(300)]
 DAY_MIN, DAY_S = 1440, 200.0

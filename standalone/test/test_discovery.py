@@ -1,14 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What keeps a discovery server from being started, in words; that it works: test_rovers_e2e."""
 
 from __future__ import annotations
 
 import os
-import socket
 from pathlib import Path
+import socket
 
 import pytest
-
-from runner.discovery import ADDRESS, FIRST_PORT, VARIABLE, discovery_server
+from runner.discovery import ADDRESS, discovery_server, FIRST_PORT, VARIABLE
 
 
 def refusal(folder: Path, domain: int = 0) -> str:

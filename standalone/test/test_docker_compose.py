@@ -1,16 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """docker/compose.override.yaml on top of a file like the Curiosity demo's."""
 
 from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 import re
 import subprocess
-from pathlib import Path
 from typing import Any
 
-import pytest
 from compose_files import load, merge
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 OVERRIDE = ROOT / 'docker/compose.override.yaml'

@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """docker/health.py: whether the container is well."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+import os
 from pathlib import Path
+import subprocess
+import sys
 
-import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-
 from harness import Sandbox
+import pytest
 
 pytestmark = pytest.mark.ros
 HEALTH = Path(__file__).resolve().parents[2] / 'docker/health.py'

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The scripts around the containers, with stand-ins for docker, ros2 and the overlay."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import os
+from pathlib import Path
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from harness import wait_until
 import psutil
 import pytest
-
-from harness import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 # A child that writes what it hears into the file that all of them share, and ends a moment later.

@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """An agent without a console, beside the rover: by HTTP, by the action, and to its end."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
+import signal
 from typing import Any
 
-import httpx
-import pytest
 from curiosity_rosa_interfaces.action import RunTask
 from curiosity_rosa_interfaces.srv import CaptureAndScore
-from demo_bench import READY_S, Bench
+from demo_bench import Bench, READY_S
+from harness import PREFIXES, Process, wait_until
+import httpx
+import pytest
 from rclpy.action import ActionClient
 from std_srvs.srv import Trigger
-
-from harness import PREFIXES, Process, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 ORDERS = 'agent: headless; orders come '

@@ -1,23 +1,30 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The HTTP API of a whole running demo: what a script sees and does with it."""
 
 from __future__ import annotations
 
+from contextlib import closing
 import json
 import os
+from pathlib import Path
 import re
 import socket
 import threading
 import time
-from contextlib import closing
-from pathlib import Path
 
-import httpx
-import pytest
 from demo_bench import Bench
 from geometry_msgs.msg import Twist
-from http_client import Api, drives
-
 from harness import wait_until
+from http_client import Api, drives
+import httpx
+import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A real OpenAI-compatible server drives the demo, and fails in every way at every step."""
 
 from __future__ import annotations
@@ -6,13 +14,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from demo_bench import Bench, Run, wait_until
-from rover_witness import Witness
-
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Reply, Say
 from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from demo_bench import Bench, Run, wait_until
 from harness import Sandbox
+import pytest
+from rover_witness import Witness
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 KEY = 'sk-this-is-nobodys-key'

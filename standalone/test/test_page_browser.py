@@ -1,27 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The page in a headless Chromium, before a robot in memory. PAGE_IMAGES names the folder for what
-each state looks like: docs/images, when the pictures of the documents are to be new."""
+each state looks like: docs/images, when the pictures of the documents are to be new.
+"""
 
 from __future__ import annotations
 
-import http.client
-import os
-import socket
-import time
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
+import http.client
+import os
 from pathlib import Path
+import socket
+import time
 from typing import Any
-
-import pytest
-from playwright.sync_api import (
-    Browser,
-    BrowserContext,
-    ConsoleMessage,
-    Page,
-    Request,
-    expect,
-    sync_playwright,
-)
 
 from curiosity_rosa_demo.agent.http.robot import Health
 from curiosity_rosa_demo.agent.http.server import create_app
@@ -39,6 +37,16 @@ from curiosity_rosa_demo.domain.brain import (
 )
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from fake_robot import CONFIG, FakeRobot
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    expect,
+    Page,
+    Request,
+    sync_playwright,
+)
+import pytest
 
 # It has the machine for itself, as what starts the whole product does.
 pytestmark = pytest.mark.e2e

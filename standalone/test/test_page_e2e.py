@@ -1,18 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The page before the whole running demo. What it does in every state stands in
-test_page_browser.py."""
+test_page_browser.py.
+"""
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Iterator
+import os
 from pathlib import Path
+import socket
 
-import pytest
 from demo_bench import Bench
 from geometry_msgs.msg import Twist
 from http_client import Api
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import expect, Page, sync_playwright
+import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 

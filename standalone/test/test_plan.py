@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Which processes the demo consists of, and the options that shape them."""
 
 from __future__ import annotations
@@ -6,14 +14,13 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import NodeSpec
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 from runner.options import parse
-from runner.plan import Options, agent, background, of_each
+from runner.plan import agent, background, of_each, Options
 
 ROOT = Path(__file__).resolve().parents[2]
 NODES = load_config().nodes.nodes

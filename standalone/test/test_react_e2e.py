@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The loop with real processes: approvals by hand, plans from files, and the plug pulled."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
+import math
 from pathlib import Path
-
-import pytest
-from demo_bench import ROOT, Bench, Run, Terminal, plain, wait_until
-from rover_witness import Witness
-from std_msgs.msg import String
+import re
 
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from demo_bench import Bench, plain, ROOT, Run, Terminal, wait_until
+import pytest
+from rover_witness import Witness
+from std_msgs.msg import String
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 MOTIONS = ['move_forward', 'turn_left', 'turn_right']

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Several agents behind one pair of streams, with harmless children in their place."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import json
 import os
+from pathlib import Path
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from curiosity_rosa_demo.agent.options import READY
 from harness import ROOT, wait_until
+import pytest
 
 pytestmark = pytest.mark.timeout(60)
 

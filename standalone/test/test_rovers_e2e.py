@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Several rovers of one scripts/run_demo.sh, each with its overlay."""
 
 from __future__ import annotations
 
+from functools import partial
 import json
 import math
 import os
+from pathlib import Path
 import signal
 import subprocess
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-import pytest
-from demo_bench import ODOMETRY, Bench, wait_until
-from nav_msgs.msg import Odometry
-
+from demo_bench import Bench, ODOMETRY, wait_until
 from harness import Sandbox
+from nav_msgs.msg import Odometry
+import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 NODES = {

@@ -1,22 +1,29 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """scripts/run_demo.sh for scripts: commands, pipes, bad input, kills."""
 
 from __future__ import annotations
 
+from functools import partial
 import json
 import math
 import os
+from pathlib import Path
 import signal
 import subprocess
-from functools import partial
-from pathlib import Path
-
-import pytest
-from demo_bench import SCRIPT, Bench, Run, wait_until
-from PIL import Image
-from rover_witness import Witness
 
 from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from demo_bench import Bench, Run, SCRIPT, wait_until
 from harness import Sandbox
+from PIL import Image
+import pytest
+from rover_witness import Witness
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 KEYS = {'ok', 'answer', 'score', 'image', 'trace'}
@@ -231,7 +238,8 @@ def drives_or_gave_up(bench: Bench, run: Run, ended: int) -> bool:
 
 def drive_in_the_demo(bench: Bench, run: Run) -> None:
     """Have the demo come to the point where it drives. A simulator that was just started again may
-    have no picture yet, so that a turn ends early: such a turn is asked for again."""
+    have no picture yet, so that a turn ends early: such a turn is asked for again.
+    """
     for _ in range(3):
         ended = run.output().count(GAVE_UP)
         run.send(':demo')
@@ -243,14 +251,16 @@ def drive_in_the_demo(bench: Bench, run: Run) -> None:
 
 def answered_or_waits(run: Run, answers: int, waited: int) -> bool:
     """After a restart of what knows the mast, a rover that takes its time to stop may be seen
-    driving with one that is not known to be closed: then all waits for the operator."""
+    driving with one that is not known to be closed: then all waits for the operator.
+    """
     text = run.output()
     return text.count(STATUS) >= answers or text.count(WAITS) > waited
 
 
 def drive_again(run: Run) -> None:
     """A rover that was just started again may not tell its joints yet; nothing else is a reason
-    not to drive."""
+    not to drive.
+    """
     drove, refused = '[RESULT] move_forward: duration_s 1.0', '[ERROR] move_forward'
     for tries in range(1, 6):
         run.send(':mast_close', ':forward 1')

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """An action client before the whole product: what it starts, cancels, and is told at the end."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
+import signal
 from typing import Any
 
-import pytest
 from action_msgs.msg import GoalStatus
-from curiosity_rosa_interfaces.action import RunTask
-from demo_bench import READY_S, Bench
-from diagnostic_msgs.msg import DiagnosticArray
-
 from curiosity_rosa_demo.agent.run_task_server import CANCELLED, LEFT
+from curiosity_rosa_interfaces.action import RunTask
+from demo_bench import Bench, READY_S
+from diagnostic_msgs.msg import DiagnosticArray
 from harness import wait_until
+import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')

@@ -1,26 +1,33 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The process manager, with harmless children in place of the nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import os
+from pathlib import Path
 import re
 import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
-
-import psutil
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from supervisor.options import UnhosedConfigParser
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from harness import wait_until
+from hypothesis import given
+from hypothesis import strategies as st
+import psutil
+import pytest
 from runner.plan import PlannedProcess
-from runner.supervision import Supervisor, die_with_parent, news, supervisord_config
+from runner.supervision import die_with_parent, news, Supervisor, supervisord_config
+from supervisor.options import UnhosedConfigParser
 
 # Notes its start and, when it is told to end, its end; ignores nothing.
 CHILD = """

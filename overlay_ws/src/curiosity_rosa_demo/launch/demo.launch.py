@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The overlay's nodes beside a Curiosity demo that runs already. The list of nodes is nodes.yaml.
 
 ros2 launch gives a node no standard input: agent:=terminal opens the console in an xterm,
@@ -7,11 +15,15 @@ agent:=headless starts one that is reached by HTTP and the action, and with agen
 
 from __future__ import annotations
 
-import shutil
-import signal
 from collections.abc import Iterator
 from pathlib import Path
+import shutil
+import signal
 
+from curiosity_rosa_demo.infra.config_base import ros_name
+from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_models import Config, NodeSpec
+from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     EmitEvent,
@@ -20,16 +32,11 @@ from launch.actions import (
     TimerAction,
 )
 from launch.event_handlers import OnProcessExit, OnProcessStart, OnShutdown
-from launch.events import Shutdown, matches_action
+from launch.events import matches_action, Shutdown
 from launch.events.process import ProcessExited, ProcessStarted, SignalProcess
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from curiosity_rosa_demo.infra.config_base import ros_name
-from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.config_models import Config, NodeSpec
-from launch import LaunchContext, LaunchDescription
 
 AGENT = 'agent'
 ARGUMENTS = {
@@ -68,7 +75,8 @@ def _begin(context: LaunchContext) -> list[object]:
 
 class Overlay:
     """Starts the nodes, and ends them one after the other, the last of nodes.yaml first: the agent
-    while the others still answer it, the adapter when nobody is left who could move the rover."""
+    while the others still answer it, the adapter when nobody is left who could move the rover.
+    """
 
     def __init__(self, context: LaunchContext) -> None:
         """Raises ConfigError and ValueError."""

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The adapter in front of the stand-in rover, both as processes, and what was seen of them."""
 
 from __future__ import annotations
@@ -7,13 +15,12 @@ import sys
 from typing import Any
 
 from geometry_msgs.msg import Twist
+from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-
-from harness import Process, Sandbox, wait_until
 
 MOVES = ('move_forward', 'turn_left', 'turn_right')
 MASTS = ('mast_open', 'mast_close', 'mast_rotate')

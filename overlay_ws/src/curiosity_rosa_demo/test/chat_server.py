@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A server of OpenAI's chat-completions protocol that answers by a script, whole or as a stream.
 
 It listens on a free port of 127.0.0.1, keeps every request, and nothing in it outlives ``close``.
@@ -5,12 +13,12 @@ It listens on a free port of 127.0.0.1, keeps every request, and nothing in it o
 
 from __future__ import annotations
 
-import json
-import sys
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import json
+import sys
+import threading
 from typing import Any
 
 LONGEST_HANG_S = 30.0

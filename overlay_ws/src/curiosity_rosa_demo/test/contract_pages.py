@@ -1,14 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The tables of docs/contracts.md and docs/configuration.md, made from the running system and from
-the code. ``scripts/contracts.sh`` writes them anew."""
+the code. ``scripts/contracts.sh`` writes them anew.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
+import sys
 from typing import Any
 
-from contract_run import PATIENCE_S, ContractRun
+from contract_run import ContractRun, PATIENCE_S
 from contract_tables import contracts, table
 from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.config_world import WorldView

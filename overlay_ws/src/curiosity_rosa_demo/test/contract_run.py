@@ -1,21 +1,29 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One run of the whole product in which everything that it ever offers or uses shows up: each
 process in the enclave of the SROS2 policies, with simulated time, a recording, captures and
-somebody who looks through the camera."""
+somebody who looks through the camera.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 import json
 import socket
-import urllib.request
-from contextlib import suppress
 from typing import Any
-
-from diagnostic_msgs.msg import DiagnosticArray
-from std_srvs.srv import Trigger
+import urllib.request
 
 from curiosity_rosa_demo.infra.config_models import Topics
+from diagnostic_msgs.msg import DiagnosticArray
 from harness import PREFIXES, Sandbox, wait_until
-from ros_graph import Graph, Parameter, Use, parameters
+from ros_graph import Graph, Parameter, parameters, Use
+from std_srvs.srv import Trigger
 
 ENCLAVES = '/curiosity_rosa'
 ROVER = f'{ENCLAVES}/rover'
@@ -55,7 +63,8 @@ class ContractRun:
 
     def show_all(self) -> None:
         """Have captures made and the camera looked through, until all who listen for a while
-        were seen to do so."""
+        were seen to do so.
+        """
         images = self._topics.images
         camera, picture = images.input_compressed, images.output_capture_compressed
         passing = {

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A ROS domain of its own for one test: real processes on one side, one client node on the other.
 
 Every wait is bounded and says what it waited for; only what the test started is killed.
@@ -5,25 +13,24 @@ Every wait is bounded and says what it waited for; only what the test started is
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 import fcntl
 import json
 import os
+from pathlib import Path
 import signal
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-import rclpy
 from ament_index_python.packages import get_packages_with_prefixes
+from curiosity_rosa_demo.infra.ros_io import call, SpinThread
+import rclpy
 from rclpy.action import ActionClient
 from rclpy.node import Node
-
-from curiosity_rosa_demo.infra.ros_io import SpinThread, call
 
 ROOT = Path(__file__).resolve().parents[4]
 PREFIXES = {name: Path(prefix) for name, prefix in get_packages_with_prefixes().items()}
@@ -182,9 +189,8 @@ class Sandbox:
 
         The page's port is any that is free: other agents may run on this machine.
         """
-        import yaml
-
         from curiosity_rosa_demo.infra.config_loader import FILES, shipped_config_dir
+        import yaml
 
         agent = changes.get('agent', {})
         changes = {**changes, 'agent': {**agent, 'http': {'port': 0, **agent.get('http', {})}}}
@@ -214,7 +220,8 @@ def _udp_sockets() -> set[str]:
 def _own_domain() -> tuple[int, Any]:
     """A domain id and the lock that holds it; below 102, so that ports are not ephemeral ones."""
     for domain in range(20, 101):
-        lock = open(Path(tempfile.gettempdir(), f'curiosity-test-domain-{domain}.lock'), 'w')  # noqa: SIM115
+        path = Path(tempfile.gettempdir(), f'curiosity-test-domain-{domain}.lock')
+        lock = open(path, 'w')  # noqa: SIM115
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

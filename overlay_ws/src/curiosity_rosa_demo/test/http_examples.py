@@ -1,13 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The examples of docs/http.md, run by bash and curl as they stand there."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import json
 import os
+from pathlib import Path
 import re
 import subprocess
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from harness import ROOT
@@ -36,7 +44,8 @@ class Example:
 
     def run(self, folder: Path, **names: str) -> str:
         """Its output, with ``names`` as the variables; ``folder`` takes what it writes. Fails when
-        curl does, also by an error of the server."""
+        curl does, also by an error of the server.
+        """
         shim = folder / 'bin/curl'
         shim.parent.mkdir(exist_ok=True)
         shim.write_text(CURL)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rules that hold at every tick of a policy, written down once more, from the world view."""
 
 from __future__ import annotations
@@ -9,7 +17,7 @@ from curiosity_rosa_demo.agent.policy.events import ActionEnded, ActionStarted, 
 from curiosity_rosa_demo.agent.policy.policy import Tick
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.infra.config_world import DAYS, ActivityConfig
+from curiosity_rosa_demo.infra.config_world import ActivityConfig, DAYS
 from policy_twins import TaskTwin
 
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a policy deals with: a kernel that carries out its commands, and a model that it asks."""
 
 from __future__ import annotations
@@ -27,7 +35,8 @@ WORK_S = 90.0  # how long the work of an activity takes, unless a test says othe
 @dataclass
 class Job:
     """One task of the twin. ``left_s``: of its work; ``minutes``: it lasts so long from when it
-    first runs, whether paused or not."""
+    first runs, whether paused or not.
+    """
 
     ongoing: Ongoing
     left_s: float = 0.0
@@ -39,7 +48,8 @@ class Job:
 
 class TaskTwin:
     """Carries out commands as the kernel would. ``work_s`` says for an activity how many seconds
-    its work takes; negative: it fails after so long."""
+    its work takes; negative: it fails after so long.
+    """
 
     def __init__(self, world: World, work_s: Callable[[str], float] = lambda name: WORK_S) -> None:
         self.world, self.work_s = world, work_s
@@ -142,7 +152,8 @@ class TaskTwin:
 
 class ModelTwin:
     """A model behind the real provider. ``say`` answers a situation or raises; while ``silent``
-    its answers are held back until ``speak``."""
+    its answers are held back until ``speak``.
+    """
 
     def __init__(
         self, say: Callable[[Situation], PolicyAction], settings: PolicyConfig = SETTINGS

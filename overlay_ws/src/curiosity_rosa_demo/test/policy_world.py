@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A policy's life with an owned clock, in which the rules of policy_rules are checked."""
 
 from __future__ import annotations
@@ -18,7 +26,7 @@ from curiosity_rosa_demo.infra.config_models import PolicyConfig
 from curiosity_rosa_demo.infra.config_world import WorldView
 from curiosity_rosa_demo.infra.time_zone import time_zone
 from policy_rules import Rules
-from policy_twins import SETTINGS, WORK_S, TaskTwin
+from policy_twins import SETTINGS, TaskTwin, WORK_S
 
 ROVER = load_world('world_view', shipped_config_dir())
 COMPANION = load_world('companion', shipped_config_dir())
@@ -141,7 +149,8 @@ def live(
     messages: Callable[[float], Sequence[str]] | None = None,
 ) -> Life:
     """So many days of ticks, each when the scheduler says that it is due. ``messages`` says what
-    arrives at an instant. Raises AssertionError when a rule is broken."""
+    arrives at an instant. Raises AssertionError when a rule is broken.
+    """
     life = Life(world, instant(begins, world), settings=settings, provider=provider, keep=0)
     scheduler = TickScheduler(settings.tick_s, world.zone)
     scheduler.resume(life.at)

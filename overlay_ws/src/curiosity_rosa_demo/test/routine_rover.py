@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A rover in pure Python that answers tool calls as the adapter does, and turns through the model.
 
 Only what the routine's tests need: an arc-driving rover, its mast, the light, and faults.
@@ -5,19 +13,10 @@ Only what the routine's tests need: an arc-driving rover, its mast, the light, a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+import math
 from typing import Any
-
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langchain_core.tools import StructuredTool
 
 from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
 from curiosity_rosa_demo.domain.models import (
@@ -28,6 +27,14 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 from curiosity_rosa_demo.domain.serde import to_json
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.tools import StructuredTool
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 COSTS = {

@@ -1,8 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Values of the domain for property tests."""
 
 from __future__ import annotations
-
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.domain.models import (
     CaptureResult,
@@ -15,6 +21,7 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
 )
+from hypothesis import strategies as st
 
 text = st.text(st.characters(exclude_categories=['Cs']), max_size=30)
 names = st.text(st.characters(exclude_categories=['Cs']), min_size=1, max_size=30)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """demo.launch.py under launch_testing, beside the stand-in, in a ROS domain of its own.
 
 The tests of a class run in the order of their names; the last one leaves the rover driving.
@@ -6,34 +14,33 @@ The tests of a class run in the order of their names; the last one leaves the ro
 from __future__ import annotations
 
 import atexit
-import os
-import signal
-import unittest
 from collections.abc import Callable
 from contextlib import ExitStack
+import os
 from pathlib import Path
+import signal
 from typing import Any
+import unittest
 
-import launch_testing
-import launch_testing.actions
-import launch_testing.asserts
-import pytest
 from action_msgs.msg import GoalStatus
 from ament_index_python.packages import get_package_prefix
+from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.trace.trace_codec import decode
 from curiosity_rosa_interfaces.action import RunTask
 from curiosity_rosa_interfaces.srv import CaptureAndScore
+from harness import Sandbox, wait_until
+from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription, RegisterEventHandler, SetEnvironmentVariable
 from launch.event_handlers import OnProcessExit, OnProcessStart
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+import launch_testing
+import launch_testing.actions
+import launch_testing.asserts
 from nav_msgs.msg import Odometry
+import pytest
 from rclpy.action import ActionClient
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-
-from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.trace.trace_codec import decode
-from harness import Sandbox, wait_until
-from launch import LaunchDescription
 
 LAUNCH_FILE = Path(__file__).parents[1] / 'launch/demo.launch.py'
 STAND_IN = ('curiosity_stand_in', 'stand_in_node')

@@ -8,8 +8,8 @@
 
 from pathlib import Path
 
-import pytest
 from ament_flake8.main import main_with_errors
+import pytest
 
 RULES = Path(__file__).with_name('ament_flake8.ini')
 

@@ -9,8 +9,8 @@
 from configparser import ConfigParser
 from pathlib import Path
 
-import pytest
 from ament_pep257.main import main
+import pytest
 
 RULES = Path(__file__).with_name('ament_flake8.ini')
 

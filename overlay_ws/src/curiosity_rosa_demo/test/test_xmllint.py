@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-import pytest
 from ament_xmllint.main import main
+import pytest
 
 
 @pytest.mark.xmllint

@@ -1,23 +1,31 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Every key of the YAML contracts, with what it may be, as rows of a table. Read off the models
 that load the files, the files that ship, and their comments; nothing is written here a second
-time."""
+time.
+"""
 
 from __future__ import annotations
 
-import enum
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+import enum
+import json
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
 
 import annotated_types
-import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator
-
 from curiosity_rosa_demo.domain import models
 from curiosity_rosa_demo.infra import config_base, config_models, config_world
 from curiosity_rosa_demo.infra.config_models import Service
+from pydantic import AfterValidator, BaseModel, BeforeValidator
+import yaml
 
 WORDS: dict[Callable[..., Any], str] = {
     models.json_object: 'keys with JSON values',
@@ -42,7 +50,8 @@ class Row:
 
 def rows(model: type[BaseModel], shipped: Path | None) -> Iterator[Row]:
     """The keys of a file. ``shipped``: the file whose values are the defaults; None: what the
-    model itself takes for a key that is left out."""
+    model itself takes for a key that is left out.
+    """
     text = shipped.read_text(encoding='utf-8') if shipped else ''
     yield from _section(model, (), yaml.safe_load(text), comments(text))
 

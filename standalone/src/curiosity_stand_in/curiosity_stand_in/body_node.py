@@ -1,15 +1,31 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The node that is the rover's body: wheels, sensors, camera; it has the stand-in's parameters.
 
-All names are relative, so that a namespace moves the whole rover; its frames stay as they are."""
+All names are relative, so that a namespace moves the whole rover; its frames stay as they are.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import dataclasses
 import time
-from collections.abc import Callable
 from typing import Any
 
 from builtin_interfaces.msg import Time
+from curiosity_stand_in import sensors
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.mast import INITIAL, Joints
+from curiosity_stand_in.renderer import Renderer
+from curiosity_stand_in.rover import Rover, State
+from curiosity_stand_in.settings import checked, PARAMETERS, Settings
+from curiosity_stand_in.spin import STEADY
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
@@ -20,14 +36,6 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
 from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
-
-from curiosity_stand_in import sensors
-from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import INITIAL, Joints
-from curiosity_stand_in.renderer import Renderer
-from curiosity_stand_in.rover import Rover, State
-from curiosity_stand_in.settings import PARAMETERS, Settings, checked
-from curiosity_stand_in.spin import STEADY
 
 ODOMETRY_TOPIC = 'model/curiosity_mars_rover/odometry'
 SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # rover's time between messages; wall time at the least

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the mast camera is and how it projects: a pinhole without roll.
 
 Pixel columns go right, rows go down; (0, 0) is the middle of the top-left pixel.
@@ -5,14 +13,13 @@ Pixel columns go right, rows go down; (0, 0) is the middle of the top-left pixel
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+import math
 
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
+import numpy as np
+from numpy.typing import NDArray
 
 SIZE = 800  # pixels, both ways
 FIELD_OF_VIEW = 1.3962634  # radians, the demo's camera

@@ -1,16 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover's own deck as seen from the mast: a drawing to scale."""
 
 from __future__ import annotations
 
 import math
 
+from curiosity_stand_in.camera import Camera, CENTRE, FOCAL, SIZE
+from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.textures import Floats, Image, tiling_noise
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-
-from curiosity_stand_in.camera import CENTRE, FOCAL, SIZE, Camera
-from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.textures import Floats, Image, tiling_noise
 
 # The deck in the body frame, metres: x forward, y left.
 REAR, FRONT = -1.25, 0.95

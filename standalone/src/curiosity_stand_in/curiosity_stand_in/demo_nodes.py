@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The two nodes of the demo that offer services, with the demo's manners.
 
 Both answer before anything has moved. Both run one callback at a time, so a service that hangs
@@ -8,15 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from geometry_msgs.msg import Twist
-from rclpy.node import Node
-from rclpy.service import Service
-from std_srvs.srv import Empty
-
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.mast import MOVES
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from curiosity_stand_in.spin import STEADY
+from geometry_msgs.msg import Twist
+from rclpy.node import Node
+from rclpy.service import Service
+from std_srvs.srv import Empty
 
 REPEAT_S = 0.1  # of the rover's time
 # linear.x and angular.z in wheel units

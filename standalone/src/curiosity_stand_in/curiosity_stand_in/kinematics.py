@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """How the wheels move the body: from a Twist in wheel units to a pose in the plane.
 
 Frame: x forward at the start, y left, yaw counter-clockwise; metres and radians.
@@ -5,8 +13,8 @@ Frame: x forward at the start, y left, yaw counter-clockwise; metres and radians
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+import math
 
 MAX_UNITS = 100.0  # wheel units; the wheels turn no faster, whatever a Twist asks for
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the mast camera sees: Mars around the rover, drawn from the pose and the joints alone.
 
 The same pose and joints always give the same picture.
@@ -5,20 +13,19 @@ The same pose and joints always give the same picture.
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
-
-import cv2
-import numpy as np
-from numpy.typing import NDArray
+import math
 
 from curiosity_stand_in import deck, textures
-from curiosity_stand_in.camera import CENTRE, FOCAL, SIZE, Camera, mast_camera
+from curiosity_stand_in.camera import Camera, CENTRE, FOCAL, mast_camera, SIZE
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.rocks import RockPainter
 from curiosity_stand_in.terrain import rocks_near
 from curiosity_stand_in.textures import Floats, Image
+import cv2
+import numpy as np
+from numpy.typing import NDArray
 
 Phase = NDArray[np.integer]  # a place in a tile as a part of 2 ** 32: it wraps around by itself
 

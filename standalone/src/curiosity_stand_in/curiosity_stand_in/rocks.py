@@ -1,14 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Rocks as small pictures: shapes made once, lit for a viewing direction, painted at any size."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+import math
 
+from curiosity_stand_in.textures import Floats, Image, smooth, SUN, tiling_noise
 import cv2
 import numpy as np
-
-from curiosity_stand_in.textures import SUN, Floats, Image, smooth, tiling_noise
 
 SIZE = 96  # pixels of a shape; its picture is WIDE times as wide, for the shadow
 WIDE = 2.5

@@ -1,14 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover's state: wheels, mast and battery, moved on by a clock that the owner gives it."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+import threading
 
-from curiosity_stand_in.battery import SETTLE_S, Battery, Rates
-from curiosity_stand_in.kinematics import STILL, Pose, Velocity, advance, body_velocity
-from curiosity_stand_in.mast import ZERO, Joints, Trajectory, Waypoint
+from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
+from curiosity_stand_in.kinematics import advance, body_velocity, Pose, STILL, Velocity
+from curiosity_stand_in.mast import Joints, Trajectory, Waypoint, ZERO
 
 # Times the wall clock. What the rover covers before its stop has travelled through ROS grows with
 # it: at 20, a tenth of a second is a metre.

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover's state as ROS messages."""
 
 from __future__ import annotations
@@ -6,19 +14,18 @@ import array
 import math
 from typing import Any
 
-import cv2
-import numpy as np
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import TransformStamped
-from nav_msgs.msg import Odometry
-from numpy.typing import NDArray
-from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
-from tf2_msgs.msg import TFMessage
-
 from curiosity_stand_in import mast
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.rover import State
 from curiosity_stand_in.terrain import scan_ranges
+import cv2
+from geometry_msgs.msg import TransformStamped
+from nav_msgs.msg import Odometry
+import numpy as np
+from numpy.typing import NDArray
+from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, LaserScan
+from tf2_msgs.msg import TFMessage
 
 # The leading slashes are the demo's own: its frames come from Gazebo's odometry plugin.
 WORLD_FRAME = '/odom'

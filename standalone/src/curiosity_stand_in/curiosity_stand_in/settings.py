@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The stand-in's parameters: defaults, what they may be, and which can change while it runs."""
 
 from __future__ import annotations
@@ -7,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from curiosity_stand_in.battery import CHARGE_PER_S, DRAIN_PER_S, Rates
-from curiosity_stand_in.faults import ServiceFault, parse
+from curiosity_stand_in.faults import parse, ServiceFault
 from curiosity_stand_in.mast import INITIAL
 from curiosity_stand_in.rover import FASTEST_DRIVE
 

@@ -1,17 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A stand-in for the Gazebo simulation and the Curiosity demo's own nodes, in one process."""
 
 from __future__ import annotations
 
 import sys
 
-import rclpy
-from rclpy.signals import SignalHandlerOptions
-
 from curiosity_stand_in.body_node import BodyNode
 from curiosity_stand_in.demo_nodes import MastNode, RunNode
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.settings import Settings
 from curiosity_stand_in.spin import Ending, NodeThread
+import rclpy
+from rclpy.signals import SignalHandlerOptions
 
 NAME = 'stand_in_node'
 

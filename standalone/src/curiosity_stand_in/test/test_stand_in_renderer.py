@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import math
 
-import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_stand_in import deck
-from curiosity_stand_in.camera import CENTRE, SIZE, mast_camera
+from curiosity_stand_in.camera import CENTRE, mast_camera, SIZE
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import CLOSED, OPENED, ZERO, Joints
+from curiosity_stand_in.mast import CLOSED, Joints, OPENED, ZERO
 from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.textures import Image
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
 
 poses = st.builds(Pose, st.floats(-1e3, 1e3), st.floats(-1e3, 1e3), st.floats(-4, 4))
 joints = st.builds(Joints, st.floats(0, 1.57), st.floats(-7, 7), st.floats(-1.5, 1.5))

@@ -1,18 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The stand-in as a process, seen from outside."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
 import cv2
+from geometry_msgs.msg import Twist
+from harness import Process, Sandbox, wait_until
+from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
-from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -21,8 +30,6 @@ from sensor_msgs.msg import BatteryState, CompressedImage, Image, JointState, La
 from std_msgs.msg import Bool
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
-
-from harness import Process, Sandbox, wait_until
 
 pytestmark = pytest.mark.ros
 

@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import math
 import threading
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, MOVES, OPENED, ZERO
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 
 
 class OwnedClock:

@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import math
-
-import cv2
-import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import BatteryState
 
 from curiosity_stand_in import sensors
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.kinematics import Pose, Velocity
 from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.rover import State
+import cv2
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import BatteryState
 
 STATE = State(12.5, Pose(1.0, -2.0, 0.5), Velocity(0.5, 0.2), Joints(1.57, -1.5, 0.1), Battery())
 STAMP = sensors.time_message(12.5)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Carries MotionGuard to ROS: the eight /adapter/* services before the rover's own.
 
 Four threads, so that nothing waits for what it must not wait for: ``adapter`` talks to the rover
@@ -8,39 +16,38 @@ until the guard wants to be asked again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 import json
 import math
 import sys
 import threading
 import time
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
+from curiosity_rosa_demo.adapter.diagnosis import diagnose
+from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
+from curiosity_rosa_demo.adapter.observer import Observer
+from curiosity_rosa_demo.adapter.status import Status, status_of, StatusPace
+from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
+from curiosity_rosa_demo.infra.clocks import TravelClock
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
+from curiosity_rosa_demo.infra.ros_io import (
+    history_qos,
+    node_config,
+    Process,
+    run_app,
+    SpinThread,
+    TracePublisher,
+)
 from geometry_msgs.msg import Twist
 from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import Empty, Trigger
-
-from curiosity_rosa_demo.adapter.diagnosis import diagnose
-from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
-from curiosity_rosa_demo.adapter.observer import Observer
-from curiosity_rosa_demo.adapter.status import Status, StatusPace, status_of
-from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
-from curiosity_rosa_demo.infra.clocks import TravelClock
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
-from curiosity_rosa_demo.infra.ros_io import (
-    Process,
-    SpinThread,
-    TracePublisher,
-    history_qos,
-    node_config,
-    run_app,
-)
 
 MOVES = ('move_forward', 'turn_left', 'turn_right')
 SHUTDOWN_WAIT_S = 2.0

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """How the adapter is, for the diagnostics topic. Pure."""
 
 from __future__ import annotations
@@ -7,7 +15,7 @@ from collections.abc import Collection, Mapping
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable
-from curiosity_rosa_demo.infra.diagnostics import Finding, Level, finding
+from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
 SILENT_S = 2.0  # each source speaks at least five times a second
 
@@ -20,7 +28,8 @@ def diagnose(
     ages_s: Mapping[str, float | None],
 ) -> Finding:
     """``missing``: the rover's services that are not there. ``ages_s``: seconds since odometry,
-    joint states, heartbeat were last heard; None: never."""
+    joint states, heartbeat were last heard; None: never.
+    """
     amiss = {service_unavailable(name): Level.ERROR for name in missing}
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:

@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Brings to the guard what it has to know: odometry, joints, e-stop, the agent's heartbeat."""
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+import math
+import time
 from typing import Any
 
+from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.infra.config_models import Topics
+from curiosity_rosa_demo.infra.ros_io import listen_to_button, NEWEST_ONLY, STEADY, yaw_of
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty
-
-from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.infra.config_models import Topics
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY, listen_to_button, yaw_of
 
 LOOK_FOR_AGENT_S = 1.0
 ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'

@@ -1,22 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The agent's process: a console in front of the session, rclpy in a thread behind it."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import signal
-import sys
 from collections.abc import Callable
 from functools import partial
+import json
+import os
 from pathlib import Path
-
-import rclpy
-from rclpy._rclpy_pybind11 import RCLError
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
-from rclpy.utilities import remove_ros_args
-from std_msgs.msg import String
+import signal
+import sys
 
 from curiosity_rosa_demo.agent.artifacts import Artifacts
 from curiosity_rosa_demo.agent.at_once import RULES_NOTE
@@ -33,7 +34,7 @@ from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.mission_control import MissionControl
 from curiosity_rosa_demo.agent.node_health import NodeHealth
 from curiosity_rosa_demo.agent.options import parse_arguments
-from curiosity_rosa_demo.agent.peers import Peers, listen
+from curiosity_rosa_demo.agent.peers import listen, Peers
 from curiosity_rosa_demo.agent.places import (
     agent_log,
     policy_state,
@@ -61,13 +62,19 @@ from curiosity_rosa_demo.agent.terminal import (
     run_terminal,
     wait_for_the_others,
 )
-from curiosity_rosa_demo.agent.web import Web, check_address, with_http_port
+from curiosity_rosa_demo.agent.web import check_address, Web, with_http_port
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
-from curiosity_rosa_demo.infra.ros_io import Heartbeat, SpinThread, TracePublisher, node_config
+from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
 from curiosity_rosa_demo.tools.watched_client import WatchedClient
 from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder
+import rclpy
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+from std_msgs.msg import String
 
 CRASHED, INTERRUPTED = 70, 130  # exit statuses
 

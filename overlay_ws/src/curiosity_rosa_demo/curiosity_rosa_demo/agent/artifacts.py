@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a run leaves behind in a folder: the last captured picture and the trace."""
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
-
-from rclpy.node import Node
-from sensor_msgs.msg import CompressedImage
+import threading
 
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage
 
 PICTURE_WAIT_S = 1.0
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The policy alive: a thread that decides when it is time to, and has the mission do it.
 
 Off until somebody says ``on``. A stop, whoever asks for it, switches it off; a pause holds it
@@ -6,14 +14,14 @@ until somebody says resume. What it decides is kept before it is done.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
+import logging
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.kept_policy import KeptPolicy
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
-from curiosity_rosa_demo.agent.kernel_link import KernelLink, ids_of
+from curiosity_rosa_demo.agent.kernel_link import ids_of, KernelLink
 from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S
 from curiosity_rosa_demo.agent.mission import Mission
 from curiosity_rosa_demo.agent.policy.decision_log import diary
@@ -181,7 +189,8 @@ class Autonomy:
 
     def _switch_on(self, stops: int, *, slept: bool = False) -> Outcome:
         """``stops``: of the mission, when it was asked for. ``slept``: the ticks since the last
-        one count as missed."""
+        one count as missed.
+        """
         if self._mission.lost:
             return Outcome(False, f'auto stays off: {self._mission.lost}')
         if self._on:

@@ -1,10 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Between the start of the agent and its first task, in a thread: wait for the other nodes, then
-let tasks run, then get the model and the page ready."""
+let tasks run, then get the model and the page ready.
+"""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+import threading
 
 from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled

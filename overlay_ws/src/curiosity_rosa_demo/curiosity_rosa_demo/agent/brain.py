@@ -1,14 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """ROSA with its model, made in the background: its import takes longer than the node's start."""
 
 from __future__ import annotations
 
-import sqlite3
-import threading
 from collections.abc import Callable, Collection
 from concurrent import futures
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+import sqlite3
+import threading
 from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
@@ -30,7 +38,8 @@ class BrainUnavailable(Exception):
 @dataclass
 class Request:
     """One turn. A turn that was cut goes on under its ``thread``; empty: a turn nobody goes on
-    with. ``began`` hears how many calls it had made before."""
+    with. ``began`` hears how many calls it had made before.
+    """
 
     text: str
     cancellation: Cancellation
@@ -62,7 +71,8 @@ class Brain:
 
     def start(self, keep: Collection[str] | None = None) -> None:
         """Begin, once. Not earlier than it must: the import takes a core from nodes that start.
-        Turns that were cut are forgotten unless their thread is in ``keep``; None: none is."""
+        Turns that were cut are forgotten unless their thread is in ``keep``; None: none is.
+        """
         with self._starting:
             if self._thread.ident is None:
                 self._keep = keep
@@ -73,8 +83,8 @@ class Brain:
             from curiosity_rosa_demo.agent.react.saver import TurnSaver
             from curiosity_rosa_demo.agent.rosa_agent_factory import (
                 CuriosityRosa,
-                ModelSetupError,
                 make_chat_model,
+                ModelSetupError,
             )
         except Exception as error:  # not installed, or installed by halves
             self._rosa.set_exception(BrainUnavailable(f'ROSA cannot be imported: {error}'))
@@ -110,7 +120,8 @@ class Brain:
 
     def turn(self, request: Request) -> TurnResult:
         """One turn of ROSA, or the rest of one that was cut. Raises BrainUnavailable and
-        TurnCancelled."""
+        TurnCancelled.
+        """
         self.start()
         while not self._rosa.done():
             request.cancellation.sleep(0.05)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover's camera as JPEGs, received only while somebody looks."""
 
 from __future__ import annotations
@@ -6,15 +14,14 @@ import logging
 import threading
 import time
 
-from rclpy.node import Node
-from sensor_msgs.msg import Image
-
 from curiosity_rosa_demo.agent.http.robot import Picture
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import STEADY
 from curiosity_rosa_demo.sim.camera import Camera, Frame
 from curiosity_rosa_demo.sim.image_header import ImageError, is_jpeg, picture_size
+from rclpy.node import Node
+from sensor_msgs.msg import Image
 
 WANTED_S = 3.0  # after the last look frames keep coming for so long
 REST_S = 1.0

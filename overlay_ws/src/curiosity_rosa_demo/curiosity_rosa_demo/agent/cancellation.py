@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Stopping a turn: a request that anybody may make and that a broad except cannot swallow."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+import threading
 
 
 class TurnCancelled(BaseException):
@@ -33,7 +41,8 @@ class Cancellation:
     @contextmanager
     def held_back(self) -> Iterator[None]:
         """Within, the button cannot be pressed: who presses it waits. Raises TurnCancelled when it
-        was pressed before. For a moment only."""
+        was pressed before. For a moment only.
+        """
         with self._lock:
             self.check()
             yield

@@ -1,15 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The console: lines in, words out. What a line asks for becomes a task; a stop overtakes all."""
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.at_once import UNASKED, at_once
+from curiosity_rosa_demo.agent.at_once import at_once, UNASKED
 from curiosity_rosa_demo.agent.autonomy import Autonomy
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, parse
 from curiosity_rosa_demo.agent.console_tasks import task_of
@@ -80,7 +88,8 @@ class Console:
 
     def enter(self, line: str) -> bool:
         """Take a line; what it asks for runs now, or behind what runs. False: the user wants to
-        leave."""
+        leave.
+        """
         typed = self._typed(line)
         if typed is not None and typed.command.name == 'quit':
             return False
@@ -91,7 +100,8 @@ class Console:
     def take(self, line: str, by: str, told: Then) -> None:
         """A line of somebody else, who may not leave for the operator, nor name files of this
         machine. ``told`` hears once, from any thread, what came of it: a task as soon as there is
-        one. May block as long as ``stop`` does."""
+        one. May block as long as ``stop`` does.
+        """
         shown = printable(line[:LONGEST_LINE])
         self._say(f'({by}) {cut(shown, SHOWN_COLUMNS)}')
         typed = self._typed(line, told)

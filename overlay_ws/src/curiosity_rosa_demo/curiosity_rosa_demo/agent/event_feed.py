@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """All trace events that the agent knows of, its own and the other nodes', for whoever follows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import logging
 import threading
-from collections.abc import Callable
 
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
@@ -43,7 +51,8 @@ class EventFeed:
 
     def follow(self, hear: Hear) -> Callable[[], None]:
         """``hear`` is called for every event from now on, from any thread, and must be quick; the
-        result ends it."""
+        result ends it.
+        """
 
         def follower(event: TraceEvent) -> None:  # one of its own for each call
             hear(event)

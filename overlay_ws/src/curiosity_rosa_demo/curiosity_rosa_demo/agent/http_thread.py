@@ -1,13 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The HTTP server of the agent, in a thread and a loop of its own."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 import errno
 import logging
 import socket
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_models import HttpConfig
@@ -29,7 +37,8 @@ class HttpUnavailable(Exception):
 
 class HttpThread:
     """``make_app`` is called in the thread, and may import what takes its time. The address is
-    taken at once: who asks before the server is ready waits. Raises HttpUnavailable."""
+    taken at once: who asks before the server is ready waits. Raises HttpUnavailable.
+    """
 
     def __init__(self, make_app: Callable[[], Any], settings: HttpConfig) -> None:
         self._make_app, self._settings = make_app, settings
@@ -73,9 +82,8 @@ class HttpThread:
             self._done.set()
 
     async def _serve(self) -> None:
-        import uvicorn
-
         from curiosity_rosa_demo.agent.http_protocol import ImpatientProtocol
+        import uvicorn
 
         done = self._done
 

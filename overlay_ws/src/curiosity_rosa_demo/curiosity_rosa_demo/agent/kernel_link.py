@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Between the policy and the mission: what the kernel knows for the one, what the other shall do.
 
 While the kernel's mode is CHARGE, the task that charges is the kernel's, whoever submitted it: it
@@ -6,11 +14,11 @@ is neither paused nor cancelled for the policy, and the kernel submits no second
 
 from __future__ import annotations
 
-import logging
-import queue
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+import logging
+import queue
 
 from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
 from curiosity_rosa_demo.agent.loop_thread import CALL_WAIT_S
@@ -23,7 +31,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     PauseTasks,
     Senses,
 )
-from curiosity_rosa_demo.agent.policy.activity_tasks import UNASKED, tasks_of
+from curiosity_rosa_demo.agent.policy.activity_tasks import tasks_of, UNASKED
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
 from curiosity_rosa_demo.agent.react.texts import printable
@@ -55,7 +63,8 @@ class KernelLink:
 
     def look(self, ours: Collection[str], held: str) -> Look:
         """``ours``: the policy's tasks. ``held``: why nothing may begin, for a reason that the
-        kernel does not keep. Raises TaskError."""
+        kernel does not keep. Raises TaskError.
+        """
         brain = self._mission.state
         own, others, failed = self._mission.call(self._tasks(ours))
         senses = Senses(
@@ -68,7 +77,8 @@ class KernelLink:
 
     def carry_out(self, commands: Iterable[Command], stops: int) -> None:
         """``stops``: of the mission when the policy was switched on; a later one drops what would
-        begin or go on. Raises TaskError, and what is left is not done."""
+        begin or go on. Raises TaskError, and what is left is not done.
+        """
         for command in commands:
             if isinstance(command, BeginTasks):
                 for task in tasks_of(command.ongoing, self._world.view):
@@ -82,7 +92,8 @@ class KernelLink:
 
     def go_on(self, after: WorldState, look: Look, stops: int) -> None:
         """What a person's pause has put aside while the policy knew nothing of it. ``stops`` as in
-        carry_out. Raises TaskError."""
+        carry_out. Raises TaskError.
+        """
         if stops == self._mission.stops:
             self._resume(self._stuck(after, look))
 
@@ -181,7 +192,8 @@ def _mode(brain: BrainState) -> str:
 
 def _goes_first(others: Iterable[Task]) -> str:
     """What a person asked for is never kept waiting; what waits for something else keeps nobody
-    waiting, nor does what was put aside."""
+    waiting, nor does what was put aside.
+    """
     for task in others:
         if task.state is _S.WAITING or task.held or task.terminal:
             continue

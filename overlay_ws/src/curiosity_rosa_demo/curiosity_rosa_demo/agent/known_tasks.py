@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What can be asked about a mission's tasks, from any thread but that of its loop."""
 
 from __future__ import annotations
@@ -22,7 +30,8 @@ class KnownTasks:
 
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
         """What ``work`` returns or raises in the loop; not from the loop itself. Raises TaskError
-        when there is no answer in time."""
+        when there is no answer in time.
+        """
         try:
             return self._loop.call(work, timeout_s)
         except TimeoutError as error:

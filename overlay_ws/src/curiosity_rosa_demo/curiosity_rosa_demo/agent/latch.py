@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Why nothing may move, kept in a file: a latch that a restart released would be none."""
 
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
+import threading
 
 UNREADABLE = 'the safety file cannot be read: {path}; look at the rover, then clear'
 
@@ -28,7 +36,8 @@ class Latch:
 
     def save(self) -> None:
         """Safe on the disk when it returns; the last of several that are called at once counts.
-        Raises OSError."""
+        Raises OSError.
+        """
         with self._writing:
             reason = self.reason
             if not reason:

@@ -1,12 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """An asyncio loop in a thread of its own, and the way into it from the other threads."""
 
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
-import threading
 from collections.abc import Callable, Coroutine
+import concurrent.futures
 from contextlib import suppress
+import threading
 from typing import Any, TypeVar
 
 T = TypeVar('T')
@@ -30,7 +38,8 @@ class LoopThread:
 
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
         """Run ``work`` in the loop and wait for it, from another thread. Raises what it raises,
-        and TimeoutError; then it is cancelled, so that it does not come late."""
+        and TimeoutError; then it is cancelled, so that it does not come late.
+        """
         future = self.begin(work)
         try:
             return future.result(timeout_s)
@@ -42,7 +51,8 @@ class LoopThread:
 
     def begin(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Run ``work`` in the loop, and do not wait for it. What is cancelled before the loop gets
-        to it does not begin. Raises RuntimeError when the loop has ended."""
+        to it does not begin. Raises RuntimeError when the loop has ended.
+        """
 
         async def run() -> T:
             try:
@@ -61,7 +71,8 @@ class LoopThread:
 
     def soon(self, work: Callable[..., object], *arguments: Any) -> None:
         """Call it in the loop, from any thread, in the order of the calls. Nothing happens once
-        the loop has ended."""
+        the loop has ended.
+        """
         with suppress(RuntimeError):  # it is closed
             self._loop.call_soon_threadsafe(work, *arguments)
 

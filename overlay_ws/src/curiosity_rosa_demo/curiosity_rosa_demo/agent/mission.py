@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Kernel, tasks and skills together, in one asyncio loop with a thread of its own.
 
 Everybody else calls in from outside. A stop goes to the rover from the thread that asks for it;
@@ -7,12 +15,12 @@ the loop hears of it afterwards. Who acts unasked watches: it must hear of every
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+import threading
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
@@ -54,7 +62,8 @@ BEGIN_WAIT_S, CLOSE_WAIT_S = 60.0, 8.0
 class Mission(KnownTasks):
     """``beat`` is called at every tick, ``say`` prints a line; both in the loop. ``clock``: the
     policy's. ``watch`` is called in the loop with the kernel's state after each tick, ``stopped``
-    from any thread with who has stopped all that runs; both must be quick."""
+    from any thread with who has stopped all that runs; both must be quick.
+    """
 
     def __init__(
         self,
@@ -235,7 +244,8 @@ class Mission(KnownTasks):
 
     def submit(self, task: Task, then: Then, stops: int) -> None:
         """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
-        task once it is stored, or why it was not. ``stops`` as in ``tell``."""
+        task once it is stored, or why it was not. ``stops`` as in ``tell``.
+        """
 
         def post(then: Then) -> None:
             self._kernel.post(partial(self._orders.submit, task, then))

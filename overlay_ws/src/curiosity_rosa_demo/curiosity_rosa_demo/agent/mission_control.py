@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the HTTP API and the page can ask of this agent: a Robot (agent/http/robot.py).
 
 Called from the HTTP server's loop, and from any other thread. Nothing waits in the caller's loop:
@@ -8,11 +16,11 @@ line for the console, gets a thread of its own, so that a stop never waits for a
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
+import threading
+import time
 from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.autonomy import Autonomy
@@ -201,7 +209,8 @@ def _kept(future: Future[T]) -> asyncio.Future[T]:
 
 async def _within(future: Future[T]) -> T:
     """Its result, in the caller's loop; what it raises. After a time-out it is cancelled, and
-    NoAnswer is raised."""
+    NoAnswer is raised.
+    """
     done = _kept(future)
     await asyncio.wait([done], timeout=CALL_WAIT_S)
     if not done.done():
@@ -212,7 +221,8 @@ async def _within(future: Future[T]) -> T:
 
 async def _in_thread(work: Callable[[], T], name: str) -> T:
     """What ``work`` returns or raises. A thread of its own, not one of a pool: it waits for nobody
-    else's, and does not keep the process from ending."""
+    else's, and does not keep the process from ending.
+    """
     result: Future[T] = _promise()
 
     def run() -> None:

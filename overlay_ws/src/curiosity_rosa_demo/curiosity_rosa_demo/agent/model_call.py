@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One question to the model and its decision, within a time limit and with a way out."""
 
 from __future__ import annotations
@@ -7,14 +15,13 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.model_errors import explain
+from curiosity_rosa_demo.infra.config_models import LlmConfig
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
-
-from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.agent.model_errors import explain
-from curiosity_rosa_demo.infra.config_models import LlmConfig
 
 RETRY_WAIT_S = 8.0  # the longest that a provider's client waits by itself between two tries
 GRACE_S = 1.0

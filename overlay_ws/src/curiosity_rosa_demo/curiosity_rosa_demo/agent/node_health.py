@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """How the other nodes are, by what they say of themselves on the diagnostics topic."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.node import Node
-from rclpy.qos import QoSProfile
+import time
 
 from curiosity_rosa_demo.agent.http.robot import Health
 from curiosity_rosa_demo.domain.brain import Reading
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.diagnostics import KEPT, PERIOD_S
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
 
 NODES = ('adapter', 'simulator', 'visualizer')
 MAX_AGE_S = 3.5 * PERIOD_S
@@ -30,7 +37,8 @@ class _Said:
 
 class NodeHealth:
     """``readings``: those of the kernel; the adapter's status comes sooner than its diagnostics
-    when something changes."""
+    when something changes.
+    """
 
     def __init__(
         self, node: Node, config: Config, readings: Callable[[], Mapping[str, Reading]]

@@ -1,11 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Carries out what the kernel decides: the rover first, then the tasks, in the order decided."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+import threading
 
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
@@ -81,7 +89,8 @@ class Orders:
 
     def take(self, actions: list[Action], then: Then | None = None, stopped_by: str = '') -> None:
         """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
-        stopped the rover already."""
+        stopped the rover already.
+        """
         halted = bool(stopped_by)
         for action in actions:
             if isinstance(action, StopRover) and not halted:

@@ -1,25 +1,34 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What happens to the other nodes, for the console: what they say of themselves on /trace/events,
-and what their process manager says of them."""
+and what their process manager says of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import threading
 import time
-from collections.abc import Callable
-
-from rclpy.node import Node
-from std_msgs.msg import String
 
 from curiosity_rosa_demo.agent.memory import line
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
+from rclpy.node import Node
+from std_msgs.msg import String
 
 
 class Peers:
     """A node may announce its start; a second start of the same node is a restart. ``hear`` gets
-    every event of the topic, ours too, in the thread that spins ``node``."""
+    every event of the topic, ours too, in the thread that spins ``node``.
+    """
 
     def __init__(
         self,

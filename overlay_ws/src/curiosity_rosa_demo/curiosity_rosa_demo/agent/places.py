@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the agent keeps what outlives it."""
 
 from __future__ import annotations
@@ -44,7 +52,8 @@ def recordings(config: Config, asked: str, namespace: str = '') -> Path:
 
 def task_database(configured: str, namespace: str = '') -> Path:
     """The file of tasks.db_path, or one for each ROS domain in the state folder; in a namespace
-    one of its own. Raises OSError."""
+    one of its own. Raises OSError.
+    """
     domain = os.environ.get('ROS_DOMAIN_ID') or '0'
     if configured:
         path = Path(configured).expanduser()

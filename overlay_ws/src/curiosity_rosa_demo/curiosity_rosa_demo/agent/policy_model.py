@@ -1,10 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The model that suggests what to do unasked: made when it is first asked, in the thread that asks
-it."""
+it.
+"""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+import threading
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
@@ -18,7 +27,8 @@ def make_provider(
     config: Config, imported: Callable[[], None], on_answer: Callable[[], None]
 ) -> LLMPolicyProvider | None:
     """None where the rules alone decide. ``imported`` returns when the agent has imported its own
-    model: two threads that import parts of LangChain can wait for each other."""
+    model: two threads that import parts of LangChain can wait for each other.
+    """
     settings, llm = config.agent.policy, config.agent.llm
     if 'routine' in (settings.provider, llm.provider):
         return None
@@ -52,7 +62,7 @@ def _asked_later(config: Config, imported: Callable[[], None]) -> Ask:
 def _ask(config: Config) -> Ask:
     """Raises PolicyFailed."""
     from curiosity_rosa_demo.agent.policy.chat_policy import ask_chat_model, for_policy
-    from curiosity_rosa_demo.agent.rosa_agent_factory import ModelSetupError, make_chat_model
+    from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model, ModelSetupError
 
     llm = for_policy(config.agent.llm, config.agent.policy)
     try:

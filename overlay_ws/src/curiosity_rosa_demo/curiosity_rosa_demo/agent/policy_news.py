@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Why the policy is to decide before its next minute, and the messages for it. From any thread."""
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Collection
+import threading
 
 from curiosity_rosa_demo.agent.kernel.task_queue import wants_to_run
 from curiosity_rosa_demo.domain.brain import BrainState, UserInterruptType

@@ -1,14 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """All that waits for a person's yes: what turns ask, and tasks that need approval."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Sequence
 
 from curiosity_rosa_demo.agent.react.desk import Answer, Desk, NoQuestion
-from curiosity_rosa_demo.agent.react.op import Op, call_text
+from curiosity_rosa_demo.agent.react.op import call_text, Op
 from curiosity_rosa_demo.agent.react.texts import question_text, short_id
 from curiosity_rosa_demo.agent.task_texts import what
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
@@ -44,7 +52,8 @@ class Questions:
 
     async def answer(self, action: ApprovalAction, payload: Json) -> str:
         """Hand the answer on and say so. ``payload`` as in kernel.actions.Approve. Raises
-        NoQuestion, TaskError."""
+        NoQuestion, TaskError.
+        """
         question = self._named(str(payload.get('id', '')))
         why = str(payload.get('why', ''))
         if question.id in self._waiting():
@@ -110,7 +119,8 @@ def find(questions: Sequence[Question], start: str) -> Question:
 
 def id_and_why(words: str, questions: Sequence[Question]) -> tuple[str, str]:
     """What ``[id] [why...]`` means: the first word is an ID when it begins one, or looks like
-    one."""
+    one.
+    """
     first, _, why = words.partition(' ')
     start = unicodedata.normalize('NFKC', first).lower()
     if start and (any(each.id.startswith(start) for each in questions) or _ID.fullmatch(start)):

@@ -1,13 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """``:record``: the run into one MCAP file, on a node and a thread of its own."""
 
 from __future__ import annotations
 
-import json
-import os
-import threading
 from collections.abc import Callable
 from datetime import datetime, timezone
+import json
+import os
 from pathlib import Path
+import threading
 
 from curiosity_rosa_demo.agent.recording_node import RecordingNode
 from curiosity_rosa_demo.agent.session import Outcome
@@ -17,15 +25,15 @@ from curiosity_rosa_demo.trace.mcap_channels import (
     CALLS_SCHEMA,
     CALLS_TOPIC,
     CDR,
-    JSON,
     Channel,
+    JSON,
+    kept_as,
     Rates,
     Source,
-    kept_as,
     sources,
 )
 from curiosity_rosa_demo.trace.mcap_file import RunFile
-from curiosity_rosa_demo.trace.mcap_schema import NoDefinition, definition
+from curiosity_rosa_demo.trace.mcap_schema import definition, NoDefinition
 from curiosity_rosa_demo.trace.mcap_writer import Progress, RunWriter
 
 CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
@@ -34,7 +42,8 @@ CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_
 class Recording:
     """Files go to ``folder``, which is made with the first. ``say`` tells a person; it is called
     from several threads. Off until ``on``; every method may be called from any thread but the one
-    that spins the recording's node."""
+    that spins the recording's node.
+    """
 
     def __init__(
         self,

@@ -1,27 +1,34 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a recording subscribes to. Messages stay as they come, undecoded, wherever that will do."""
 
 from __future__ import annotations
 
 import array
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+import time
+from typing import Any, TYPE_CHECKING
 
+from curiosity_rosa_demo.domain.models import LightScore, TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY
+from curiosity_rosa_demo.sim.image_header import ImageError
+from curiosity_rosa_demo.trace.mcap_channels import Channel, Source
+from curiosity_rosa_demo.trace.message_types import message_class
+from curiosity_rosa_demo.trace.thinning import Thinning
+from curiosity_rosa_demo.trace.trace_codec import decode
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CompressedImage, Image
 from std_msgs.msg import String
-
-from curiosity_rosa_demo.domain.models import LightScore, TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY, SpinThread, history_qos
-from curiosity_rosa_demo.sim.image_header import ImageError
-from curiosity_rosa_demo.trace.mcap_channels import Channel, Source
-from curiosity_rosa_demo.trace.message_types import message_class
-from curiosity_rosa_demo.trace.thinning import Thinning
-from curiosity_rosa_demo.trace.trace_codec import decode
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
@@ -125,7 +132,8 @@ class RecordingNode:
 
     def _want_picture(self) -> None:
         """Of a capture that was just made. Its publisher keeps it for who comes late, and would
-        make pictures all the time for who stays."""
+        make pictures all the time for who stays.
+        """
         self._picture_until_s = time.monotonic() + PICTURE_WAIT_S
         if self._picture is None and self._capture is not None:
             source, channel = self._capture

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """ROSA with our tools and our executor, and the chat model behind it.
 
 What stays ROSA's: its system prompts, chat history and ``invoke``. What is replaced: its own 47
@@ -10,14 +18,6 @@ from __future__ import annotations
 import os
 import re
 from typing import Any
-
-import rosa.rosa
-from langchain.agents.format_scratchpad.tools import format_to_tool_messages
-from langchain_core.language_models import BaseChatModel
-from langchain_core.outputs import ChatGeneration
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.tools import BaseTool
-from rosa import ROSA, RobotSystemPrompts
 
 from curiosity_rosa_demo.agent.brain import Surroundings
 from curiosity_rosa_demo.agent.model_call import readable
@@ -32,6 +32,13 @@ from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_models import LlmConfig, Prompts
 from curiosity_rosa_demo.tools.tool_impl import make_tools
+from langchain.agents.format_scratchpad.tools import format_to_tool_messages
+from langchain_core.language_models import BaseChatModel
+from langchain_core.outputs import ChatGeneration
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.tools import BaseTool
+from rosa import RobotSystemPrompts, ROSA
+import rosa.rosa
 
 # Where LangChain's integrations look for their keys; others fall back to <PROVIDER>_API_KEY.
 KEY_NAMES = {
@@ -62,7 +69,8 @@ class _OnlyOurTools:
 
 class Decider:
     """ROSA's agent: its prompt, its model and its parser, called one after the other. As a
-    RunnableSequence they would cost twice as much, most of it in thread pools."""
+    RunnableSequence they would cost twice as much, most of it in thread pools.
+    """
 
     def __init__(self, prompt: Any, model: Any, parser: Any) -> None:
         self._prompt, self._model, self._parser = prompt, model, parser

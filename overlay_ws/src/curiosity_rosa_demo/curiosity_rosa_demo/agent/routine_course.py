@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the light is and how to drive there: the routine's steering. Pure.
 
 World frame, metres, radians, seconds. Speeds are learned from the results of earlier motions.
@@ -5,10 +13,10 @@ World frame, metres, radians, seconds. Speeds are learned from the results of ea
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+import math
 
-from curiosity_rosa_demo.agent.routine_facts import SAME_SCORE, Facts, Move, Pose
+from curiosity_rosa_demo.agent.routine_facts import Facts, Move, Pose, SAME_SCORE
 from curiosity_rosa_demo.agent.routine_view import View
 
 FIRST_HOP_S = 6.0  # long enough to measure speed and gradient, short enough to be cheap

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rules of an exploration: look, look around, drive to the light, until a capture is good.
 
 Each rule decides or passes (None). Pure.
@@ -5,9 +13,9 @@ Each rule decides or passes (None). Pure.
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.routine_case import MAX_TRIES, Answer, Call, Case, Decision
+from curiosity_rosa_demo.agent.routine_case import Answer, Call, Case, Decision, MAX_TRIES
 from curiosity_rosa_demo.agent.routine_course import steer
-from curiosity_rosa_demo.agent.routine_facts import SAME_SCORE, Mast
+from curiosity_rosa_demo.agent.routine_facts import Mast, SAME_SCORE
 from curiosity_rosa_demo.agent.routine_texts import found
 
 MAX_DARK_HOPS = 5  # hops in a row that brought no light

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the results of this turn tell about the world, folded over the steps in order.
 
 Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
@@ -5,10 +13,10 @@ Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+import math
 
 from curiosity_rosa_demo.agent.reporting import number
 from curiosity_rosa_demo.agent.routine_view import MOTIONS, Step

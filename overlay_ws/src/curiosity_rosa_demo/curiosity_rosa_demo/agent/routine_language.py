@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What an utterance asks for, by rules, in English, Japanese and Chinese. Pure.
 
 A motion needs the whole utterance to fit a small grammar, so that a negation, a condition or
@@ -6,10 +14,10 @@ anything else that is not understood never drives the rover. Harmless requests a
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass
+import re
 from typing import Literal
+import unicodedata
 
 from curiosity_rosa_demo.agent import routine_words as words
 from curiosity_rosa_demo.agent.routine_grammar import motion

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The default model: a LangChain chat model without weights or network, driven by rules.
 
 It reads the conversation as any model would (prompts, tool descriptions, tool results) and makes
@@ -6,12 +14,18 @@ one tool call at a time. Everything that decides is in ``routine_policy``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 import json
 import re
-import uuid
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+import uuid
 
+from curiosity_rosa_demo.agent.reporting import number
+from curiosity_rosa_demo.agent.routine_case import Call
+from curiosity_rosa_demo.agent.routine_policy import decide
+from curiosity_rosa_demo.agent.routine_view import MOTIONS, Step, View
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import (
@@ -25,13 +39,6 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-
-from curiosity_rosa_demo.agent.reporting import number
-from curiosity_rosa_demo.agent.routine_case import Call
-from curiosity_rosa_demo.agent.routine_policy import decide
-from curiosity_rosa_demo.agent.routine_view import MOTIONS, Step, View
-from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.serde import SerdeError, from_json
 
 MAX_REASON = 300  # characters of an unreadable result that are kept as its reason
 _COST = re.compile(r'Cost:\s*(\d+(?:\.\d+)?)')

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The routine: which tool call comes next, by rules. Pure; the same view gives the same decision.
 
 Each rule is a function that decides or passes (None). ``decide`` asks them in order of priority,
@@ -9,11 +17,11 @@ from __future__ import annotations
 import re
 
 from curiosity_rosa_demo.agent.routine_case import (
-    MAX_TRIES,
     Answer,
     Call,
     Case,
     Decision,
+    MAX_TRIES,
     Rule,
 )
 from curiosity_rosa_demo.agent.routine_explore import EXPLORE, report_a_good_capture

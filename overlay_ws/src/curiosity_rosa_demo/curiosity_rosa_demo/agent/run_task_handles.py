@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The goals of the action ``run_task`` as ROS has them.
 
 A node and a thread of its own spin them: what goes wrong with an action leaves the agent alone.
@@ -6,22 +14,21 @@ That thread alone touches the goal handles, which are not made for several.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+import threading
 from typing import Any
 
+from curiosity_rosa_demo.agent.run_task_goal import Ending
+from curiosity_rosa_demo.infra.ros_io import SpinThread
 from curiosity_rosa_interfaces.action import RunTask
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
-
-from curiosity_rosa_demo.agent.run_task_goal import Ending
-from curiosity_rosa_demo.infra.ros_io import SpinThread
 
 MAX_GOALS = 32  # that have not ended; more are rejected
 MAX_FEEDBACK = 1000  # that wait to be sent; a storm loses the rest
@@ -51,7 +58,8 @@ class Handle:
 class Handles:
     """``begin`` and ``cancel`` are called for a goal in the thread that spins and must be quick,
     ``failed`` when the action has come to an end that nobody wanted. The methods are for any
-    thread."""
+    thread.
+    """
 
     def __init__(
         self,

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The action ``run_task``: what a goal asks for becomes a task in the agent's queue.
 
 A goal that cannot become one is aborted with words; to be rejected it would have none. The task
@@ -7,12 +15,12 @@ belongs to the agent: a client that vanishes, or an action that fails, changes n
 from __future__ import annotations
 
 import asyncio
-import logging
-import threading
-import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+import logging
+import threading
+import time
 
 from curiosity_rosa_demo.agent.http.robot import NoAnswer, Robot
 from curiosity_rosa_demo.agent.loop_thread import LoopThread
@@ -208,7 +216,8 @@ class RunTaskServer:
 
 async def _next(news: Subscription, task: Task) -> Event | None:
     """What comes next of this task; None: nothing for LOOK_S. Raises TaskError when the runner
-    has stopped."""
+    has stopped.
+    """
 
     async def wait() -> Event | None:
         async for event in news:

@@ -1,13 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the agent can be asked for, whoever asks: tools, turns, a stop. One at a time."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
+import threading
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, Request, Surroundings
@@ -120,7 +128,8 @@ class Session:
     ) -> Outcome:
         """A turn with the model, or the rest of the one of this task that was cut; with a
         ``plan``, that is carried out. ``expects`` as in prompts.yaml decides whether it succeeded.
-        Raises TurnCancelled."""
+        Raises TurnCancelled.
+        """
 
         def began(calls: int) -> None:
             what = f'Going on after {calls} calls' if calls else 'User'

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The last captures with their pictures.
 
 The simulator latches each picture that it captures, and sends no more of them than somebody
@@ -6,20 +14,19 @@ subscribes to; so we subscribe when a capture has succeeded, and leave when its 
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+import threading
+import time
 from typing import Any
-
-from rclpy.node import Node
-from sensor_msgs.msg import CompressedImage
 
 from curiosity_rosa_demo.agent.http.robot import Picture, Shot
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.ros_io import STEADY, history_qos
+from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage
 
 KEPT = 50
 WAIT_S = 3.0  # for a picture; then the capture has none

@@ -1,14 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the agent says aloud: on the console and on the speech topic."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from curiosity_rosa_demo.infra.config_models import Config
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from std_msgs.msg import String
-
-from curiosity_rosa_demo.infra.config_models import Config
 
 
 class Speech:

@@ -1,15 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the console's lines come from: a terminal, a pipe, or a list of commands."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 import os
+from pathlib import Path
 import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.commands import COMMANDS
@@ -51,7 +59,8 @@ class Interrupts:
 
 def wait_for_the_others(console: Console, opened: threading.Event) -> None:
     """Say that the agent is ready, when it is, and wait for a line: several agents on one machine
-    slow each other down while they start, and should not drive meanwhile."""
+    slow each other down while they start, and should not drive meanwhile.
+    """
     while not opened.wait(0.5):  # bounded, for the signals
         pass
     console.notice(READY)

@@ -1,11 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Watches the kernel from a thread of its own: a kernel that no longer looks is lost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import logging
 import threading
 import time
-from collections.abc import Callable
 
 LOOKS = 4  # in each limit
 
@@ -14,7 +22,8 @@ _log = logging.getLogger('curiosity_rosa.watchdog')
 
 class Watchdog:
     """Calls ``lost`` with a reason when ``beat`` did not come for ``limit_s``; once for every
-    silence. It begins with the first beat."""
+    silence. It begins with the first beat.
+    """
 
     def __init__(
         self,

@@ -1,12 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The API and the page of one agent: its address at once, its answers when the rest is up."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
+import os
 from typing import Any
-
-from rclpy.node import Node
 
 from curiosity_rosa_demo.agent.http_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.mission_control import MissionControl
@@ -14,6 +20,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config, HttpConfig
 from curiosity_rosa_demo.infra.ros_io import start_parameter
+from rclpy.node import Node
 
 TOKEN = 'CURIOSITY_HTTP_TOKEN'
 SHIPPED_HOST = '127.0.0.1'
@@ -21,7 +28,8 @@ SHIPPED_HOST = '127.0.0.1'
 
 def with_http_port(node: Node, config: Config) -> Config:
     """The configuration with the port of the node's parameter ``http_port``, if that is set.
-    Raises ConfigError."""
+    Raises ConfigError.
+    """
     text = 'TCP port of the API and the page; 0: http.port of agent.yaml.'
     port = start_parameter(node, 'http_port', 0, text)
     if not 0 <= port <= 65535:

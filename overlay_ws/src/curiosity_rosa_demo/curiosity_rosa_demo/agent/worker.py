@@ -1,12 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A thread that does one thing after the other, and looks around in between."""
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent import futures
+import logging
+import threading
 from typing import TypeVar
 
 T = TypeVar('T')
@@ -19,7 +27,8 @@ _log = logging.getLogger('curiosity_rosa.worker')
 class Worker:
     """``look`` is called after every job and every ``wake``, and whenever ``every_s()`` seconds
     have passed; None: not by itself. ``on_error`` hears, in the thread, of what a job or a look
-    has raised; the thread goes on."""
+    has raised; the thread goes on.
+    """
 
     def __init__(
         self,
@@ -49,7 +58,8 @@ class Worker:
 
     def ask(self, work: Callable[[], T], timeout_s: float) -> T:
         """From another thread: what ``work`` returns or raises. Raises TimeoutError; then it is
-        done nevertheless, unless the thread has ended."""
+        done nevertheless, unless the thread has ended.
+        """
         answer: futures.Future[T] = futures.Future()
 
         def job() -> None:

@@ -1,9 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover and the people around it, as skills reach them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
@@ -43,7 +51,8 @@ class _Legs:
 
 class RoverWorld:
     """A SkillWorld. ``brain`` is the kernel's state, ``spent`` what the turn has used so far; both
-    may be set later, as may ``say``, which prints, traces and publishes a text."""
+    may be set later, as may ``say``, which prints, traces and publishes a text.
+    """
 
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
@@ -106,4 +115,5 @@ def _mast(status: dict[str, Any]) -> str:
     mast = status.get('mast')
     if isinstance(mast, str):
         return mast
-    return {True: 'open', False: 'closed'}.get(status.get('mast_is_open'), 'unknown')  # type: ignore[arg-type]
+    is_open: Any = status.get('mast_is_open')
+    return {True: 'open', False: 'closed'}.get(is_open, 'unknown')

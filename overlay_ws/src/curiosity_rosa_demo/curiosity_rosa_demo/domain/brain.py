@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """BrainState: all that the kernel and the agent loop know, as one value.
 
 Every node of the kernel takes a BrainState and returns one. Times named ``*_s`` are seconds of the
@@ -9,9 +17,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
+from curiosity_rosa_demo.domain.models import json_object, Model
 from pydantic import AfterValidator, Field, JsonValue
-
-from curiosity_rosa_demo.domain.models import Model, json_object
 
 Json = Annotated[dict[str, JsonValue], AfterValidator(json_object)]
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -105,7 +112,8 @@ class Reading(Model):
 
 class Telemetry(Model):
     """Raw input of a tick: the last reading of each source (odometry, battery, adapter, scan,
-    estop), whatever it holds, and the time."""
+    estop), whatever it holds, and the time.
+    """
 
     now_s: float = 0.0
     readings: dict[Text, Reading] = Field(default_factory=dict)
@@ -243,7 +251,8 @@ class Question(Model):
 
 class ReactState(Model):
     """One turn. What it has done so far stands in ``BrainState.messages``, a Json for each call:
-    ``tool``, ``input``, ``call_id``, ``thought``, ``result`` (a ToolResult as JSON, or None)."""
+    ``tool``, ``input``, ``call_id``, ``thought``, ``result`` (a ToolResult as JSON, or None).
+    """
 
     goal: str = ''
     expects: str = 'answer'  # as in prompts.yaml

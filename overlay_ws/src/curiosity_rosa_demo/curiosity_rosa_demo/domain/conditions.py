@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Conditions on what is known of the world: preconditions of a plan, and what to wait for. Pure.
 
 A condition is ``key: value``. The key is the name of a fact, and how it ends says how to compare:
@@ -6,14 +14,13 @@ A condition is ``key: value``. The key is the name of a fact, and how it ends sa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-
-from pydantic import JsonValue
+import math
 
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.plan_values import short
+from pydantic import JsonValue
 
 TOLERANCE = 1e-9  # numbers no further apart are equal
 

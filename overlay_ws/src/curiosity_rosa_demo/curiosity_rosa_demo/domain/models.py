@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the rooms of the house say to each other: poses, scores, tool results, trace events.
 
 Pure data: validated, frozen, exact in JSON. What JSON cannot carry is refused: NaN, infinity, lone
@@ -6,11 +14,11 @@ surrogates, data nested more than MAX_DEPTH levels.
 
 from __future__ import annotations
 
-import json
 from enum import Enum
+import json
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, JsonValue, model_validator
 
 # Reasons that others match on.
 NEED_TO_CLOSE_MAST = 'Need to close mast'

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Plans that a model can write: Plan, PlanStep, ExecutionResult. Pure.
 
 Objects check themselves when they are made, and raise PlanError, a ValueError. Their dict forms
@@ -6,10 +14,10 @@ are plain JSON and share nothing with them. Times are Unix times in seconds.
 
 from __future__ import annotations
 
-import time
-import uuid
 from dataclasses import dataclass, field
+import time
 from typing import Any
+import uuid
 
 from curiosity_rosa_demo.domain.models import MAX_DEPTH as TOOL_DEPTH
 from curiosity_rosa_demo.domain.plan_enums import (
@@ -21,12 +29,12 @@ from curiosity_rosa_demo.domain.plan_enums import (
 from curiosity_rosa_demo.domain.plan_text import read_plan
 from curiosity_rosa_demo.domain.plan_tidy import tidied
 from curiosity_rosa_demo.domain.plan_values import (
-    PlanError,
     choice,
     flag,
     given,
     json_object,
     optional_text,
+    PlanError,
     required_text,
     seconds,
     short,

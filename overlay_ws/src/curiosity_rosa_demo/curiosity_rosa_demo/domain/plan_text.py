@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Reads the JSON object of a plan out of text as models write it. In linear time.
 
 Beyond JSON it takes text around the object, ``//``, ``#`` and ``/* */`` comments, trailing commas,
@@ -6,9 +14,9 @@ single quotes, line breaks in strings, and True, False, None.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import math
 import re
-from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from curiosity_rosa_demo.domain.plan_values import MAX_CHARS, MAX_DEPTH, PlanError, short

@@ -1,18 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What models write into the fields of a plan, put right as far as it has one meaning."""
 
 from __future__ import annotations
 
+from dataclasses import fields
 import json
 import re
-from dataclasses import fields
 from typing import Any
 
 from curiosity_rosa_demo.domain.plan_enums import ToolCallType
 from curiosity_rosa_demo.domain.plan_values import (
+    json_object,
     MAX_CHARS,
     MAX_STEPS,
     PlanError,
-    json_object,
     short,
 )
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The colours of the page and of reports, light and dark, and the style sheet of the drawings.
 
 Each pair keeps WCAG's contrast on every ground: 4.5 for text, 3 for shapes. No state is told by
@@ -92,7 +100,8 @@ _RULES = """
 
 def css() -> str:
     """Once a page: the colours as custom properties, and how the drawings use them. Dark where
-    the browser says so; NiceGUI's body--light and body--dark overrule it."""
+    the browser says so; NiceGUI's body--light and body--dark overrule it.
+    """
     light, dark = (_properties(side) for side in (0, 1))
     bars = ''.join(
         f'.cr-{name} {{ --cr-own: var(--cr-{name}); }}\n' for name in (*STATES, *PHASES)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the map lies on: the bright zone, the grid, the geofence, the scale. Pure."""
 
 from __future__ import annotations
@@ -6,8 +14,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
-from curiosity_rosa_demo.drawing.svg import Svg, element, label, line, points, room, title
-from curiosity_rosa_demo.drawing.view import HEIGHT, WIDTH, Frame
+from curiosity_rosa_demo.drawing.svg import element, label, line, points, room, Svg, title
+from curiosity_rosa_demo.drawing.view import Frame, HEIGHT, WIDTH
 from curiosity_rosa_demo.infra.config_rules import Geofence
 
 LINES = 12  # of the grid along the longer side

@@ -1,20 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """How bright it was where, and how full the battery was when. Pure."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
 
 from curiosity_rosa_demo.drawing.scale import Axis, round_step, tick_text, ticks
-from curiosity_rosa_demo.drawing.spots import Spot, mark, newest
+from curiosity_rosa_demo.drawing.spots import mark, newest, Spot
 from curiosity_rosa_demo.drawing.svg import (
-    Svg,
     drawing,
     element,
     label,
     line,
     points,
     room,
+    Svg,
     title,
 )
 from curiosity_rosa_demo.drawing.time_axis import time_step
@@ -63,7 +71,8 @@ def score_over_position(
 
 def battery_over_time(levels: Sequence[tuple[float, float]], clock: Callable[[float], str]) -> Svg:
     """``levels``: seconds, of which there is more than one, and the charge from 0 to 1, the oldest
-    first. ``clock``: whole seconds in words."""
+    first. ``clock``: whole seconds in words.
+    """
     across = Axis(levels[0][0], levels[-1][0], LEFT, RIGHT)
     step = time_step(across.high - across.low, MOST_TIMES)
     numbers = [(at, clock(at)) for at in ticks(across.low, across.high, step)]

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Captures as the drawings show them: marks that can be chosen. Pure."""
 
 from __future__ import annotations
@@ -5,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.drawing.svg import TOLD, Svg, cut, drawable, element, line, points, title
+from curiosity_rosa_demo.drawing.svg import cut, drawable, element, line, points, Svg, title, TOLD
 
 MOST = 60  # are drawn, the newest
 
@@ -13,7 +21,8 @@ MOST = 60  # are drawn, the newest
 @dataclass(frozen=True)
 class Spot:
     """A capture: its trace event, where the rover stood (metres, world frame), how bright; None:
-    it failed. ``link``: to where the document shows it; '' makes a button of it."""
+    it failed. ``link``: to where the document shows it; '' makes a button of it.
+    """
 
     event_id: str
     x: float
@@ -42,7 +51,8 @@ def newest(spots: Iterable[Spot], *, whole: bool = False) -> list[Spot]:
 
 def mark(spot: Spot, x: float, y: float, *more: Svg) -> Svg:
     """At (x, y) of the drawing: a disc with a tick when it is good, a cross when it failed, else
-    a square, the fuller the brighter. A link, or a button whose data-event is its trace event."""
+    a square, the fuller the brighter. A link, or a button whose data-event is its trace event.
+    """
     if spot.score is None:
         look, reach = 'failed', 5.0
         shapes = [

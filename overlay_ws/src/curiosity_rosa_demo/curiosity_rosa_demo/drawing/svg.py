@@ -1,13 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """SVG as text. Whatever comes from outside goes through here: escaped, finite, in one line."""
 
 from __future__ import annotations
 
-import html
-import math
-import unicodedata
 from collections.abc import Iterable
+import html
 from itertools import accumulate, takewhile
+import math
 from typing import NewType
+import unicodedata
 
 from prompt_toolkit.utils import get_cwidth
 
@@ -34,7 +42,8 @@ def drawing(
     kind: str, width: float, height: float, words: str, *parts: Svg, role: str = 'group'
 ) -> Svg:
     """The <svg>, which fills the width that it is given, in the colours of colours.css().
-    ``words``: what a screen reader says of it."""
+    ``words``: what a screen reader says of it.
+    """
     return element(
         'svg',
         element('rect', class_='cr-ground', x=0.0, y=0.0, width=width, height=height),

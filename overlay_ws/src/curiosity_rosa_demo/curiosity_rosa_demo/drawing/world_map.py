@@ -1,28 +1,36 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The top-down map: world frame, metres, X to the right and Y up (REP 103). Pure."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.drawing.map_ground import Zone, bright_zone, geofence, grid, scale_bar
-from curiosity_rosa_demo.drawing.spots import Spot, mark, newest
+from curiosity_rosa_demo.drawing.map_ground import bright_zone, geofence, grid, scale_bar, Zone
+from curiosity_rosa_demo.drawing.spots import mark, newest, Spot
 from curiosity_rosa_demo.drawing.svg import (
-    LARGEST,
-    Svg,
     drawable,
     drawing,
     element,
     label,
+    LARGEST,
     line,
     points,
+    Svg,
     title,
 )
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, Place, sampled, thinned
-from curiosity_rosa_demo.drawing.view import HEIGHT, WIDTH, Frame, View, around, fit
+from curiosity_rosa_demo.drawing.view import around, fit, Frame, HEIGHT, View, WIDTH
 from curiosity_rosa_demo.infra.config_rules import Geofence
 
 WIDTH_M = 2.0  # of the rover, as in RViz
@@ -39,7 +47,8 @@ WHOLE_READ, WHOLE_KEPT = 20_000, 5_000  # places of the trail of a whole run
 @dataclass(frozen=True)
 class Map:
     """``zone``, ``pose`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where it drives
-    to. ``whole``: all of a run, not only the newest of it; where it began is marked."""
+    to. ``whole``: all of a run, not only the newest of it; where it began is marked.
+    """
 
     zone: Zone | None = None
     fence: Geofence | None = None

@@ -1,12 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """YAML contracts to typed configuration, with errors a person can act on."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, get_args, get_origin
-
-import yaml
-from pydantic import BaseModel, ValidationError
 
 from curiosity_rosa_demo.infra.config_base import RULE
 from curiosity_rosa_demo.infra.config_models import (
@@ -21,6 +26,8 @@ from curiosity_rosa_demo.infra.config_models import (
 )
 from curiosity_rosa_demo.infra.config_rules import Guardrails, Skills
 from curiosity_rosa_demo.infra.config_world import WorldView
+from pydantic import BaseModel, ValidationError
+import yaml
 
 FILES: dict[str, type[BaseModel]] = {
     'topics': Topics,
@@ -73,7 +80,8 @@ def load_config(config_dir: str | Path = '') -> Config:
 
 def load_world(name: str, folder: Path) -> WorldView:
     """The world view ``name``.yaml in ``folder``, on top of the shipped one of that name if there
-    is one. Raises ConfigError."""
+    is one. Raises ConfigError.
+    """
     shipped = shipped_config_dir()
     own, base = folder / f'{name}.yaml', shipped / f'{name}.yaml'
     if not own.is_file():

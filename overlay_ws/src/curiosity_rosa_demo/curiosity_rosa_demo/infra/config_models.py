@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Shape and limits of the YAML contracts. Values live in config/*.yaml, not here."""
 
 from __future__ import annotations
@@ -5,20 +13,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-
 from curiosity_rosa_demo.infra.config_base import (
+    breaks,
     Fraction,
     Frame,
     Metres,
     Name,
     Seconds,
     Section,
-    breaks,
 )
 from curiosity_rosa_demo.infra.config_rules import Guardrails, Skills
 from curiosity_rosa_demo.infra.config_world import WorldView
 from curiosity_rosa_demo.infra.time_zone import time_zone
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 # --- topics.yaml -----------------------------------------------------------------------------
 
@@ -123,7 +130,8 @@ class Topics(Section):
 
     def in_namespace(self, namespace: str, *, rover: str = '') -> Topics:
         """These topics with the overlay's own names below ``namespace`` and the rover's below
-        ``rover``; frames stay as they are. Raises ValidationError when a name gets too long."""
+        ``rover``; frames stay as they are. Raises ValidationError when a name gets too long.
+        """
         own, theirs = partial(_below, namespace), partial(_below, rover)
         data = self.model_dump()
         images = data['images']

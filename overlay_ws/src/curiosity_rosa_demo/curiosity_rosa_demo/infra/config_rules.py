@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Shape and limits of guardrails.yaml and skills.yaml: what the agent may do, by what rules."""
 
 from __future__ import annotations
@@ -5,11 +13,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
-
 from curiosity_rosa_demo.domain.brain import DecisionType
 from curiosity_rosa_demo.domain.plan import RiskLevel
-from curiosity_rosa_demo.infra.config_base import Fraction, Metres, Seconds, Section, breaks
+from curiosity_rosa_demo.infra.config_base import breaks, Fraction, Metres, Seconds, Section
+from pydantic import BeforeValidator, Field, model_validator
 
 
 def _member(kind: type[Enum]) -> BeforeValidator:
@@ -92,7 +99,8 @@ class Guardrails(Section):
 
 class SkillSettings(Section):
     """Everything of a SkillDef but its name and its arguments, and how risky it is.
-    ``repeatable``: it leads to a state, so that what was interrupted can simply be done again."""
+    ``repeatable``: it leads to a state, so that what was interrupted can simply be done again.
+    """
 
     interface_type: Literal['ros2_action', 'ros2_service', 'internal']
     resources_required: list[Literal['base', 'mast', 'camera']]

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Shape and limits of a world view (world_view.yaml, companion.yaml): what there is in the world
 of an agent that acts unasked, what it can do there, and when.
 
@@ -7,14 +15,13 @@ first minute is inside, its last is not. Energy is a fraction of the full charge
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
+import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
-
 from curiosity_rosa_demo.domain.brain import Json
-from curiosity_rosa_demo.infra.config_base import Fraction, Section, breaks
+from curiosity_rosa_demo.infra.config_base import breaks, Fraction, Section
+from pydantic import AfterValidator, Field, model_validator
 
 DAYS = ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun')
 MESSAGE = 'external.message'
@@ -54,7 +61,8 @@ Minutes = Annotated[float, Field(ge=0.0, le=DAY_MIN)]
 
 class PlaceConfig(Section):
     """``leads_to``: places that can be reached from here in one activity. ``zone``: the rover is
-    here when it is measured in this zone; the place without one is everywhere else."""
+    here when it is measured in this zone; the place without one is everywhere else.
+    """
 
     leads_to: list[Key] = Field(default_factory=list)
     zone: Zone = ''
@@ -78,7 +86,8 @@ class ActivityConfig(Section):
     the day before. It takes ``minutes`` after its work (``does`` or ``asks``) is done; 0: as long
     as the work. ``needs``: abilities, ``device.ability``. ``again_after_h``: after it was last
     done, or begun without having failed. ``ends``: it can only begin during one of these, and
-    ends it."""
+    ends it.
+    """
 
     says: str = Field(min_length=1)
     at: list[Key] = Field(default_factory=list)
@@ -108,7 +117,8 @@ class ActivityConfig(Section):
 
 class RoutineConfig(Section):
     """``activity`` is due in ``window`` on ``days``, below ``energy_below``. ``preemptive``: it
-    goes before an interruptible activity."""
+    goes before an interruptible activity.
+    """
 
     activity: Key
     window: Window = ''
@@ -131,7 +141,8 @@ class BeginsConfig(Section):
 
 class WorldView(Section):
     """``measured``: place and energy are those of the rover, not computed. ``never``: for the
-    model, what cannot be. ``routine``: what is due, the most important first."""
+    model, what cannot be. ``routine``: what is due, the most important first.
+    """
 
     says: str = Field(min_length=1)
     measured: bool

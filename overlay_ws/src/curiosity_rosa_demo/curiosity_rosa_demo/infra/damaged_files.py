@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A database file that cannot be read is put aside, never overwritten: somebody may want it."""
 
 from __future__ import annotations
 
+from datetime import datetime
 import itertools
 import os
-from datetime import datetime
 
 _ENDS = ('-wal', '-shm', '')  # SQLite's log and index, and the database itself
 
@@ -15,7 +23,8 @@ class Damaged(Exception):
 
 def set_aside(path: str, at: datetime) -> str:
     """Rename the file and what belongs to it; the new name, which tells the time ``at`` (UTC).
-    Nothing is ever overwritten. Raises OSError."""
+    Nothing is ever overwritten. Raises OSError.
+    """
     stem = f'{path}.corrupt-{at:%Y%m%dT%H%M%SZ}'
     names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
     aside = next(name for name in names if not any(os.path.lexists(name + end) for end in _ENDS))

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a node says of itself on the diagnostics topic, once a second.
 
 Its name there is ``<node>: <part>`` with the namespace, if there is one, as diagnostic_updater has
@@ -6,18 +14,17 @@ it, so that several overlays may share one topic.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+import math
 
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import STEADY
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.ros_io import STEADY
 
 PERIOD_S = 1.0
 HARDWARE = 'curiosity_mars_rover'
@@ -45,7 +52,8 @@ def finding(
     amiss: Mapping[str, Level], well: str, values: Mapping[str, object] | None = None
 ) -> Finding:
     """``amiss``: what is not as it should be, in words; '' counts for nothing. ``well`` is said
-    when there is nothing of the kind."""
+    when there is nothing of the kind.
+    """
     found = {words: level for words, level in amiss.items() if words}
     worst = max(found.values(), default=Level.OK)
     return Finding(worst, '; '.join(found) or well, values or {})

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The one thin layer over rclpy: processes, spinning threads, service calls, trace publishing.
 
 Threads: each SpinThread runs the callbacks of its nodes, one at a time. A callback must not wait
@@ -7,19 +15,29 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
 import math
 import queue
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, Protocol, TypeVar
 
-import rclpy
+from curiosity_rosa_demo.domain.models import (
+    service_timeout,
+    service_unavailable,
+    TraceEvent,
+    TraceKind,
+)
+from curiosity_rosa_demo.infra.config_base import ros_name
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
 from pydantic import ValidationError
 from rcl_interfaces.msg import ParameterDescriptor
+import rclpy
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.client import Client
 from rclpy.clock import Clock, ClockType
@@ -38,17 +56,6 @@ try:
     from rclpy.event_handler import SubscriptionEventCallbacks
 except ImportError:  # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks
-
-from curiosity_rosa_demo.domain.models import (
-    TraceEvent,
-    TraceKind,
-    service_timeout,
-    service_unavailable,
-)
-from curiosity_rosa_demo.infra.config_base import ros_name
-from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
 
 T = TypeVar('T', str, int)
 
@@ -235,7 +242,8 @@ def start_parameter(node: Node, name: str, default: T, description: str) -> T:
 
 def node_config(node: Node) -> Config:
     """The configuration that the node's ``config_dir`` parameter names, in the node's namespace
-    and that of its rover. Raises ConfigError."""
+    and that of its rover. Raises ConfigError.
+    """
     folder = start_parameter(
         node,
         'config_dir',

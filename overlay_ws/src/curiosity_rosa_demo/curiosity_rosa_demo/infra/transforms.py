@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where a frame is: a port over /tf and /tf_static, with tf2_ros where that is installed.
 
 Leading slashes are dropped from what is heard and from what is asked: the Curiosity demo publishes
@@ -6,27 +14,26 @@ Leading slashes are dropped from what is heard and from what is asked: the Curio
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 import importlib.util
 import threading
 import time
-from collections.abc import Callable
-from functools import partial
 from typing import Any, Protocol
-
-from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
-from tf2_msgs.msg import TFMessage
 
 from curiosity_rosa_demo.domain.models import RoverPose, Stamp
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.transform_tree import (
+    composed,
+    frame_name,
     FrameTree,
     Link,
     Transform,
     TransformUnavailable,
-    composed,
-    frame_name,
 )
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from tf2_msgs.msg import TFMessage
 
 __all__ = [
     'ADAPTERS',

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The newest frame of the rover's camera, subscribed to only while somebody wants frames.
 
 An idle rover then renders, compresses and sends no pictures, and nothing here is decoded.
@@ -5,18 +13,17 @@ An idle rover then renders, compresses and sends no pictures, and nothing here i
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+import threading
+import time
 from typing import Any
-
-from rclpy.node import Node
-from sensor_msgs.msg import CompressedImage, Image
 
 from curiosity_rosa_demo.domain.models import NO_IMAGE_RECEIVED
 from curiosity_rosa_demo.infra.config_models import Images
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage, Image
 
 
 class NoFrame(Exception):

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A camera picture in; out the same, as dark as the light model says, score and verdict burned in.
 
 Brightness factor = min_brightness + (1 - min_brightness) * score, applied to R, G and B. Scaling Y
@@ -7,21 +15,20 @@ the two is linear; what differs is rounding, and colours that the way to RGB wou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
-
-import cv2
-import numpy as np
+from typing import Any, Protocol, TYPE_CHECKING
 
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.sim.image_header import (
+    check_size,
     DecodeError,
     EncodeError,
     ImageError,
-    check_size,
     is_jpeg,
     picture_size,
 )
 from curiosity_rosa_demo.sim.score_label import Label, Pixels
+import cv2
+import numpy as np
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.sim.yuv_jpeg import YuvJpeg

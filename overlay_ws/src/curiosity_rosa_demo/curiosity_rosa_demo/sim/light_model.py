@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """How bright it is where the rover stands: dark at ``x_min``, bright from ``x_good`` on.
 
 score = clamp((x - x_min) / (x_good - x_min), 0, 1), and good when score >= threshold
@@ -6,8 +14,8 @@ score = clamp((x - x_min) / (x_good - x_min), 0, 1), and good when score >= thre
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+import math
 
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.infra.config_models import Thresholds

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The light simulator: the rover's pictures as dark as it is where the rover stands, with a score.
 
 Two threads: ``simulator`` receives pictures and TF and republishes while somebody subscribes;
@@ -12,27 +20,26 @@ import sys
 import threading
 import time
 
+from curiosity_rosa_demo.domain.models import LightScore, RoverPose
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
+from curiosity_rosa_demo.infra.ros_io import (
+    history_qos,
+    node_config,
+    Process,
+    run_app,
+    SpinThread,
+    STEADY,
+    TracePublisher,
+)
+from curiosity_rosa_demo.infra.transforms import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.sim.camera import Camera, Frame, NoFrame
+from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
+from curiosity_rosa_demo.sim.light_model import LightModel
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import CompressedImage, Image
-
-from curiosity_rosa_demo.domain.models import LightScore, RoverPose
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level, finding
-from curiosity_rosa_demo.infra.ros_io import (
-    STEADY,
-    Process,
-    SpinThread,
-    TracePublisher,
-    history_qos,
-    node_config,
-    run_app,
-)
-from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
-from curiosity_rosa_demo.sim.camera import Camera, Frame, NoFrame
-from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
-from curiosity_rosa_demo.sim.light_model import LightModel
 
 LINGER_S = 5.0  # frames keep coming for this long after a capture, so that the next finds one
 POSE_LOOK_S = 0.05

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """JPEG to packed YUV planes and back through libjpeg-turbo: half of a decoder's and encoder's work
 is the colour conversion, and darkening does not need it.
 """
@@ -7,11 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from curiosity_rosa_demo.sim.image_header import DecodeError, EncodeError
 import numpy as np
 import numpy.typing as npt
 import turbojpeg
-
-from curiosity_rosa_demo.sim.image_header import DecodeError, EncodeError
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover as the agent reaches it: /adapter/*, /capture_and_score and TF. Blocking, with
 time-outs.
 
@@ -11,15 +19,14 @@ import math
 import threading
 from typing import Any
 
-from curiosity_rosa_interfaces.srv import CaptureAndScore
-from rclpy.node import Node
-from std_srvs.srv import Trigger
-
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.ros_io import ServiceFailed, call
-from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
+from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
+from curiosity_rosa_demo.infra.transforms import make_transform_source, TransformUnavailable
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from rclpy.node import Node
+from std_srvs.srv import Trigger
 
 MARGIN_S = 1.0
 CAPTURE_AGAIN_S = 1.5
@@ -50,7 +57,8 @@ class RoverClient:
 
     def start(self, name: str, cancellation: Cancellation) -> str:
         """As ``trigger``, but once the call is sent it is waited for, so that a stop can follow
-        it."""
+        it.
+        """
         return self._trigger(name, cancellation, until=None)
 
     def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the nine tools do, for a model or for a console command.
 
 Each answers a ToolResult, whatever happens. A motion tool starts, waits, stops, waits until the
@@ -6,17 +14,17 @@ rover is still, and reports the distance it covered.
 
 from __future__ import annotations
 
+from contextlib import suppress
 import math
 import time
-from contextlib import suppress
 from typing import Any
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     RoverPose,
-    ToolResult,
     service_timeout,
+    ToolResult,
 )
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A RoverClient that tells of each call that it makes."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+import time
 from typing import TypeVar
-
-from curiosity_rosa_interfaces.srv import CaptureAndScore
-from rclpy.node import Node
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from rclpy.node import Node
 
 T = TypeVar('T')
 CANCELLED = 'cancelled'
@@ -31,7 +38,8 @@ class ServiceCall:
 
 class WatchedClient(RoverClient):
     """``heard`` is called in the caller's thread and must be quick. Of get_status only what fails
-    is told: it is asked for twenty times a second."""
+    is told: it is asked for twenty times a second.
+    """
 
     def __init__(
         self, node: Node, config: Config, heard: Callable[[ServiceCall], None] | None = None

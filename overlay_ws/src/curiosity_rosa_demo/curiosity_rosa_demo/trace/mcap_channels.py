@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a recording holds: the channels of its file, by the role that each one plays."""
 
 from __future__ import annotations
@@ -24,7 +32,8 @@ CALLS_SCHEMA = """{
 @dataclass(frozen=True)
 class Rates:
     """How often a message is kept, at most, in Hz; 0 keeps none. Of what is left out the newest is
-    kept as soon as its time has come."""
+    kept as soon as its time has come.
+    """
 
     camera: float = 1.0
     scan: float = 1.0
@@ -37,7 +46,8 @@ class Rates:
 @dataclass(frozen=True)
 class Source:
     """A topic that is recorded. ``hz`` None: every message. ``latched``: its publisher keeps the
-    last messages for who comes late."""
+    last messages for who comes late.
+    """
 
     role: str
     topic: str
@@ -49,7 +59,8 @@ class Source:
 @dataclass(frozen=True)
 class Channel:
     """A channel of the file. ``schema`` is the definition that goes into it: of the message and
-    all that it is made of for CDR, a JSON schema for JSON."""
+    all that it is made of for CDR, a JSON schema for JSON.
+    """
 
     role: str
     topic: str

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One MCAP file that is whole after each flush, so that a killed writer leaves nothing to mend.
 
 An MCAP file ends in a footer, and readers refuse one without. So a footer stands behind what has
@@ -11,12 +19,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from curiosity_rosa_demo.trace.mcap_channels import CDR, Channel
 from mcap.data_stream import RecordBuilder
 from mcap.records import DataEnd, Footer
 from mcap.well_known import SchemaEncoding
-from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
-
-from curiosity_rosa_demo.trace.mcap_channels import CDR, Channel
+from mcap.writer import CompressionType, MCAP0_MAGIC, Writer
 
 INFO = 'curiosity_rosa'  # name of the metadata about the run
 END = 'curiosity_rosa_end'  # ... and about its end; missing where the writer was killed
@@ -24,7 +31,8 @@ END = 'curiosity_rosa_end'  # ... and about its end; missing where the writer wa
 
 class RunFile:
     """Makes ``path``, which must not be there yet, and its folder. Every method may raise
-    OSError; after one the file ends, whole, with the last flush."""
+    OSError; after one the file ends, whole, with the last flush.
+    """
 
     def __init__(
         self, path: Path, info: dict[str, str], *, compression: str = CompressionType.ZSTD.name
@@ -96,7 +104,8 @@ class RunFile:
 
 class _Tail:
     """What an MCAP writer writes to: it stays here until the flush, which puts it into the file
-    with a footer behind it, in one write."""
+    with a footer behind it, in one write.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)

@@ -1,5 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The messages of a recording, in the order in which they came; of a torn file, all that is
-whole."""
+whole.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from curiosity_rosa_demo.trace.mcap_file import END, INFO
 from mcap.exceptions import InvalidMagic
 from mcap.records import Channel as McapChannel
 from mcap.records import Chunk, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
-
-from curiosity_rosa_demo.trace.mcap_file import END, INFO
 
 
 class NotARecording(Exception):
@@ -67,7 +75,8 @@ class RunReader:
 
     def span_ns(self) -> tuple[int, int] | None:
         """When its first and its last message came, nanoseconds since the epoch; None: there is
-        none. Quick: nothing is unpacked."""
+        none. Quick: nothing is unpacked.
+        """
         first, last = 0, 0
         for record in self._records(chunks=True):
             if isinstance(record, Chunk):

@@ -1,13 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Messages into a file by a thread of its own: who hands one over never waits for the disk."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+import threading
+import time
 
 from curiosity_rosa_demo.trace.mcap_channels import Channel
 from curiosity_rosa_demo.trace.mcap_file import RunFile
@@ -31,7 +39,8 @@ class Progress:
 
 class RunWriter:
     """Owns ``file`` from now on. ``tell`` hears, in the writer's thread, what a person should
-    know."""
+    know.
+    """
 
     def __init__(
         self,
@@ -55,7 +64,8 @@ class RunWriter:
 
     def offer(self, channel: Channel, data: bytes, at_ns: int | None = None) -> bool:
         """Hand a message over; False when it finds no room, or nothing is recorded any more.
-        ``at_ns``: nanoseconds since the epoch, now by default."""
+        ``at_ns``: nanoseconds since the epoch, now by default.
+        """
         at_ns = time.time_ns() if at_ns is None else at_ns
         size = len(data) + OVERHEAD
         with self._lock:

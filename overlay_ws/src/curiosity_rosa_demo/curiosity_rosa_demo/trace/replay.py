@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """scripts/replay.sh: a recording onto the topics again, for RViz and the page; never for a rover.
 
 It publishes what a recording may hold and nothing else: no command, no service. While anybody is
@@ -7,15 +15,22 @@ in the graph who could move a rover, or who publishes the same topics, it does n
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
 import json
+from pathlib import Path
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
+from curiosity_rosa_demo.trace.mcap_channels import CDR, kept_as, Rates, sources
+from curiosity_rosa_demo.trace.mcap_reader import Entry, NotARecording, RunReader
+from curiosity_rosa_demo.trace.message_types import message_class
+from curiosity_rosa_demo.trace.replay_graph import live, publishers
+from curiosity_rosa_demo.trace.replay_messages import as_replay, Unreadable
 import rclpy
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -23,14 +38,6 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
-
-from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
-from curiosity_rosa_demo.trace.mcap_channels import CDR, Rates, kept_as, sources
-from curiosity_rosa_demo.trace.mcap_reader import Entry, NotARecording, RunReader
-from curiosity_rosa_demo.trace.message_types import message_class
-from curiosity_rosa_demo.trace.replay_graph import live, publishers
-from curiosity_rosa_demo.trace.replay_messages import Unreadable, as_replay
 
 STATUS_TOPIC = 'replay/status'
 DISCOVERY_S = 3.0  # without anything new in the graph, and all of it is known ...

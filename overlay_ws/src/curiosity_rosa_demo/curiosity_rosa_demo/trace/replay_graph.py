@@ -1,17 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Who else is in the graph that a replay must not be mixed up with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rclpy.node import Node
-
 from curiosity_rosa_demo.infra.config_models import Topics
+from rclpy.node import Node
 
 
 def live(node: Node, topics: Topics, played: Iterable[str]) -> str:
     """Why nothing may be played, in words; '': nobody is in the way. ``played``: the topics that
-    only the robot's own nodes publish."""
+    only the robot's own nodes publish.
+    """
     return _serves(node, topics) or _publishes(node, played)
 
 

@@ -1,17 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a replay says: the recorded message, of now, and marked where it could be taken for one of
-a rover that drives."""
+a rover that drives.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from rclpy.serialization import deserialize_message, serialize_message
-from std_msgs.msg import String
-
 from curiosity_rosa_demo.trace.mcap_channels import STRING, TF
 from curiosity_rosa_demo.trace.message_types import message_class
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, is_start
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import String
 
 PREFIX = '(replay) '
 
@@ -23,7 +31,8 @@ class Unreadable(Exception):
 def as_replay(role: str, type_name: str, data: bytes, *, now_ns: int, turn: int) -> bytes | None:
     """The CDR to publish; None: this one is left out. ``now_ns``: the stamp it gets, nanoseconds
     since the epoch. ``turn``: how often the file was begun: no event comes twice with one id.
-    Raises Unreadable."""
+    Raises Unreadable.
+    """
     try:
         message = deserialize_message(data, message_class(type_name))
     except Exception as error:  # the middleware's own error, and it is not exported

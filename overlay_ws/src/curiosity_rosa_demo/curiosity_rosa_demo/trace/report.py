@@ -1,14 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """scripts/report.sh: a recording as one HTML file."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+import os
 from pathlib import Path
+import sys
+import tempfile
 
 from curiosity_rosa_demo.trace.mcap_reader import NotARecording
 from curiosity_rosa_demo.trace.report_html import page

@@ -1,11 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a report tells of a run, gathered from its recording. Needs no ROS."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from dataclasses import dataclass, field
+import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +42,8 @@ class Place:
 @dataclass(frozen=True)
 class Shot:
     """A capture. ``score`` None: it failed, for ``reason``. ``image``: JPEG or PNG, b'' where the
-    recording has none. ``number`` counts from 1."""
+    recording has none. ``number`` counts from 1.
+    """
 
     number: int
     at_s: float
@@ -60,7 +69,8 @@ class Call:
 @dataclass
 class Run:
     """Times are seconds since ``began_s``, which is seconds since the epoch. What was told before
-    the recording began has negative ones."""
+    the recording began has negative ones.
+    """
 
     name: str
     began_s: float = 0.0

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The report's time line: a lane for each kind of event; an act is a bar as long as it took."""
 
 from __future__ import annotations
@@ -6,7 +14,7 @@ from collections.abc import Sequence
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.scale import Axis, ticks
-from curiosity_rosa_demo.drawing.svg import Svg, cut, drawing, element, label, line, title
+from curiosity_rosa_demo.drawing.svg import cut, drawing, element, label, line, Svg, title
 from curiosity_rosa_demo.drawing.time_axis import time_step
 from curiosity_rosa_demo.trace.report_drawings import tick_clock
 from curiosity_rosa_demo.trace.report_text import clock

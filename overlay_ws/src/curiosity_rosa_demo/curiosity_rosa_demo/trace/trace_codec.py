@@ -1,13 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """TraceEvent to the JSON of /trace/events and back. Decoding never raises."""
 
 from __future__ import annotations
 
 import time
-import uuid
 from typing import Any
+import uuid
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.serde import SerdeError, from_json, to_json
+from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 
 MAX_EVENT_BYTES = 16_384  # a trace is for people; what is larger belongs on a topic of its own
 

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A scene to RViz markers. Pure but for the message classes; all lengths are metres (REP 103)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point, Vector3
-from std_msgs.msg import ColorRGBA
-from visualization_msgs.msg import Marker, MarkerArray
-
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import VizConfig
 from curiosity_rosa_demo.viz.scene import Capture, Scene
+from geometry_msgs.msg import Point, Vector3
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
 
 Colour = tuple[float, float, float, float]
 Shown = frozenset[tuple[str, int]]  # namespace and id of markers

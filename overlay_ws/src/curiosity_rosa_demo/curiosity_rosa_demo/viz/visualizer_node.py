@@ -1,29 +1,36 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Shows in RViz what the agent thinks and where the rover is. Nothing that it hears can end it."""
 
 from __future__ import annotations
 
 import sys
 
-import rclpy
-from std_msgs.msg import String
-from visualization_msgs.msg import MarkerArray
-
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level, finding
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
 from curiosity_rosa_demo.infra.ros_io import (
-    STEADY,
-    Process,
-    SpinThread,
-    TracePublisher,
     history_qos,
     node_config,
+    Process,
     run_app,
+    SpinThread,
+    STEADY,
+    TracePublisher,
 )
-from curiosity_rosa_demo.infra.transforms import TransformUnavailable, make_transform_source
+from curiosity_rosa_demo.infra.transforms import make_transform_source, TransformUnavailable
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, Shown, shown_by
-from curiosity_rosa_demo.viz.scene import Capture, Scene, Trail, capture_in, looks_moved
+from curiosity_rosa_demo.viz.scene import Capture, capture_in, looks_moved, Scene, Trail
+import rclpy
+from std_msgs.msg import String
+from visualization_msgs.msg import MarkerArray
 
 LOOK_PERIOD_S = 0.5
 EVENT_PERIOD_NS = 100_000_000  # a storm of events is drawn at most this often

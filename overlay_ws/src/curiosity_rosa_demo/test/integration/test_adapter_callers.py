@@ -1,27 +1,29 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Many callers at once, on every executor: no deadlock, and never a motion with the mast up."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, ExitStack
 import random
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-
-import pytest
-import rclpy
-from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
-from rclpy.node import Node
-from std_srvs.srv import Trigger
 
 from adapter_world import (
-    CLOSED,
-    MASTS,
-    MOVES,
     AdapterWorld,
+    CLOSED,
     in_motion,
     mast_of,
+    MASTS,
+    MOVES,
     near,
 )
 from curiosity_rosa_demo.domain.models import (
@@ -31,6 +33,11 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.infra.ros_io import call, make_executor
 from harness import Sandbox, wait_until
+import pytest
+import rclpy
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.node import Node
+from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
 

@@ -1,17 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The adapter watches the agent, and says unasked how it is."""
 
 from __future__ import annotations
 
-import json
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
+import json
+import threading
+import time
 from typing import Any
-
-import pytest
-from std_msgs.msg import Empty, String
 
 from adapter_world import AdapterWorld
 from curiosity_rosa_demo.adapter.status import PERIOD_S, without_measured
@@ -19,6 +24,8 @@ from curiosity_rosa_demo.domain.models import AGENT_IS_SILENT, NEED_TO_CLOSE_MAS
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
+import pytest
+from std_msgs.msg import Empty, String
 
 pytestmark = pytest.mark.ros
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The adapter's rules over real services: what it allows, what it refuses, what it says."""
 
 from __future__ import annotations
@@ -5,17 +13,16 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
-from geometry_msgs.msg import Twist
-from std_srvs.srv import Empty
-
-from adapter_world import CLOSED, MASTS, MOVES, RAISED_P, AdapterWorld, near
+from adapter_world import AdapterWorld, CLOSED, MASTS, MOVES, near, RAISED_P
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
 )
+from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
+import pytest
+from std_srvs.srv import Empty
 
 pytestmark = pytest.mark.ros
 

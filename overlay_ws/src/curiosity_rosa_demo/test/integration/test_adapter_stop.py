@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Whatever happens, the adapter gets the rover to stand: stops, the leash, deaths."""
 
 from __future__ import annotations
@@ -7,12 +15,11 @@ import sys
 import threading
 import time
 
-import pytest
-from std_srvs.srv import Trigger
-
-from adapter_world import CLOSED, METRES_PER_S, SPEED, AdapterWorld, in_motion, near
+from adapter_world import AdapterWorld, CLOSED, in_motion, METRES_PER_S, near, SPEED
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, NEED_TO_CLOSE_MAST
 from harness import Process, Sandbox, wait_until
+import pytest
+from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
 

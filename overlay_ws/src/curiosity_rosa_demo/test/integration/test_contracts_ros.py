@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """docs/contracts.md and the SROS2 policies against the graph of the whole product as it runs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-
-import pytest
+import re
 
 from contract_pages import CONTRACTS, with_parts
-from contract_run import ROVER, ContractRun
+from contract_run import ContractRun, ROVER
 from contract_tables import contracts
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Topics
 from harness import Sandbox, wait_until
-from sros2_policy import OVERLAY, Grant, read
+import pytest
+from sros2_policy import Grant, OVERLAY, read
 from sros2_policy import ROVER as STAND_IN
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(180)]

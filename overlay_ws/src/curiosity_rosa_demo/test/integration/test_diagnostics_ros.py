@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What each node says of itself on /diagnostics, from real processes."""
 
 from __future__ import annotations
@@ -5,19 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.diagnostics import HARDWARE, Level
+from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from harness import Sandbox, wait_until
+import pytest
 from rcl_interfaces.srv import DescribeParameters
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-
-from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.infra.diagnostics import HARDWARE, Level
-from curiosity_rosa_demo.infra.ros_io import STEADY, history_qos
-from curiosity_rosa_demo.trace.trace_codec import encode, new_event
-from harness import Sandbox, wait_until
 
 pytestmark = pytest.mark.ros
 

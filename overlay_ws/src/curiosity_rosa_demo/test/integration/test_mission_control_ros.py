@@ -1,21 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What Mission Control has from ROS: the camera while somebody looks, the pictures of captures,
-and the health and the events of the other nodes."""
+and the health and the events of the other nodes.
+"""
 
 from __future__ import annotations
 
 import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-import cv2
-import numpy as np
-import pytest
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from sensor_msgs.msg import CompressedImage, Image
-from std_msgs.msg import String
 
 from curiosity_rosa_demo.agent import camera_feed, node_health, shots
 from curiosity_rosa_demo.agent.camera_feed import CameraFeed
@@ -29,7 +31,13 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
+import cv2
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from harness import Sandbox, wait_until
+import numpy as np
+import pytest
+from sensor_msgs.msg import CompressedImage, Image
+from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 

@@ -1,34 +1,41 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A recording of real topics, its end by kill -9, and its replay, each in processes of its own."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import Any
-
-import pytest
-from geometry_msgs.msg import TransformStamped
-from nav_msgs.msg import Odometry
-from rclpy.serialization import serialize_message
-from sensor_msgs.msg import BatteryState, CompressedImage, Image
-from std_msgs.msg import String
-from std_srvs.srv import Trigger
-from tf2_msgs.msg import TFMessage
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.ros_io import ServiceFailed, TracePublisher, history_qos
+from curiosity_rosa_demo.infra.ros_io import history_qos, ServiceFailed, TracePublisher
 from curiosity_rosa_demo.tools.watched_client import ServiceCall, WatchedClient
 from curiosity_rosa_demo.trace.mcap_reader import Decoder, RunReader
 from curiosity_rosa_demo.trace.replay_messages import PREFIX
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
+from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
 from mcap_world import a_picture, a_string, an_event, an_odometry, write_run
+from nav_msgs.msg import Odometry
+import pytest
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import BatteryState, CompressedImage, Image
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from test_mcap_file import by_library
+from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
 

@@ -1,12 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The agent's tools over DDS, with the real adapter, simulator and stand-in rover behind them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import threading
 import time
-from dataclasses import dataclass
-
-import pytest
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, ToolResult
@@ -15,6 +21,7 @@ from curiosity_rosa_demo.sim.light_model import LightModel
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools
 from harness import Process, Sandbox, wait_until
+import pytest
 
 pytestmark = pytest.mark.ros
 

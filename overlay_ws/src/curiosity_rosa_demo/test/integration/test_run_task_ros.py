@@ -1,21 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The action run_task over real DDS, before a robot in memory."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterator
 import math
 import sys
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
 from action_msgs.msg import GoalStatus
-from curiosity_rosa_interfaces.action import RunTask
-from rclpy.action import ActionClient
-from rclpy.node import Node
-from rclpy.qos import QoSProfile
-
 from curiosity_rosa_demo.agent.run_task_handles import MAX_GOALS
 from curiosity_rosa_demo.agent.run_task_server import CANCELLED, LEFT, RunTaskServer
 from curiosity_rosa_demo.agent.session import Outcome
@@ -23,8 +25,13 @@ from curiosity_rosa_demo.agent.skills.base import conclude
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_interfaces.action import RunTask
 from fake_robot import FakeRobot
 from harness import Sandbox, wait_until
+import pytest
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
 
 pytestmark = pytest.mark.ros
 
@@ -69,7 +76,8 @@ class Robot(FakeRobot):
 
 def spinning(node: Node, ask: Callable[[], Any]) -> Any:
     """What ``ask`` returns in the thread that spins. rclpy's action client loses an answer that
-    comes before another thread has noted its question."""
+    comes before another thread has noted its question.
+    """
     asked = node.executor.create_task(ask)
     wait_until(asked.done, 'the request to be sent')
     return asked.result()

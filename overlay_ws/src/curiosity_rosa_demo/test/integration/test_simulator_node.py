@@ -1,28 +1,35 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The light simulator as a real process; this test is its camera and its TF."""
 
 from __future__ import annotations
 
 import array
-import math
-import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+import math
+import signal
 from typing import Any
-
-import cv2
-import numpy as np
-import psutil
-import pytest
-from curiosity_rosa_interfaces.srv import CaptureAndScore
-from geometry_msgs.msg import TransformStamped
-from rclpy.time import Time
-from sensor_msgs.msg import CompressedImage, Image
-from tf2_msgs.msg import TFMessage
 
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY
 from curiosity_rosa_demo.sim.score_label import Pixels
 from curiosity_rosa_demo.sim.simulator_node import CAPTURE_QOS, LINGER_S
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+import cv2
+from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
+import numpy as np
+import psutil
+import pytest
+from rclpy.time import Time
+from sensor_msgs.msg import CompressedImage, Image
+from tf2_msgs.msg import TFMessage
 
 pytestmark = pytest.mark.ros
 

@@ -1,19 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The kernel's readings, from publishers of every kind."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 import json
 import math
 import threading
-from itertools import pairwise
 from typing import Any
 from uuid import uuid4
-
-import pytest
-from nav_msgs.msg import Odometry
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from sensor_msgs.msg import BatteryState, LaserScan
-from std_msgs.msg import Bool, String
 
 from curiosity_rosa_demo.agent.kernel.readings import problem
 from curiosity_rosa_demo.agent.kernel.telemetry_source import LEAST_S, TelemetrySource
@@ -23,6 +25,11 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
+from nav_msgs.msg import Odometry
+import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import BatteryState, LaserScan
+from std_msgs.msg import Bool, String
 
 pytestmark = pytest.mark.ros
 

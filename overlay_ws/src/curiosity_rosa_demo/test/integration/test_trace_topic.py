@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """/trace/events over real DDS, between two processes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import signal
 import sys
-from collections.abc import Iterator
-
-import pytest
-from std_msgs.msg import String
 
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.trace.trace_codec import MAX_EVENT_BYTES, decode
+from curiosity_rosa_demo.trace.trace_codec import decode, MAX_EVENT_BYTES
 from harness import Process, Sandbox, wait_until
+import pytest
+from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 

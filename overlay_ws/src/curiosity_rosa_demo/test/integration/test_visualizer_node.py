@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The visualizer as a real process: what RViz would get, and what cannot end it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import os
 import signal
 import struct
 import time
-from collections.abc import Callable
 from typing import Any
-
-import pytest
-from geometry_msgs.msg import TransformStamped
-from std_msgs.msg import String
-from tf2_msgs.msg import TFMessage
-from visualization_msgs.msg import Marker, MarkerArray
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_rosa_demo.viz.visualizer_node import MARKER_QOS
+from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
+import pytest
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 
 pytestmark = pytest.mark.ros
 
@@ -219,7 +226,8 @@ def test_a_storm_is_drawn_seldom_and_to_its_end(
 def test_it_is_idle_while_nothing_changes(
     sandbox: Sandbox, visualizer: Process, say: Callable
 ) -> None:
-    view, _rover = View(sandbox), Rover(sandbox)
+    Rover(sandbox)
+    view = View(sandbox)
     say(new_event(TraceKind.ACT, 'once'))
     wait_until(lambda: view.text('trace') and ('rover', 0) in view.markers, 'the scene', 30.0)
     arrays, used = view.arrays, cpu_s(visualizer)

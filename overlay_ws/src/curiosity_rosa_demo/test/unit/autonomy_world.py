@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A day in the life of an agent whose clock the test owns, before a real mission."""
 
 from __future__ import annotations
@@ -12,7 +20,7 @@ from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.config_world import WorldView
-from mission_world import CONFIG, Bench
+from mission_world import Bench, CONFIG
 
 SINGAPORE = timezone(timedelta(hours=8))
 TEN = datetime(2026, 11, 24, 10, 0, tzinfo=SINGAPORE).timestamp()  # on a Tuesday

@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A MissionControl over the mission and the console of mission_world."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar, cast
+from typing import Any, cast, TypeVar
 
 from curiosity_rosa_demo.agent.camera_feed import CameraFeed
 from curiosity_rosa_demo.agent.event_feed import EventFeed
@@ -13,7 +21,7 @@ from curiosity_rosa_demo.agent.mission_control import MissionControl
 from curiosity_rosa_demo.agent.node_health import NodeHealth
 from curiosity_rosa_demo.agent.shots import Shots
 from curiosity_rosa_demo.domain.models import RoverPose
-from mission_world import WAIT_S, Bench
+from mission_world import Bench, WAIT_S
 
 T = TypeVar('T')
 POSE = RoverPose(x=1.0, y=2.0, frame_id='odom')

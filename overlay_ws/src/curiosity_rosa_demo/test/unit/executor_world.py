@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A small world, and a day in it: an executor with a kernel that does at once what it is told."""
 
 from __future__ import annotations
@@ -19,7 +27,7 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
 from curiosity_rosa_demo.agent.policy.world_state import Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
 from curiosity_rosa_demo.infra.config_world import WorldView
 
 T0 = 1_800_000_000.0

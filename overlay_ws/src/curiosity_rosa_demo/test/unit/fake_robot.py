@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A robot in memory: a real SkillRunner and the real skills' schemas, before a rover that moves at
 once and answers what the test says. Use it in a ``with``.
 
@@ -8,16 +16,13 @@ takes a picture and scores it; any other skill takes one step. ``paused`` holds 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 import math
 import threading
 import time
-import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
-
-import cv2
-import numpy as np
+import uuid
 
 from curiosity_rosa_demo.agent.http.robot import Health, NoAnswer, Picture, Said, Shot
 from curiosity_rosa_demo.agent.react.desk import NoQuestion
@@ -29,6 +34,8 @@ from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Json, Q
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import new_event
+import cv2
+import numpy as np
 
 T = TypeVar('T')
 CONFIG = load_config()

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Proposals, situations and limits for the tests of the guardrails."""
 
 from __future__ import annotations
@@ -5,14 +13,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.react.op import Op
 from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.domain.brain import RunningSkill, Spent
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_rules import ApprovalRules, Budget, Geofence
+from hypothesis import strategies as st
 
 CONFIG = load_config()
 SHIPPED = Limits.of(CONFIG)

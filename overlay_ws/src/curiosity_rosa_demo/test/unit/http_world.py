@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The app before a client in the same loop, and one connection at the level of ASGI."""
 
 from __future__ import annotations
@@ -7,13 +15,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
-from fastapi import FastAPI
-
 from curiosity_rosa_demo.agent.http.server import ALONE, create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.infra.config_models import HttpConfig
 from fake_robot import FakeRobot
+from fastapi import FastAPI
+import httpx
 from skill_world import LONG_S
 
 HOST = '127.0.0.1:8765'

@@ -1,11 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """States of the kernel for property tests, and readings good and bad."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
-
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.kernel.readings import MASTS, SECTORS
 from curiosity_rosa_demo.agent.kernel.rules import KernelRules
@@ -22,6 +28,7 @@ from curiosity_rosa_demo.domain.brain import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
+from hypothesis import strategies as st
 from strategies import huge_ints, json_objects, text
 
 CONFIG = load_config()

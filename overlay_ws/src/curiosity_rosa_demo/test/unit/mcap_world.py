@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Recordings made by hand, without nodes."""
 
 from __future__ import annotations
@@ -8,26 +16,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nav_msgs.msg import Odometry
-from rclpy.serialization import serialize_message
-from sensor_msgs.msg import BatteryState, CompressedImage
-from std_msgs.msg import String
-
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.mcap_channels import (
     CALLS_SCHEMA,
     CALLS_TOPIC,
     CDR,
-    JSON,
     Channel,
-    Rates,
+    JSON,
     kept_as,
+    Rates,
     sources,
 )
 from curiosity_rosa_demo.trace.mcap_file import RunFile
 from curiosity_rosa_demo.trace.mcap_schema import definition
 from curiosity_rosa_demo.trace.trace_codec import encode
+from nav_msgs.msg import Odometry
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import BatteryState, CompressedImage
+from std_msgs.msg import String
 
 CONFIG = load_config()
 BEGAN_NS = 1_900_000_000_000_000_000

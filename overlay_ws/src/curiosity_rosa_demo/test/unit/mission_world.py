@@ -1,13 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A real Mission (kernel, runner, store, skills) before a session that the test holds the strings
-of."""
+of.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
+import threading
+import time
 from types import TracebackType
 from typing import Any
 
@@ -44,7 +53,8 @@ DONE = ('COMPLETED', 'FAILED', 'CANCELLED')
 
 class ScriptedSession:
     """A session whose skills run until they are released, or stopped. A turn first asks what is
-    in ``asks``, and goes on when that is not rejected."""
+    in ``asks``, and goes on when that is not rejected.
+    """
 
     def __init__(self, approval_s: float) -> None:
         self.desk = Desk(timeout_s=approval_s)

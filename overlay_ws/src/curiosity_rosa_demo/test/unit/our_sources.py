@@ -1,12 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Every Python file of this project, read without running it."""
 
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+import warnings
 
 ROOT = Path(__file__).resolve().parents[5]
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -27,7 +35,8 @@ def files() -> list[Path]:
 
 def parsed(text: str) -> ast.Module:
     """Raises SyntaxError for what the oldest Python does not know, and for what a newer one warns
-    of."""
+    of.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         tree = ast.parse(text, feature_version=OLDEST)

@@ -1,16 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The nodes of the ReAct loop, one at a time, with a scripted agent and a simulated rover."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 import itertools
 import json
-from collections.abc import Sequence
 from typing import Any
-
-from langchain.agents.output_parsers.tools import ToolAgentAction
-from langchain_core.agents import AgentFinish
-from langchain_core.messages import AIMessage
 
 from curiosity_rosa_demo.agent.react.graph import STAGES
 from curiosity_rosa_demo.agent.react.situation import Limits
@@ -22,6 +26,9 @@ from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from langchain.agents.output_parsers.tools import ToolAgentAction
+from langchain_core.agents import AgentFinish
+from langchain_core.messages import AIMessage
 from tool_rover import TwinRover
 from turn_world import SHIPPED, TwinWorld
 
@@ -64,7 +71,8 @@ def finish(answer: Any = 'Done.') -> AgentFinish:
 
 class ScriptedAgent:
     """Answers question n with answer n of the script, the last one again and again. One that is
-    an exception is raised. ``asked`` are the questions."""
+    an exception is raised. ``asked`` are the questions.
+    """
 
     def __init__(self, *script: Any) -> None:
         self.script: Sequence[Any] = script

@@ -1,10 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What skills reach, without a robot: a SkillWorld that answers what the test says, and skills
-that end how the test says."""
+that end how the test says.
+"""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
@@ -99,7 +108,8 @@ def registry_of(*skills: Skill) -> SkillRegistry:
 
 class Actor:
     """A skill that begins, then ends how it is told: see ``ENDS``. Obedient, it ends when it is
-    stopped; else only when it is told."""
+    stopped; else only when it is told.
+    """
 
     ENDS = ('ok', 'refusal', 'error', 'exit', 'nothing')
 

@@ -1,8 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What goes on, from its beginning to its end: tasks, energy, place, memory, interruptions."""
 
 from __future__ import annotations
-
-import pytest
 
 from curiosity_rosa_demo.agent.policy.action import (
     BeginTasks,
@@ -16,7 +22,8 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.events import EventBus
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
-from executor_world import T0, WORK, Day, energy, world_of
+from executor_world import Day, energy, T0, WORK, world_of
+import pytest
 
 # --- it begins -------------------------------------------------------------------------------
 

@@ -1,14 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Anything that can happen to activities, in any order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import count
-
-import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from curiosity_rosa_demo.agent.policy.action import (
     BeginTasks,
@@ -20,7 +23,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     ResumeTasks,
     Senses,
 )
-from curiosity_rosa_demo.agent.policy.action_executor import TERMINAL, ActionExecutor
+from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor, TERMINAL
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
@@ -30,8 +33,12 @@ from curiosity_rosa_demo.agent.policy.events import (
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
 from executor_world import ACTIVITIES, T0, world_of
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import invariant, precondition, rule, RuleBasedStateMachine
+import pytest
 
 
 class Kernel:
@@ -138,7 +145,8 @@ class Life(RuleBasedStateMachine):
 
     def tick(self, data: st.DataObject | None = None, *, crash: str = '') -> None:
         """``data``: of what may begin something does. ``crash``: after the state was kept and
-        before its 'commands' were carried out, or 'later'."""
+        before its 'commands' were carried out, or 'later'.
+        """
         self.executor.observe(self.senses(), self.at)
         commands = self.executor.take_commands()
         self.follow(commands)

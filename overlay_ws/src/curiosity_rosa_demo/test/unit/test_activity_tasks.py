@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the kernel does for an activity."""
 
 from __future__ import annotations
@@ -6,16 +14,12 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from autonomy_world import config_of
 from curiosity_rosa_demo.agent.policy.activity_tasks import (
     AUTO_PRIORITY,
-    UNASKED,
     check_world,
     tasks_of,
+    UNASKED,
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
 from curiosity_rosa_demo.agent.react.plan_steps import check_plan
@@ -27,7 +31,10 @@ from curiosity_rosa_demo.agent.tasks.lifecycle import check_task
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_world import ActivityConfig, WorldView
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mission_world import CONFIG, REGISTRY
+import pytest
 from skill_world import crash, ended, in_loop, looping, reaches, states
 
 RESOURCES = frozenset({'base', 'mast', 'camera'})

@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The adapter's status, and how often it is published."""
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
+import json
 from typing import Any
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.status import (
     LEAST_S,
     MEASURED,
     PERIOD_S,
-    StatusPace,
     status_of,
+    StatusPace,
     without_measured,
 )
 from guard_world import World
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 
 MOVED = {'rover_x': 1.0, 'rover_y': 0.0, 'yaw_rad': 0.1, 'mast_yaw_rad': 0.2, 'moving': True}
 

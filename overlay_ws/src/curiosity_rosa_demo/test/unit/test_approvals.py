@@ -1,17 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Questions and their answers, through the console, the kernel and the desk."""
 
 from __future__ import annotations
 
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
+import tempfile
 from threading import Thread
+import time
 from typing import Any
-
-import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.orders import Reply
@@ -21,7 +25,10 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from mission_world import CONFIG, WAIT_S, Bench
+from hypothesis import given, HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from mission_world import Bench, CONFIG, WAIT_S
+import pytest
 
 APPROVE, EDIT, REJECT = ApprovalAction.APPROVE, ApprovalAction.EDIT, ApprovalAction.REJECT
 

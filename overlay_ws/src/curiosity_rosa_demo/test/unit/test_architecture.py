@@ -10,15 +10,14 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Iterable
 from pathlib import Path
-
-import pytest
+import re
+import sys
 
 from harness import ROOT
 from import_rooms import PACKAGE, reach, read, room, ways
+import pytest
 
 FOLDER = ROOT / 'overlay_ws/src' / PACKAGE / PACKAGE
 MODULES = read(FOLDER)

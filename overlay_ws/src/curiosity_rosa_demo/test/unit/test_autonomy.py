@@ -1,22 +1,29 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The policy alive, before a real mission whose rover the test holds the strings of."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
+import threading
 from typing import Any
 
-import pytest
-from py_trees.blackboard import Blackboard
-
-from autonomy_world import HOUR, MIN, TEN, Life, config_of
+from autonomy_world import config_of, HOUR, Life, MIN, TEN
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.policy_news import MESSAGE, MESSAGES, News
 from curiosity_rosa_demo.agent.skills.activity import LOOK_S
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.plan import Plan
 from mission_world import settle
+from py_trees.blackboard import Blackboard
+import pytest
 
 
 @pytest.fixture

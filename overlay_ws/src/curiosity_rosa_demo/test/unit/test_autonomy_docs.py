@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The activity that docs/autonomy.md adds in YAML alone: it loads, is checked, and begins."""
 
 from __future__ import annotations
 
+from pathlib import Path
 import re
 import shutil
-from pathlib import Path
-
-import pytest
-import yaml
 
 from curiosity_rosa_demo.agent.policy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.config_models import Config
 from harness import ROOT
-from policy_world import Life, instant, world_of
+from policy_world import instant, Life, world_of
+import pytest
+import yaml
 
 PAGE = (ROOT / 'docs/autonomy.md').read_text(encoding='utf-8')
 ADDED, DUE = re.findall(r'```yaml\n(.*?)```', PAGE, re.DOTALL)

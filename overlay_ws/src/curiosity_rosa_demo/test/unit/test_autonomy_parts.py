@@ -1,16 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the policy's life is made of: its thread, its clock, its model, its senses, its picture."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+import threading
 from typing import Any
 
-import pytest
-
-from autonomy_world import Life, config_of
+from autonomy_world import config_of, Life
 from curiosity_rosa_demo.agent.kernel_link import Look
 from curiosity_rosa_demo.agent.orders import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
@@ -26,6 +32,7 @@ from curiosity_rosa_demo.agent.worker import Worker
 from curiosity_rosa_demo.infra.config_models import Config
 from harness import wait_until
 from mission_world import CONFIG
+import pytest
 
 DOT = 'digraph tree {\n"a" -> "b";\n}\n'
 SITUATION = Situation(place='base', activity='', energy=0.5, options=('rest',), text='')

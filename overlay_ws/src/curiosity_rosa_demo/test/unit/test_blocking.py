@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Blocking work of skills: a halt reaches it at once, and nothing of it outlives its welcome."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 import threading
 import time
-from collections.abc import Awaitable, Callable
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills import blocking as blocking_module
 from curiosity_rosa_demo.agent.skills.blocking import Blocking, Stopped
 from harness import wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 LONG_S = 20.0
 

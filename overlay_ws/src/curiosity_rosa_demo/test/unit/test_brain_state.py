@@ -1,15 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """BrainState as a value: complete, closed, and exact in JSON."""
 
 from __future__ import annotations
 
-import math
 from enum import Enum
+import math
 from typing import Any
-
-import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from curiosity_rosa_demo.domain.brain import (
     BrainState,
@@ -23,7 +26,11 @@ from curiosity_rosa_demo.domain.brain import (
     WorldState,
 )
 from curiosity_rosa_demo.domain.models import Model
-from curiosity_rosa_demo.domain.serde import SerdeError, from_json, to_json
+from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+import pytest
 from strategies import finite, json_objects, text
 
 PARTS = {'hci', 'world', 'robot', 'tasks', 'skills', 'react', 'trace', 'telemetry'}

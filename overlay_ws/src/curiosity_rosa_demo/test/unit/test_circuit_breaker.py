@@ -1,12 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A model that keeps failing is left alone, then tried once."""
 
 from __future__ import annotations
 
-import pytest
+from curiosity_rosa_demo.agent.policy.circuit_breaker import CircuitBreaker
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.policy.circuit_breaker import CircuitBreaker
+import pytest
 
 
 def failed(breaker: CircuitBreaker, *times: float) -> CircuitBreaker:

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """All of this runs on Python 3.10 (Humble) and 3.12 (Jazzy), whichever runs the tests.
 
 What the product takes from the standard library is mypy's to check: it is told the oldest Python.
@@ -8,9 +16,8 @@ from __future__ import annotations
 import ast
 import re
 
+from our_sources import files, imports, OLDEST, parsed, ROOT, trees
 import pytest
-
-from our_sources import OLDEST, ROOT, files, imports, parsed, trees
 
 NEWER = {
     'asyncio': 'Barrier Runner TaskGroup eager_task_factory timeout timeout_at',
@@ -90,6 +97,6 @@ def test_the_checkers_are_told_the_oldest_python() -> None:
         return
     oldest = '.'.join(map(str, OLDEST))
     text = pyproject.read_text(encoding='utf-8')
-    assert re.search(r'^requires-python = ">=(.*),', text, re.M)[1] == oldest  # type: ignore[index]
+    assert re.search(r'^requires-python = ">=(.*),', text, re.M)[1] == oldest  # type: ignore
     assert f'python_version = "{oldest}"' in text
     assert f'target-version = "py{oldest.replace(".", "")}"' in text

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What Humble's rclpy lacks is asked for before it is used.
 
 HUMBLE and KEYWORDS were read from ros2/rclpy, branch humble (b488272): what this project takes
@@ -9,9 +17,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-import pytest
-
 from our_sources import imports, trees
+import pytest
 
 HUMBLE = {
     'rclpy': 'create_node init ok shutdown spin_once spin_until_future_complete try_shutdown',

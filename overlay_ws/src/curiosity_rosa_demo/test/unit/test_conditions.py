@@ -1,12 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
+import pytest
 from strategies import finite, json_objects, json_values
 
 FACTS: dict[str, Any] = {

@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 import re
 import tempfile
-from pathlib import Path
 from typing import Any
 
-import pytest
-import yaml
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
-from rclpy.validate_full_topic_name import validate_full_topic_name
-
 from curiosity_rosa_demo.infra.config_loader import (
-    FILES,
     ConfigError,
+    FILES,
     load_config,
     shipped_config_dir,
 )
 from curiosity_rosa_demo.infra.config_models import Config, Name, Topics
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+import pytest
+from rclpy.validate_full_topic_name import validate_full_topic_name
+import yaml
 
 SHIPPED = {
     name: (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8') for name in FILES

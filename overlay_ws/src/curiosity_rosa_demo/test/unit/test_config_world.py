@@ -1,27 +1,34 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """World views in YAML: what is refused and in which words, and what a user adds to the shipped."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from pathlib import Path
+import re
 from typing import Any
 
-import pytest
-import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.infra.config_loader import (
-    FILES,
-    WORLDS,
     ConfigError,
+    FILES,
     load_config,
     load_world,
     shipped_config_dir,
+    WORLDS,
 )
-from curiosity_rosa_demo.infra.config_world import WorldView, minutes_of_day
+from curiosity_rosa_demo.infra.config_world import minutes_of_day, WorldView
 from curiosity_rosa_demo.infra.time_zone import time_zone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+import yaml
 
 SHIPPED = {name: load_world(name, shipped_config_dir()) for name in WORLDS}
 NAP = '{says: sleeps a little, minutes: 20}'

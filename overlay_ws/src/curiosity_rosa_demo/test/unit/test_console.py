@@ -1,15 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The console before a real mission and a session that the test holds the strings of."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
+import os
 from pathlib import Path
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import tempfile
 
 from curiosity_rosa_demo.agent.at_once import RULES_NOTE
 from curiosity_rosa_demo.agent.peers import listen
@@ -18,7 +22,10 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
-from mission_world import CONFIG, WAIT_S, Bench
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mission_world import Bench, CONFIG, WAIT_S
+import pytest
 
 DEMO = CONFIG.prompts.templates.demo_ground_texture.text
 

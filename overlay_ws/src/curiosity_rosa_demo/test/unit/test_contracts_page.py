@@ -1,27 +1,35 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """docs/configuration.md has every key of every YAML file as it is; docs/contracts.md names what
-the configuration names. What runs is compared in integration/test_contracts_ros.py."""
+the configuration names. What runs is compared in integration/test_contracts_ros.py.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from pydantic import AfterValidator, ValidationError
-
-import yaml_keys
 from contract_pages import (
     CONFIGURATION,
-    CONTRACTS,
-    PageError,
     configuration,
+    CONTRACTS,
     interfaces,
+    PageError,
     with_parts,
 )
 from contract_tables import names_of, table
 from curiosity_rosa_demo.infra.config_base import Name
 from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.config_models import BatteryConfig, Thresholds
-from yaml_keys import Row, comments, kind, rows
+from pydantic import AfterValidator, ValidationError
+import pytest
+import yaml_keys
+from yaml_keys import comments, kind, Row, rows
 
 AGAIN = 'the page is not what the code says: run scripts/contracts.sh'
 

@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Decisions told as a diary."""
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta, timezone
+import re
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pydantic import ValidationError
-
-from curiosity_rosa_demo.agent.policy.decision_log import WORDS, Decision, Rejection, diary
+from curiosity_rosa_demo.agent.policy.decision_log import Decision, diary, Rejection, WORDS
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
 from curiosity_rosa_demo.infra.config_world import WorldView
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+import pytest
 
 ZONE = timezone(timedelta(hours=8))
 VIEW = WorldView.model_validate(

@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The desk: each question gets exactly one answer, and a stop goes before any."""
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 import threading
 import time
-from concurrent.futures import Future
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.react.desk import Answer, Desk, NoQuestion
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Question
 from harness import wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 APPROVE, EDIT, REJECT = ApprovalAction.APPROVE, ApprovalAction.EDIT, ApprovalAction.REJECT
 WAIT_S = 20.0

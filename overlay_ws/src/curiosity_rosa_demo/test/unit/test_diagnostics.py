@@ -1,13 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the nodes say of themselves: the message, and what each of them finds."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from rclpy.serialization import serialize_message
 
 from curiosity_rosa_demo.adapter.diagnosis import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
@@ -22,8 +25,12 @@ from curiosity_rosa_demo.domain.brain import (
     TasksState,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.diagnostics import Finding, Level, finding, status_of, value_text
+from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level, status_of, value_text
 from fake_robot import FakeRobot
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from rclpy.serialization import serialize_message
 
 CONFIG = load_config()
 SILENT: dict[str, float | None] = {'odometry': None, 'joint states': None, 'heartbeat': None}

@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """All trace events for whoever follows: once, in one order, whatever a follower does."""
 
 from __future__ import annotations
 
 import threading
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.event_feed import KEPT, EventFeed
+from curiosity_rosa_demo.agent.event_feed import EventFeed, KEPT
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 WAIT_S = 20.0
 

@@ -1,24 +1,31 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The geofence holds for every rover that keeps to the configured speed, however it turns."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import dataclasses
 import math
-from collections.abc import Iterator
-
-import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.react.geofence import (
-    TURN_RADIUS_M,
     motion_seconds,
     outside,
     reach_of,
+    TURN_RADIUS_M,
 )
 from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.infra.config_rules import Geofence
-from guardrails_world import READY, SHIPPED, fences, propose, with_fence
+from guardrails_world import fences, propose, READY, SHIPPED, with_fence
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+import pytest
 
 many = settings(max_examples=1000, deadline=None)
 some = settings(max_examples=200, deadline=None)

@@ -1,32 +1,36 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the guardrails refuse, in every situation and under every configuration."""
 
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 import re
 import shutil
-from pathlib import Path
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.react.approval_rules import reasons_to_ask
 from curiosity_rosa_demo.agent.react.geofence import metres_ahead, motion_seconds, outside
 from curiosity_rosa_demo.agent.react.guardrails import (
-    RULES,
-    Refusal,
     may_drive,
+    Refusal,
     refusal,
+    RULES,
 )
 from curiosity_rosa_demo.agent.react.situation import (
+    Limits,
     MAST_ACTIONS,
     NAVIGATE,
-    Limits,
     Proposal,
-    Situation,
     seen,
+    Situation,
     situation_of,
 )
 from curiosity_rosa_demo.domain.brain import BrainState, ReactState, SkillsState, Spent
@@ -35,26 +39,29 @@ from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.config_rules import Guardrails
 from guardrails_world import (
-    CONFIG,
-    DRIVES,
-    FREE,
-    MAST,
-    OTHERS,
-    READY,
-    SHIPPED,
-    STOPS,
     all_limits,
     anything,
+    CONFIG,
+    DRIVES,
     exposed,
+    FREE,
+    MAST,
     odd,
+    OTHERS,
     proposals,
     propose,
+    READY,
     resources,
     running,
+    SHIPPED,
     situations,
     skill_facts,
+    STOPS,
     with_fence,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 from strategies import json_values
 
 most = settings(max_examples=1000, deadline=None)

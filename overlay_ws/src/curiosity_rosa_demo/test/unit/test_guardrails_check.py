@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The node: a refusal becomes the call's result, a pass goes on or becomes a question."""
 
 from __future__ import annotations
@@ -5,9 +13,6 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from typing import Any
-
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.react.guardrails import Refusal
 from curiosity_rosa_demo.agent.react.guardrails_check import guardrails_check
@@ -17,6 +22,8 @@ from curiosity_rosa_demo.domain.brain import BrainState, Json, ProposedOps, Reac
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from guardrails_world import DRIVES, SHIPPED, skill_facts
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 FORWARD = Op('move_forward', {'duration_s': 2.0}, 'c2')
 FACTS: Json = {

@@ -1,16 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What users say: the labelled corpus, property 3 (stops stay stops), and the inbox."""
 
 from __future__ import annotations
 
+from pathlib import Path
 import re
 import time
-from pathlib import Path
 
-import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.kernel.hci_ingress import LOG_LINES, classify, hci_ingress
+from curiosity_rosa_demo.agent.kernel.hci_ingress import classify, hci_ingress, LOG_LINES
 from curiosity_rosa_demo.agent.kernel.utterance_text import canonical, fold
 from curiosity_rosa_demo.domain.brain import (
     BrainState,
@@ -21,6 +25,9 @@ from curiosity_rosa_demo.domain.brain import (
     TraceState,
     UserInterruptType,
 )
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+import pytest
 
 CORPUS = Path(__file__).parent / 'corpus' / 'utterances.tsv'
 STOP = UserInterruptType.STOP
@@ -319,7 +326,8 @@ def inbox(
     *messages: object, question: bool = False, asked: str = '', log: tuple[str, ...] = ()
 ) -> BrainState:
     """A state with these messages, even ones that no validation would let through; with an open
-    question, whose ID is ``asked``."""
+    question, whose ID is ``asked``.
+    """
     ops = ProposedOps(
         need_approval=question or asked != '', approval_payload={'id': asked} if asked else {}
     )

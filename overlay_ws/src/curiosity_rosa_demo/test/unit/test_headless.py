@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The agent without a console: its command line, what it says, and how it is told to end."""
 
 from __future__ import annotations
@@ -6,10 +14,9 @@ import signal
 import subprocess
 import sys
 
-import pytest
-
 from curiosity_rosa_demo.agent.headless import ENDS, tell_where
 from curiosity_rosa_demo.agent.options import parse_arguments
+import pytest
 
 WAITER = """
 import os, signal, sys, threading, time

@@ -1,14 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """docs/http.md: its examples run by curl against a real server, mission and console; and it leaves
-no route out."""
+no route out.
+"""
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
+import re
+import time
 
 from control_world import Controls
 from curiosity_rosa_demo.agent.http.robot import Picture
@@ -17,8 +24,9 @@ from curiosity_rosa_demo.agent.http_thread import HttpThread
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain import Question
 from fake_robot import jpeg
-from http_examples import PAGE, Example, examples
-from mission_world import CONFIG, Bench
+from http_examples import Example, examples, PAGE
+from mission_world import Bench, CONFIG
+import pytest
 
 SETTINGS = CONFIG.agent.http.model_copy(update={'port': 0})
 EXAMPLES = examples()

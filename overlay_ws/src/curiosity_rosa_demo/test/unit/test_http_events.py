@@ -1,21 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Server-sent events: numbered, resumed where a client left off, and nobody is waited for."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 import json
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-
-import pytest
-import uvicorn
-from fastapi import FastAPI
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.http import stream
 from curiosity_rosa_demo.agent.http.access import RunnerAccess
@@ -24,9 +25,15 @@ from curiosity_rosa_demo.agent.http.server import create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceKind
 from fake_robot import FakeRobot
+from fastapi import FastAPI
 from harness import wait_until
-from http_world import Wire, client, settings, with_robot
-from skill_world import LONG_S, in_loop
+from http_world import client, settings, Wire, with_robot
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+import pytest
+from skill_world import in_loop, LONG_S
+import uvicorn
 
 
 def read(body: bytes) -> list[dict[str, Any]]:

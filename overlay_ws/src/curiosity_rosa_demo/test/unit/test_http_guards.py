@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Who is let in: by name of the server, by origin, by token, by session."""
 
 from __future__ import annotations
@@ -5,26 +13,25 @@ from __future__ import annotations
 import string
 from typing import Any
 
-import httpx
-import pytest
-from fastapi import WebSocket
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.http.host_check import (
     BindingError,
-    Names,
     check_binding,
     is_loopback,
     name_of,
+    Names,
 )
 from curiosity_rosa_demo.agent.http.robot import Robot
 from curiosity_rosa_demo.agent.http.server import create_app
-from curiosity_rosa_demo.agent.http.session import LASTS_S, Sessions, cookie_name
+from curiosity_rosa_demo.agent.http.session import cookie_name, LASTS_S, Sessions
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
-from http_world import HOST, URL, alone, client, settings, with_robot
+from fastapi import WebSocket
+from http_world import alone, client, HOST, settings, URL, with_robot
+import httpx
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+import pytest
 from skill_world import in_loop
 
 TOKEN = 'correct horse battery staple'

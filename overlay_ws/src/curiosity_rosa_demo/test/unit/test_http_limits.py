@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What one client may take."""
 
 from __future__ import annotations
 
 import asyncio
 
-import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.http import limits
 from curiosity_rosa_demo.agent.http.limits import Buckets, client_of
 from curiosity_rosa_demo.agent.http.server import create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
-from http_world import Wire, client, settings, with_robot
+from http_world import client, settings, Wire, with_robot
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+import pytest
 from skill_world import in_loop
 
 SMALL = settings(max_body_bytes=1024)

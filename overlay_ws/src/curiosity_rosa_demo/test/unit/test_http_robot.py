@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover by HTTP: stop, say, approvals, plan, state, trace, camera, figures."""
 
 from __future__ import annotations
@@ -5,11 +13,6 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-
-import cv2
-import numpy as np
-import pytest
-from fastapi import FastAPI
 
 from curiosity_rosa_demo.agent.http import server
 from curiosity_rosa_demo.agent.http.camera import camera_routes
@@ -19,9 +22,13 @@ from curiosity_rosa_demo.agent.session import Outcome
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, ReactState
 from curiosity_rosa_demo.domain.models import TraceKind
+import cv2
 from fake_robot import FakeRobot
-from http_world import Wire, alone, client, settings, state_of, until, with_robot
-from skill_world import LONG_S, in_loop
+from fastapi import FastAPI
+from http_world import alone, client, settings, state_of, until, Wire, with_robot
+import numpy as np
+import pytest
+from skill_world import in_loop, LONG_S
 
 OP = {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
 

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """In SAFE, whatever is asked for over HTTP: nothing begins."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+import tempfile
 from typing import Any
-
-import httpx
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from control_world import Controls, run
 from curiosity_rosa_demo.agent.http.server import create_app
 from http_world import client
+import httpx
+from hypothesis import given, HealthCheck, settings
+from hypothesis import strategies as st
 from mission_world import Bench, settle
 
 Ask = tuple[str, str, dict[str, Any] | None]

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Whatever a client sends to any route: an answer that the description of the API tells, never a
 5xx, and never none at all.
 
@@ -6,13 +14,18 @@ EXAMPLES requests go to each route; CURIOSITY_HTTP_EXAMPLES=500 for the full run
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+import os
 from typing import Any
 
+from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.domain.models import TraceKind
+from fake_robot import FakeRobot
+from http_world import settings as http_settings
+from http_world import URL
+from hypothesis import HealthCheck, settings
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -21,12 +34,6 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
     unsupported_method,
 )
-
-from curiosity_rosa_demo.agent.http.server import create_app
-from curiosity_rosa_demo.domain.models import TraceKind
-from fake_robot import FakeRobot
-from http_world import URL
-from http_world import settings as http_settings
 
 EXAMPLES = int(os.environ.get('CURIOSITY_HTTP_EXAMPLES', '20'))
 STREAMS = ('/events', '/camera.mjpg')
@@ -50,10 +57,8 @@ class Impatient:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         assert scope['type'] == 'http', 'no lifespan here'
-        seen = False
 
         async def sending(message: Any) -> None:
-            nonlocal seen
             await send(message)
             if message['type'] == 'http.response.body' and message.get('more_body', False):
                 await send({'type': 'http.response.body', 'body': b'', 'more_body': False})

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The tasks by HTTP: the nine scenarios of the first design, and what came to them."""
 
 from __future__ import annotations
@@ -6,17 +14,16 @@ import asyncio
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.http import cursor
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreFull
 from curiosity_rosa_demo.domain.models import json_object
 from fake_robot import FakeRobot
 from http_world import alone, quick_skills, running, state_of, with_robot
-from skill_world import Stage, in_loop, staged
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+from skill_world import in_loop, Stage, staged
 
 JOB = {'name': 'job', 'priority': 5, 'metadata': {'target': 'kitchen'}}
 

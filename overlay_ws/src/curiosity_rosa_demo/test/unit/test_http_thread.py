@@ -1,26 +1,33 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The server's thread: its address, its limits, its end. The app is the smallest there is."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import closing, suppress
 import os
+from pathlib import Path
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
-
-import httpx
-import pytest
 
 from curiosity_rosa_demo.agent import http_protocol, http_thread
 from curiosity_rosa_demo.agent.http_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import HttpConfig
 from harness import wait_until
+import httpx
+import pytest
 
 WAIT_S = 20.0
 SETTINGS = load_config().agent.http.model_copy(update={'port': 0})

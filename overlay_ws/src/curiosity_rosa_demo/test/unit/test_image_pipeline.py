@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
-import io
-import struct
-import zlib
 from dataclasses import dataclass, field
 from functools import cache
+import io
 from itertools import pairwise
+import struct
 from typing import Any
-
-import cv2
-import numpy as np
-import numpy.typing as npt
-import pytest
-import turbojpeg
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import zlib
 
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.sim.image_header import MAX_PIXELS, picture_size
 from curiosity_rosa_demo.sim.image_pipeline import DecodeError, EncodeError, ImagePipeline
 from curiosity_rosa_demo.sim.score_label import Label, Pixels
+import cv2
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import numpy as np
+import numpy.typing as npt
+import pytest
+import turbojpeg
 
 CODEC = turbojpeg.TurboJPEG()
 SUBSAMPLINGS = {

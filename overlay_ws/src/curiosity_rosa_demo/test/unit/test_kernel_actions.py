@@ -1,12 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a tick asks for: the rover is stopped first, and nothing is asked for twice."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
@@ -15,12 +19,12 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     Hold,
     Notice,
     PauseTask,
+    plan,
     Release,
     ResumeTask,
     StopRover,
     SubmitCharge,
     SubmitGoal,
-    plan,
 )
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
@@ -36,7 +40,10 @@ from curiosity_rosa_demo.domain.brain import (
     TasksState,
     UserInterruptType,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kernel_strategies import RULES, states
+import pytest
 
 many = settings(max_examples=500, deadline=None)
 DRIVE = QueuedTask(task_id='d', goal='', priority=3, status='ACTIVE', skill='react')

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The kernel as one graph: it is its nodes, one after another, whatever comes in."""
 
 from __future__ import annotations
@@ -7,10 +15,7 @@ import subprocess
 import sys
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.kernel.actions import Hold, Release, StopRover, plan
+from curiosity_rosa_demo.agent.kernel.actions import Hold, plan, Release, StopRover
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, nodes, tick
 from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
@@ -19,7 +24,9 @@ from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain import BrainState, Mode, Telemetry, UserInterruptType
-from kernel_strategies import RULES, reading, readings, states, tasks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_strategies import reading, readings, RULES, states, tasks
 from strategies import json_objects
 
 GRAPH = build_graph(RULES)

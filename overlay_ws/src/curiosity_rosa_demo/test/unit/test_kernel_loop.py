@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The kernel's loop: a quiet tick changes nothing, and what is posted keeps its order."""
 
 from __future__ import annotations
@@ -8,16 +16,15 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.kernel.actions import Action, StopRover
 from curiosity_rosa_demo.agent.kernel.graph import nodes
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.quiet import LONGEST_S
 from curiosity_rosa_demo.agent.kernel.rules import KernelRules
 from curiosity_rosa_demo.domain.brain import BrainState, Json, Question, QueuedTask, Reading
-from kernel_strategies import RULES, WARY, good_values, reading, tasks
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernel_strategies import good_values, reading, RULES, tasks, WARY
 
 LONG_S = 20.0
 QUESTIONS = [Question(id='q1', text='drive?'), Question(id='q2', text='drive?')]

@@ -1,13 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The nodes of the kernel: what is known, where the rover is, which mode, what runs."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.kernel_route import DEFAULT_PRIORITY, goal_of, kernel_route
@@ -28,16 +32,19 @@ from curiosity_rosa_demo.domain.brain import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.serde import from_json, to_json
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kernel_strategies import (
-    RULES,
-    SOURCES,
-    WARY,
     bad_values,
     good_values,
     reading,
     readings,
+    RULES,
+    SOURCES,
     states,
+    WARY,
 )
+import pytest
 
 many = settings(max_examples=500, deadline=None)
 STILL = {

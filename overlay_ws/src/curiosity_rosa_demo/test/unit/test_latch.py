@@ -1,16 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The safety latch in its file."""
 
 from __future__ import annotations
 
+from pathlib import Path
 import tempfile
 import threading
-from pathlib import Path
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.latch import Latch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 reasons = st.text(
     st.characters(exclude_categories=['Cs', 'Cc', 'Zl', 'Zp']), min_size=1, max_size=80

@@ -1,11 +1,18 @@
-import math
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import math
 
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.sim.light_model import LightModel
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 
 METRES = st.floats(-1e6, 1e6)
 

@@ -1,14 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
+from collections.abc import Iterator
 import itertools
 import math
 import unicodedata
-from collections.abc import Iterator
-
-import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-from visualization_msgs.msg import Marker, MarkerArray
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -18,22 +21,26 @@ from curiosity_rosa_demo.viz.marker_builder import (
     AMBER,
     GREEN,
     LINE_COLUMNS,
-    RED,
-    MarkerBuilder,
     line_of,
+    MarkerBuilder,
     one_line,
+    RED,
     shown_by,
 )
 from curiosity_rosa_demo.viz.scene import (
-    TRAIL_JUMP,
-    TRAIL_STEP,
     Capture,
-    Scene,
-    Trail,
     capture_in,
     looks_moved,
+    Scene,
+    Trail,
+    TRAIL_JUMP,
+    TRAIL_STEP,
 )
+from hypothesis import example, given
+from hypothesis import strategies as st
+import pytest
 from strategies import events, finite, fraction, poses, text
+from visualization_msgs.msg import Marker, MarkerArray
 
 metres = st.floats(-1e6, 1e6)
 configs = st.builds(

@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What is recorded: its definitions, how much of it, and the Foxglove layout that shows it."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 import json
 import math
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from rclpy.serialization import serialize_message
-
 from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
-from curiosity_rosa_demo.trace.mcap_channels import PICTURE, RAW_PICTURE, Rates, kept_as, sources
+from curiosity_rosa_demo.trace.mcap_channels import kept_as, PICTURE, Rates, RAW_PICTURE, sources
 from curiosity_rosa_demo.trace.mcap_reader import Decoder, RunReader
-from curiosity_rosa_demo.trace.mcap_schema import NoDefinition, definition
+from curiosity_rosa_demo.trace.mcap_schema import definition, NoDefinition
 from curiosity_rosa_demo.trace.message_types import message_class
 from curiosity_rosa_demo.trace.thinning import Thinning
-from mcap_world import CONFIG, a_picture, a_string, an_odometry, channels, write_run
+from hypothesis import given
+from hypothesis import strategies as st
+from mcap_world import a_picture, a_string, an_odometry, channels, CONFIG, write_run
+import pytest
+from rclpy.serialization import serialize_message
 
 LAYOUT = shipped_config_dir() / 'foxglove_layout.json'
 

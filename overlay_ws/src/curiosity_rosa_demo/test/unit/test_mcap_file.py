@@ -1,24 +1,31 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The file of a recording: what was written is read, however its writer ended."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
 import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
-from itertools import pairwise
-from pathlib import Path
 
-import pytest
+from curiosity_rosa_demo.trace.mcap_file import RunFile, TRAILER
+from curiosity_rosa_demo.trace.mcap_reader import Decoder, NotARecording, RunReader
+from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap.reader import make_reader
-
-from curiosity_rosa_demo.trace.mcap_file import TRAILER, RunFile
-from curiosity_rosa_demo.trace.mcap_reader import Decoder, NotARecording, RunReader
-from full_disk import no_file_beyond
-from mcap_world import BEGAN_NS, CALLS, INFO, a_string, channels, write_run
+from mcap_world import a_string, BEGAN_NS, CALLS, channels, INFO, write_run
+import pytest
 
 TRACE = channels()['trace']
 roles = st.sampled_from(sorted(set(channels()) - {'calls'}))

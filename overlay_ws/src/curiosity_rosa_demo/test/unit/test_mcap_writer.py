@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The thread that writes a recording: nobody waits for it, and what it could not do is said."""
 
 from __future__ import annotations
 
-import os
-import threading
 from contextlib import suppress
+import os
 from pathlib import Path
-
-import pytest
+import threading
 
 from curiosity_rosa_demo.trace.mcap_file import RunFile
 from curiosity_rosa_demo.trace.mcap_reader import RunReader
 from curiosity_rosa_demo.trace.mcap_writer import RunWriter
 from full_disk import no_file_beyond
 from harness import wait_until
-from mcap_world import BEGAN_NS, INFO, a_string, channels
+from mcap_world import a_string, BEGAN_NS, channels, INFO
+import pytest
 from test_mcap_file import by_library
 
 TRACE = channels()['trace']

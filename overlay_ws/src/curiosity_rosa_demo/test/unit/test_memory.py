@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the model is told of the recent past."""
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.memory import LINE_LENGTH, line, recall
+from curiosity_rosa_demo.agent.memory import line, LINE_LENGTH, recall
 from curiosity_rosa_demo.agent.reporting import number, summary, trace_result
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 from strategies import events, json_objects, names
 
 

@@ -1,20 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Kernel, tasks and skills together, before a session that the test holds the strings of."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any
-
-import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent import mission as mission_module
 from curiosity_rosa_demo.agent.kernel.actions import Approve
@@ -24,7 +28,10 @@ from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
-from mission_world import CONFIG, DONE, WAIT_S, Bench, settle
+from hypothesis import given, Phase, settings
+from hypothesis import strategies as st
+from mission_world import Bench, CONFIG, DONE, settle, WAIT_S
+import pytest
 
 # A failure that takes seconds is not made smaller: that could take minutes.
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)

@@ -1,18 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the HTTP API asks of an agent, from a loop of its own, of a real mission and console."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+import threading
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
-from control_world import POSE, Controls, run
+from control_world import Controls, POSE, run
 from curiosity_rosa_demo.agent import mission_control
 from curiosity_rosa_demo.agent.http.robot import NoAnswer, Said
 from curiosity_rosa_demo.agent.mission_control import NOT_YET, STOPPED
@@ -22,7 +26,10 @@ from curiosity_rosa_demo.agent.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Question, ReactState
-from mission_world import WAIT_S, Bench
+from hypothesis import given, HealthCheck, settings
+from hypothesis import strategies as st
+from mission_world import Bench, WAIT_S
+import pytest
 
 
 @pytest.fixture

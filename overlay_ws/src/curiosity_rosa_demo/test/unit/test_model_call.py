@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One question to the model: whatever it does, the turn goes on or ends in words."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from langchain_core.messages import AIMessage, ToolCall
-
 from chat_server import Call, Say
 from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.agent.model_call import TurnFailed, decide, readable
+from curiosity_rosa_demo.agent.model_call import decide, readable, TurnFailed
+from langchain_core.messages import AIMessage, ToolCall
+import pytest
 from turn_world import KEY, SHIPPED, World
 
 

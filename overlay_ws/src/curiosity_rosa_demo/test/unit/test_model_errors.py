@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What goes wrong between us and a model: one sentence, one ERROR event, and never the key."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import logging
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Request, Say, Trickle
 from curiosity_rosa_demo.agent.model_call import patience_s, unicode_only
 from curiosity_rosa_demo.agent.model_errors import explain
 from harness import wait_until
-from turn_world import KEY, LLM, World, check_story, config_of, parts_of_the_key
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from turn_world import check_story, config_of, KEY, LLM, parts_of_the_key, World
 
 DONE = Say('Done.')
 ANSWER = Say('The ground is bright here.')

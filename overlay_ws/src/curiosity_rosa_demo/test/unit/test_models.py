@@ -1,26 +1,33 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import math
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import ValidationError
-
 from curiosity_rosa_demo.domain.models import (
-    MAX_DEPTH,
     CaptureResult,
     LightScore,
     MastState,
+    MAX_DEPTH,
     RoverPose,
+    service_timeout,
+    service_unavailable,
     Stamp,
+    tf_unavailable,
     ToolResult,
     TraceEvent,
     TraceKind,
-    service_timeout,
-    service_unavailable,
-    tf_unavailable,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+import pytest
 
 not_finite = st.sampled_from([math.nan, math.inf, -math.inf])
 blank = st.text(alphabet=' \t\n\r')

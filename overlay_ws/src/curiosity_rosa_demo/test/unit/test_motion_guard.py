@@ -1,8 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rules of the adapter, one example each; test_motion_guard_machine has random histories."""
 
 from __future__ import annotations
-
-import pytest
 
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
@@ -14,6 +20,7 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_OPEN_MAST,
 )
 from guard_world import CLOSED, CONFIG, RAISED, World
+import pytest
 
 
 @pytest.fixture

@@ -11,17 +11,16 @@
 from __future__ import annotations
 
 import ast
-import re
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
+import re
+import sys
 from xml.etree import ElementTree
 
-import pytest
-
 from harness import ROOT
+import pytest
 
 SOURCES = {
     'curiosity_rosa_demo': ROOT / 'overlay_ws/src/curiosity_rosa_demo',

@@ -1,12 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from itertools import product
+import re
 from xml.etree import ElementTree
-
-import pytest
 
 from curiosity_rosa_demo.agent.page import timeline
 from curiosity_rosa_demo.agent.page.decision_strip import decision_strip
@@ -18,6 +24,7 @@ from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.spots import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.report_timeline import timeline_svg
+import pytest
 
 THEMES = (0, 1)  # light, dark
 

@@ -1,18 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
-import json
 from datetime import datetime, timezone
+import json
 from typing import Any
-
-import orjson
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.http.robot import Health, Picture, Shot
 from curiosity_rosa_demo.agent.page.facts import (
-    LONGEST,
     ages,
+    LONGEST,
     plan_facts,
     question_facts,
     shot_facts,
@@ -31,6 +34,10 @@ from curiosity_rosa_demo.domain.brain import (
 )
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from fake_robot import jpeg
+from hypothesis import given
+from hypothesis import strategies as st
+import orjson
+import pytest
 from strategies import events, json_objects, json_values, text
 
 seconds = st.floats(0.0, 1e6)

@@ -1,16 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
-import math
-import os
 from dataclasses import replace
 from itertools import pairwise
+import math
+import os
 from pathlib import Path
 from xml.etree import ElementTree
-
-import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from prompt_toolkit.utils import get_cwidth
 
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.colours import css
@@ -18,11 +21,15 @@ from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.spots import MOST, Spot
 from curiosity_rosa_demo.drawing.svg import cut, drawable, element, short, text, with_style
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, thinned
-from curiosity_rosa_demo.drawing.view import Frame, View, fit
+from curiosity_rosa_demo.drawing.view import fit, Frame, View
 from curiosity_rosa_demo.drawing.world_map import Map, render, view_of
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_rules import Geofence
-from drawing_checks import HOSTILE, checked, classed, corners, texts, titles, words
+from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
+import pytest
 
 quick = settings(deadline=None, max_examples=60)
 

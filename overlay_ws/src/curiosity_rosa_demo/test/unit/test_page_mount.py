@@ -1,20 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The page as the server gives it, without a browser; what it does in one stands in
-standalone/test/test_page_browser.py."""
+standalone/test/test_page_browser.py.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import http.client
 import re
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from curiosity_rosa_demo.agent.http.server import create_app
 from curiosity_rosa_demo.agent.http_thread import HttpThread
 from curiosity_rosa_demo.agent.page.page import add_page
 from curiosity_rosa_demo.domain.models import TraceKind
 from fake_robot import CONFIG, FakeRobot
+import pytest
 
 Answer = tuple[int, str, bytes]  # status, type, body
 

@@ -1,8 +1,12 @@
-from __future__ import annotations
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
 
-import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from __future__ import annotations
 
 from curiosity_rosa_demo.agent.page.decision_strip import decision_strip, steps_of, took
 from curiosity_rosa_demo.agent.page.pictures import spots_of
@@ -12,7 +16,10 @@ from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
 from curiosity_rosa_demo.drawing.spots import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import LightModelConfig
-from drawing_checks import HOSTILE, checked, classed, corners, texts, titles, words
+from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+import pytest
 from strategies import events
 
 quick = settings(deadline=None, max_examples=60)

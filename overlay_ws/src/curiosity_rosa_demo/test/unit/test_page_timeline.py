@@ -1,17 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.page.timeline import MOST_ROWS, SIGNS, Life, render
+from curiosity_rosa_demo.agent.page.timeline import Life, MOST_ROWS, render, SIGNS
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 from curiosity_rosa_demo.infra.time_zone import time_zone
-from drawing_checks import HOSTILE, checked, classed, texts, titles, words
+from drawing_checks import checked, classed, HOSTILE, texts, titles, words
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 quick = settings(deadline=None, max_examples=60)
 

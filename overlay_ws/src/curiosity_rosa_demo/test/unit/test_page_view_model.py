@@ -1,30 +1,37 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The view model, what the pages ask, and the feed that tells them all at once."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+import json
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.http.robot import Said
 from curiosity_rosa_demo.agent.page import feed as feed_module
 from curiosity_rosa_demo.agent.page.facts import Facts
 from curiosity_rosa_demo.agent.page.feed import Feed
-from curiosity_rosa_demo.agent.page.life import MOST, Life, Lives
+from curiosity_rosa_demo.agent.page.life import Life, Lives, MOST
 from curiosity_rosa_demo.agent.page.pictures import NOT_DRAWN
-from curiosity_rosa_demo.agent.page.view_model import LINES, Look, ViewModel, last_turn
-from curiosity_rosa_demo.agent.page.wishes import LONGEST_LINE, Wishes, read_arguments
+from curiosity_rosa_demo.agent.page.view_model import last_turn, LINES, Look, ViewModel
+from curiosity_rosa_demo.agent.page.wishes import LONGEST_LINE, read_arguments, Wishes
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.drawing import world_map
 from fake_robot import CONFIG, FakeRobot
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 from strategies import json_objects, json_values, text
 
 WAIT_S = 10.0
@@ -383,7 +390,7 @@ def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
         await until(lambda: len(asyncio.all_tasks()) == 1, 'the end of the looking')
         asked: list[int] = []
         state = robot.state
-        robot.state = lambda: asked.append(1) or state()  # type: ignore[func-returns-value,method-assign]
+        robot.state = lambda: asked.append(1) or state()  # type: ignore
         await asyncio.sleep(0.1)
         assert asked == []
         feed.join(reader)

@@ -1,15 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import copy
-import json
 from dataclasses import fields
+import json
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.domain.plan import (
+    create_plan_from_llm_response,
     ExecutionResult,
     Plan,
     PlanError,
@@ -18,9 +23,11 @@ from curiosity_rosa_demo.domain.plan import (
     RiskLevel,
     StepStatus,
     ToolCallType,
-    create_plan_from_llm_response,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from plan_strategies import any_plans, results
+import pytest
 from strategies import json_values
 
 # The examples of the protocol's own documentation.

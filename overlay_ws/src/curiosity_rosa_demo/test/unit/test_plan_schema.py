@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import MISSING, fields
+from dataclasses import fields, MISSING
 from enum import Enum
+import json
 from pathlib import Path
+import re
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-
-from curiosity_rosa_demo.domain.plan import Plan, PlanStep, create_plan_from_llm_response
+from curiosity_rosa_demo.domain.plan import create_plan_from_llm_response, Plan, PlanStep
 from curiosity_rosa_demo.domain.plan_schema import plan_schema, schema_text
+from hypothesis import given, settings
 from plan_strategies import any_plans
+import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2]
 DOCS = PACKAGE.parents[2] / 'docs' / 'plans.md'

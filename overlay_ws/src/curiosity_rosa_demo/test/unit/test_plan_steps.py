@@ -1,25 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.react.plan_steps import (
-    OVER,
-    Next,
     again,
     approve,
     check_plan,
+    Next,
     next_step,
+    OVER,
     plan_text,
     record,
     reject,
     revised,
 )
 from curiosity_rosa_demo.domain.plan import (
-    UNFINISHED,
     ExecutionResult,
     Plan,
     PlanError,
@@ -28,7 +31,11 @@ from curiosity_rosa_demo.domain.plan import (
     RiskLevel,
     StepStatus,
     ToolCallType,
+    UNFINISHED,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 FACTS: dict[str, Any] = {'mast': 'closed', 'battery_pct': 80.0}
 

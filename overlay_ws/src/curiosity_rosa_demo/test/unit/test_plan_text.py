@@ -1,27 +1,34 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
+from contextlib import suppress
 import json
 import sys
 import time
-from contextlib import suppress
 from typing import Any
 
-import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.domain.plan import (
+    create_plan_from_llm_response,
     Plan,
     PlanError,
     PlanStatus,
     RiskLevel,
     StepStatus,
     ToolCallType,
-    create_plan_from_llm_response,
 )
 from curiosity_rosa_demo.domain.plan_text import read_plan
 from curiosity_rosa_demo.domain.plan_tidy import PROGRESS
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from plan_strategies import any_plans
+import pytest
 from strategies import text
 
 

@@ -1,44 +1,51 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A chat model as the policy's model: what it is told, and how strictly it is read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 import json
 import re
 import threading
-from collections.abc import Iterator, Sequence
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import ValidationError
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Say
 from curiosity_rosa_demo.agent.model_call import unicode_only
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.chat_policy import (
-    LONGEST_TEXT,
     ask_chat_model,
     for_policy,
+    LONGEST_TEXT,
     question_text,
     read_action,
     rules_text,
 )
 from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.suggestion import (
-    LONGEST_WORDS,
     Answer,
     Asking,
+    LONGEST_WORDS,
     PolicyFailed,
     Situation,
 )
 from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model
 from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
 from curiosity_rosa_demo.infra.config_models import LlmConfig
-from turn_world import KEY, LLM, SHIPPED, config_of, parts_of_the_key
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import ValidationError
+import pytest
+from turn_world import config_of, KEY, LLM, parts_of_the_key, SHIPPED
 
 WORLD = SHIPPED.world
 POLICY = SHIPPED.agent.policy

@@ -1,12 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One tick of the engine: what it decides, tells and wants done."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.policy.action import BeginTasks, CancelTasks, PauseTasks
 from curiosity_rosa_demo.agent.policy.decision_log import Decision, Rejection
@@ -23,8 +27,11 @@ from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.situation import RECENT, situation_text
 from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from policy_twins import ModelTwin, suggests
-from policy_world import COMPANION, ROVER, Life, instant, world_of
+from policy_world import COMPANION, instant, Life, ROVER, world_of
+import pytest
 
 HOME = world_of(COMPANION)
 FIELD = world_of(ROVER)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Nothing passes the safety filter that breaks a rule, and what breaks none passes."""
 
 from __future__ import annotations
@@ -6,18 +14,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import pytest
-from hypothesis import event, given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
 from curiosity_rosa_demo.infra.config_world import (
-    DAYS,
     ActivityConfig,
+    DAYS,
     DeviceConfig,
     EmergencyConfig,
     PlaceConfig,
@@ -25,6 +29,9 @@ from curiosity_rosa_demo.infra.config_world import (
     WorldView,
 )
 from curiosity_rosa_demo.infra.time_zone import time_zone
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+import pytest
 
 ZONE = time_zone('Europe/Berlin')
 RETRY_S = 900.0

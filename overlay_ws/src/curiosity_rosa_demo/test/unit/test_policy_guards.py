@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Guards, and the leaves they guard, one at a time."""
 
 from __future__ import annotations
@@ -5,23 +13,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from itertools import product
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
-
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
-from curiosity_rosa_demo.agent.policy.blackboard import NOTHING, Board, Moment, Outcome, Part
+from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, NOTHING, Outcome, Part
 from curiosity_rosa_demo.agent.policy.decision_log import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.guards import (
-    NO_MESSAGE,
-    NO_MODEL,
     Due,
     Guard,
     MayAsk,
     MessageWaits,
+    NO_MESSAGE,
+    NO_MODEL,
 )
 from curiosity_rosa_demo.agent.policy.leaves import Answered, Begin, Continue, Held, Rest
 from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
@@ -29,9 +31,14 @@ from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import Answer, Situation
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config_world import ActivityConfig, RoutineConfig
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from policy_rules import open_at
 from policy_twins import SETTINGS
-from policy_world import COMPANION, ROVER, instant, world_of
+from policy_world import COMPANION, instant, ROVER, world_of
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+import pytest
 
 WORLD = world_of(COMPANION)
 FILTER = SafetyFilter(WORLD, 900.0)

@@ -1,17 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Long lives and random ones: the rules of policy_rules are checked at every tick."""
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
 from curiosity_rosa_demo.infra.config_world import WorldView
-from policy_twins import WORK_S, ModelTwin
-from policy_world import COMPANION, HELD, ROVER, Life, instant, live, world_of
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
+from policy_twins import ModelTwin, WORK_S
+from policy_world import COMPANION, HELD, instant, Life, live, ROVER, world_of
+import pytest
 
 NAMES = sorted({*ROVER.activities, *COMPANION.activities, 'fly_to_the_moon'})
 BEGINS = ['2026-11-23 05:00', '2026-11-23 07:15', '2026-11-28 21:20', '2026-03-28 23:30']
@@ -19,7 +26,8 @@ BEGINS = ['2026-11-23 05:00', '2026-11-23 07:15', '2026-11-28 21:20', '2026-03-2
 
 class AnyLife(RuleBasedStateMachine):
     """Minutes, messages, answers of a model, failures, deaths and the kernel's moods in any
-    order."""
+    order.
+    """
 
     @initialize(
         view=st.sampled_from([ROVER, COMPANION]),

@@ -1,14 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The drawn tree, the printed tree and the picture in the documents are one tree."""
 
 from __future__ import annotations
 
-import re
 from html import unescape
 from pathlib import Path
+import re
 
 from curiosity_rosa_demo.agent.tree_file import write_tree
 from harness import ROOT
-from policy_world import ROVER, Life, instant, world_of
+from policy_world import instant, Life, ROVER, world_of
 
 NODE = re.compile(r'<g id="node\d+" class="node">\s*<title>([^<]*)</title>')
 EDGE = re.compile(r'<g id="edge\d+" class="edge">\s*<title>([^<]*)</title>')

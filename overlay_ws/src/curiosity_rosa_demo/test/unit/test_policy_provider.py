@@ -1,30 +1,37 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The model is asked seldom, waited for by nobody and left alone when it fails."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import replace
+import threading
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.policy import provider as module
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.recent import Recent
 from curiosity_rosa_demo.agent.policy.suggestion import (
-    LONGEST_WORDS,
     Answer,
     Asking,
+    LONGEST_WORDS,
     NoAnswer,
     PolicyFailed,
     Situation,
     spoken,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 SETTINGS = load_config().agent.policy.model_copy(
     update={
@@ -46,7 +53,8 @@ WAIT_S = 10.0
 
 class Model:
     """Does what it was last told, and keeps what it was asked. Its calls run when a test says so,
-    or at once; the time they take is that of ``steady``."""
+    or at once; the time they take is that of ``steady``.
+    """
 
     def __init__(self, reply: Any = REST, *, at_once: bool = True, **changes: Any) -> None:
         self.reply = reply

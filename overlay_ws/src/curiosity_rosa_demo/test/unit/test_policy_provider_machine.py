@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Whatever a model, a clock and a world do to the provider, its limits hold."""
 
 from __future__ import annotations
@@ -5,12 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import MOST_LEFT_BEHIND, LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider, MOST_LEFT_BEHIND
 from curiosity_rosa_demo.agent.policy.suggestion import (
     Answer,
     Asking,
@@ -19,6 +23,9 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     Situation,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
 
 SETTINGS = load_config().agent.policy.model_copy(
     update={'window_s': 900.0, 'timeout_s': 30.0, 'breaker_failures': 2, 'breaker_open_s': 1800.0}

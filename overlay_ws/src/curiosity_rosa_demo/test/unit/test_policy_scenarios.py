@@ -1,11 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Seed 004's scenarios, with an owned clock: days that nobody instructs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-
-import pytest
 
 from curiosity_rosa_demo.agent.policy.action import (
     BeginTasks,
@@ -16,8 +22,9 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
 from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from policy_twins import SETTINGS, WORK_S, ModelTwin, suggests
-from policy_world import COMPANION, HELD, ROVER, Life, instant, world_of
+from policy_twins import ModelTwin, SETTINGS, suggests, WORK_S
+from policy_world import COMPANION, HELD, instant, Life, ROVER, world_of
+import pytest
 
 HOME = world_of(COMPANION)
 FIELD = world_of(ROVER)
@@ -291,7 +298,7 @@ SAYINGS |= {
         SystemExit(1),
     )
 }
-SAYINGS['it answers something else'] = lambda situation: 'rest'  # type: ignore[assignment,return-value]
+SAYINGS['it answers something else'] = lambda situation: 'rest'  # type: ignore
 SAYINGS['it answers nothing'] = lambda situation: None  # type: ignore[assignment,return-value]
 
 

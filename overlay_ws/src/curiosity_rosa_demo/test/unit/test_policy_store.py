@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the policy keeps: the same comes back, all of a tick or nothing, whatever the file is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
 import random
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.policy.decision_log import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config_world import WorldView
 from full_disk import no_file_beyond
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 VIEW = WorldView.model_validate(
     {

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The policy's clock never goes back, and its ticks are the aligned instants of local time."""
 
 from __future__ import annotations
@@ -6,13 +14,12 @@ from bisect import bisect_right
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.policy.clock import STANDS_STILL_S, PolicyClock
+from curiosity_rosa_demo.agent.policy.clock import PolicyClock, STANDS_STILL_S
 from curiosity_rosa_demo.agent.policy.tick_scheduler import Due, TickScheduler
 from curiosity_rosa_demo.infra.time_zone import time_zone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 ZONES = {
     name: time_zone(name)

@@ -1,23 +1,30 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The tree, its two renderings and its blackboard."""
 
 from __future__ import annotations
 
 import re
 
-import pydot
-import pytest
+from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
+from curiosity_rosa_demo.agent.policy.blackboard import Board, KEYS, Moment, NOTHING, Part, reader
+from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.tree_text import as_graph, as_text, COLOUR, in_words
+from curiosity_rosa_demo.infra.config_world import WorldView
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from policy_twins import SETTINGS
+from policy_world import COMPANION, instant, Life, ROVER, world_of
 from py_trees.behaviours import Success
 from py_trees.blackboard import Blackboard
-
-from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
-from curiosity_rosa_demo.agent.policy.blackboard import KEYS, NOTHING, Board, Moment, Part, reader
-from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.tree_text import COLOUR, as_graph, as_text, in_words
-from curiosity_rosa_demo.infra.config_world import WorldView
-from policy_twins import SETTINGS
-from policy_world import COMPANION, ROVER, Life, instant, world_of
+import pydot
+import pytest
 
 WORLDS = pytest.mark.parametrize('view', [ROVER, COMPANION], ids=['rover', 'companion'])
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Windows and days in local time, places by zones, and what an activity does to the energy."""
 
 from __future__ import annotations
@@ -5,15 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
 from curiosity_rosa_demo.infra.config_world import DAYS
 from curiosity_rosa_demo.infra.time_zone import time_zone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 
 ROVER = load_world('world_view', shipped_config_dir())
 PUPIL = load_world('companion', shipped_config_dir())

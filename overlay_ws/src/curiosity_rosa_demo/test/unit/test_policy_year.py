@@ -1,15 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A year of minute ticks in each world that ships: no rule is broken (policy_rules.py looks at
-every tick), and the year has what it is made of. bench/policy_year.py measures what it costs."""
+every tick), and the year has what it is made of. bench/policy_year.py measures what it costs.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 
-import pytest
-
 from curiosity_rosa_demo.infra.config_world import WorldView
-from policy_world import COMPANION, ROVER, live, world_of
+from policy_world import COMPANION, live, ROVER, world_of
+import pytest
 
 # Traced it takes four times as long.
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.no_cover]

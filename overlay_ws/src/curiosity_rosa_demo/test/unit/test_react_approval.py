@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What an answer of a person does, and what it does not (property 8)."""
 
 from __future__ import annotations
@@ -5,17 +13,16 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from chat_server import Call, Say
 from curiosity_rosa_demo.agent.react.desk import Answer, Desk
 from curiosity_rosa_demo.agent.react.human_approval import REJECTED
 from curiosity_rosa_demo.domain.brain import ApprovalAction
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from harness import wait_until
-from react_world import Nodes, action, asking, with_rules
+from hypothesis import given, HealthCheck, settings
+from hypothesis import strategies as st
+import pytest
+from react_world import action, asking, Nodes, with_rules
 from turn_world import KEY, World
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')

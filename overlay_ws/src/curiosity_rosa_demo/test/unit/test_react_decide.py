@@ -1,18 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """react_decide, compile_ops and the streamed text: whatever a model returns is one of seven."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 import json
 import threading
-from dataclasses import dataclass, field
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from langchain_core.agents import AgentAction, AgentFinish
-from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage
 
 from chat_server import Call, Say
 from curiosity_rosa_demo.agent.cancellation import TurnCancelled
@@ -22,7 +23,13 @@ from curiosity_rosa_demo.agent.react.streaming import Sentences
 from curiosity_rosa_demo.domain.brain import DecisionType
 from curiosity_rosa_demo.domain.models import TraceKind
 from harness import wait_until
-from react_world import REGISTRY, Nodes, action, finish
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.exceptions import OutputParserException
+from langchain_core.messages import AIMessage
+import pytest
+from react_world import action, finish, Nodes, REGISTRY
 from turn_world import KEY, World
 
 NAMES = [skill.definition.name for skill in REGISTRY.for_model()]

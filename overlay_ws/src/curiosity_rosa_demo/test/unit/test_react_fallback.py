@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """When the model fails, or is refused again and again, the routine decides that step."""
 
 from __future__ import annotations
@@ -6,14 +14,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from langchain_core.exceptions import OutputParserException
-
-from chat_server import Call, Cut, Fault, Hang, Say, call
+from chat_server import Call, call, Cut, Fault, Hang, Say
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.react.fallback import FAILURES, OPEN_S, Fallback
+from curiosity_rosa_demo.agent.react.fallback import FAILURES, Fallback, OPEN_S
 from curiosity_rosa_demo.agent.react.guardrails import refusal
 from curiosity_rosa_demo.agent.react.op import Op
 from curiosity_rosa_demo.agent.react.situation import Proposal, situation_of
@@ -22,9 +25,13 @@ from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from react_world import REGISTRY, Nodes, action, asking, finish
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.exceptions import OutputParserException
+import pytest
+from react_world import action, asking, finish, Nodes, REGISTRY
 from tool_rover import TwinRover
-from turn_world import BY_ROUTINE, KEY, LLM, SHIPPED, World, check_story, config_of, rosa_of
+from turn_world import BY_ROUTINE, check_story, config_of, KEY, LLM, rosa_of, SHIPPED, World
 
 DEMO = SHIPPED.prompts.templates.demo_ground_texture.text
 PATIENCE = SHIPPED.guardrails.patience

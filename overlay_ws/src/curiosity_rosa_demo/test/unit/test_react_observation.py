@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the model is shown before it decides."""
 
 from __future__ import annotations
@@ -5,13 +13,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.react.build_observation import (
+    build_observation,
     LAST_RESULTS,
     MAX_SIZE,
-    build_observation,
 )
 from curiosity_rosa_demo.agent.react.record import entry, with_result
 from curiosity_rosa_demo.agent.react.situation import situation_of
@@ -26,7 +31,9 @@ from curiosity_rosa_demo.domain.brain import (
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from react_world import Nodes, action, finish
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from react_world import action, finish, Nodes
 from turn_world import SHIPPED
 
 FLAT = {

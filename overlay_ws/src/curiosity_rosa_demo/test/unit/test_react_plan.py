@@ -1,13 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Plans through the whole graph: of a file, and of the model."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import json
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
-
-import pytest
 
 from chat_server import Call, Reply, Say
 from curiosity_rosa_demo.agent.react.desk import Answer, Desk
@@ -15,6 +21,7 @@ from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Json
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
 from harness import wait_until
+import pytest
 from turn_world import KEY, World
 
 DONE = Say('Done.')
@@ -66,7 +73,7 @@ def run(world: World, plan: Json | None, *answers: Answer) -> tuple[TurnResult, 
 def results(world: World) -> list[tuple[int, StepStatus, str]]:
     """The steps' results, as they were traced."""
     found = (event for event in world.events if event.message.startswith('plan step '))
-    read = [(event, ExecutionResult.from_dict(event.data)) for event in found]  # type: ignore[arg-type]
+    read = [(event, ExecutionResult.from_dict(event.data)) for event in found]  # type: ignore
     for event, result in read:
         assert event.ok is result.success
     return [(result.step_id, result.status, result.message) for _, result in read]
@@ -239,7 +246,10 @@ def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on(make: Make, pl
 def test_a_plan_that_failed_can_be_revised_and_what_was_done_is_not_done_again(make: Make) -> None:
     drive = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
     first = {'goal': 'Go', 'steps': [{'action': 'mast_open'}, drive]}
-    better = {'goal': 'Go', 'steps': [*first['steps'][:1], {'action': 'mast_close'}, drive]}  # type: ignore[index]
+    better = {
+        'goal': 'Go',
+        'steps': [*first['steps'][:1], {'action': 'mast_close'}, drive],  # type: ignore[index]
+    }
     world = make(patched('propose', first), patched('revise', better), DONE)
     last, _ = run(world, None)
     assert last.ok

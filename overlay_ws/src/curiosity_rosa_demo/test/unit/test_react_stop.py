@@ -1,12 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """When a turn ends, and when a person is asked whether it goes on (property 9)."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.react.human_approval import GO_ON
 from curiosity_rosa_demo.agent.react.op import call_text
@@ -24,7 +28,10 @@ from curiosity_rosa_demo.domain.brain import (
 )
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from react_world import Nodes, action, finish, with_rules
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+from react_world import action, finish, Nodes, with_rules
 from turn_world import SHIPPED
 
 PATIENCE = SHIPPED.guardrails.patience

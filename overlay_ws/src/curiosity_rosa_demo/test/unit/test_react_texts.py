@@ -1,10 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Questions and budgets as a person reads them."""
 
 from __future__ import annotations
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.questions import find, id_and_why
 from curiosity_rosa_demo.agent.react.desk import NoQuestion
@@ -16,6 +20,9 @@ from curiosity_rosa_demo.agent.react.texts import (
 )
 from curiosity_rosa_demo.domain.brain import Question, ReactState, Spent
 from curiosity_rosa_demo.infra.config_rules import Budget
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 
 OP = {'skill': 'move_forward', 'arguments': {'duration_s': 6.0}}
 BUDGET = Budget(max_cost=1000.0, max_metres=200.0, max_seconds=3600.0)

@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """``:record`` at the console."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-import pytest
-
-from curiosity_rosa_demo.agent.at_once import NO_RECORDING, at_once
+from curiosity_rosa_demo.agent.at_once import at_once, NO_RECORDING
 from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
 from curiosity_rosa_demo.agent.recording import Recording
 from curiosity_rosa_demo.agent.session import Outcome
+import pytest
 
 
 def parsed(line: str) -> Command:

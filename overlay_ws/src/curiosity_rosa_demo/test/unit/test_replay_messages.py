@@ -1,29 +1,36 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a replay says of what was recorded: it is of now, and it cannot be taken for the rover."""
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
+import json
 from typing import Any
 
-import pytest
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import TransformStamped
-from hypothesis import given
-from hypothesis import strategies as st
-from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import LaserScan
-from std_msgs.msg import Header, String
-from tf2_msgs.msg import TFMessage
-from visualization_msgs.msg import Marker, MarkerArray
-
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.mcap_channels import STRING, TF
 from curiosity_rosa_demo.trace.replay import parse_arguments
-from curiosity_rosa_demo.trace.replay_messages import PREFIX, Unreadable, as_replay
-from curiosity_rosa_demo.trace.trace_codec import MAX_EVENT_BYTES, decode, encode, start_of
+from curiosity_rosa_demo.trace.replay_messages import as_replay, PREFIX, Unreadable
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, start_of
+from geometry_msgs.msg import TransformStamped
+from hypothesis import given
+from hypothesis import strategies as st
 from mcap_world import a_string, an_event
+import pytest
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import Header, String
 from strategies import events
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 
 NOW_NS = 1_900_000_000_123_456_789
 NOW = Time(sec=1_900_000_000, nanosec=123_456_789)

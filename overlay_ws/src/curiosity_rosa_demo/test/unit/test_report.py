@@ -1,45 +1,52 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The report of a recording: all that happened, and nothing that it says is markup."""
 
 from __future__ import annotations
 
 import base64
+from html.parser import HTMLParser
 import json
 import math
+from pathlib import Path
 import re
 import subprocess
 import sys
 import tempfile
-from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from nav_msgs.msg import Odometry
-from rclpy.serialization import serialize_message
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.scale import round_step, ticks
 from curiosity_rosa_demo.trace.report import run as report
 from curiosity_rosa_demo.trace.report import write_report
 from curiosity_rosa_demo.trace.report_html import page
-from curiosity_rosa_demo.trace.report_run import Run, read_run
+from curiosity_rosa_demo.trace.report_run import read_run, Run
 from curiosity_rosa_demo.trace.report_text import clock, escaped
 from curiosity_rosa_demo.trace.report_timeline import act_ends, timeline_svg
 from drawing_checks import checked, classed, titles
 from drawing_checks import words as labels
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mcap_world import (
-    BEGAN_NS,
-    Said,
     a_battery,
     a_picture,
     a_string,
     an_event,
     an_odometry,
+    BEGAN_NS,
+    Said,
     write_run,
 )
+from nav_msgs.msg import Odometry
+import pytest
+from rclpy.serialization import serialize_message
 from strategies import events
 
 JPEGS = [b'\xff\xd8first\xff\xd9', b'\xff\xd8second\xff\xd9']
@@ -48,7 +55,8 @@ HOSTILE = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'&\x00\x1b[31m
 
 class Page(HTMLParser):
     """Tags, attributes and text of a page as a browser would see them; raises on what does not
-    nest."""
+    nest.
+    """
 
     VOID = frozenset({'meta', 'br', 'img'})
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """ROSA confined to our tools and prompts, and the chat model that agent.yaml names."""
 
 from __future__ import annotations
@@ -5,38 +13,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-import rosa.rosa
-from hypothesis import given
-from hypothesis import strategies as st
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_openai import ChatOpenAI
-
 from chat_server import Hang, Say
 from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, Request, Surroundings
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.react.desk import Desk
 from curiosity_rosa_demo.agent.rosa_agent_factory import (
-    KEY_NAMES,
     CuriosityRosa,
-    ModelSetupError,
+    KEY_NAMES,
     make_chat_model,
+    ModelSetupError,
     robot_prompts,
 )
 from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.infra.config_models import Config, Prompts
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_openai import ChatOpenAI
+import pytest
+import rosa.rosa
 from tool_rover import TwinRover
 from turn_world import (
+    config_of,
     KEY,
     LLM,
     OFFERED,
+    parts_of_the_key,
+    rosa_of,
     SHIPPED,
     TwinWorld,
     World,
-    config_of,
-    parts_of_the_key,
-    rosa_of,
 )
 
 FIELDS = {

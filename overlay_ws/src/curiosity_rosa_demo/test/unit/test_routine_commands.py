@@ -1,14 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Direct commands, questions and small talk."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from curiosity_rosa_demo.agent.routine_texts import broken, done, found, say, status
 from hypothesis import given
 from hypothesis import strategies as st
-
-from curiosity_rosa_demo.agent.routine_texts import broken, done, found, say, status
+import pytest
 from routine_rover import LONGEST_S, MOTIONS, Rover, run_turn
 
 

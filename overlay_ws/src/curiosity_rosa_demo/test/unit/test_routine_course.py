@@ -1,16 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The routine's steering: the slope of the light, and motions that lead up it."""
 
 from __future__ import annotations
 
 import math
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.routine_course import gradient, steer
 from curiosity_rosa_demo.agent.routine_facts import Facts, Look, Move, Pose
 from curiosity_rosa_demo.agent.routine_view import View
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 
 METRES = st.floats(-50.0, 50.0)
 ANGLES = st.floats(-math.pi, math.pi)

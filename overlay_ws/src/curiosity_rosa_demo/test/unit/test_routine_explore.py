@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Whole explorations: the real model drives a small simulated rover until a capture is good."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+import math
 from typing import Any
-
-import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.routine_facts import Mast, observe
 from curiosity_rosa_demo.agent.routine_view import Step
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+import pytest
 from routine_rover import COSTS, MOTIONS, Rover, run_turn
 
 FAULTS = [

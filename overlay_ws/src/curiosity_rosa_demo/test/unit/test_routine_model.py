@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The model as LangChain sees it: messages in, one tool call or an answer out."""
 
 from __future__ import annotations
@@ -5,7 +13,9 @@ from __future__ import annotations
 import asyncio
 import json
 
-import pytest
+from curiosity_rosa_demo.agent.routine_model import read_result, read_view, RoutineChatModel
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.serde import to_json
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import (
@@ -16,10 +26,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
-
-from curiosity_rosa_demo.agent.routine_model import RoutineChatModel, read_result, read_view
-from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.serde import to_json
+import pytest
 from routine_rover import COSTS, DEMO, HINT, LONGEST_S, Rover, run_turn, tools
 
 MODEL = RoutineChatModel().bind_tools(tools())

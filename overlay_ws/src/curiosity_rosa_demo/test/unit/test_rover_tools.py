@@ -1,16 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the nine tools do with the rover: the order of calls, distances, stops and failures."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 import math
-from collections.abc import Callable
 from typing import Any
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -19,17 +22,21 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
     RoverPose,
-    ToolResult,
     service_timeout,
     service_unavailable,
+    ToolResult,
 )
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS, Path, RoverTools
 from curiosity_rosa_demo.tools.tool_impl import make_tools
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+import pytest
 from strategies import json_objects
-from tool_rover import RADIUS_M, SPEED_MPS, Hurry, OwnedClock, TwinRover
+from tool_rover import Hurry, OwnedClock, RADIUS_M, SPEED_MPS, TwinRover
 from turn_world import NINE, SHIPPED
 
 REGISTRY = make_registry(SHIPPED)

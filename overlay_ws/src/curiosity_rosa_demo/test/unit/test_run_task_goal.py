@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a goal of run_task asks for, and how it ends."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 import json
 import math
-from dataclasses import dataclass
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.run_task_goal import (
-    MAX_CHARACTERS,
     Ending,
-    Wanted,
     ending_of,
+    MAX_CHARACTERS,
+    Wanted,
     wanted_in,
 )
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 from strategies import json_objects
 
 

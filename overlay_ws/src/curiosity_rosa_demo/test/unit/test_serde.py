@@ -1,10 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import json
-
-import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.domain.models import (
     Model,
@@ -12,7 +16,10 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
     TraceEvent,
 )
-from curiosity_rosa_demo.domain.serde import SerdeError, from_json, to_json
+from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
+from hypothesis import example, given
+from hypothesis import strategies as st
+import pytest
 from strategies import events, json_values, models
 
 

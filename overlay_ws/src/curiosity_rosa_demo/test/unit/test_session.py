@@ -1,10 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the session does for whoever asks, in front of a simulated rover."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
 
 from curiosity_rosa_demo.agent.brain import BrainUnavailable, Request
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
@@ -13,6 +19,7 @@ from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.agent.session import Session
 from curiosity_rosa_demo.domain.brain import ReactState
 from curiosity_rosa_demo.domain.models import TraceEvent
+import pytest
 from react_world import REGISTRY
 from tool_rover import Hurry, TwinRover
 from turn_world import SHIPPED

@@ -1,16 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The executor: one way for a run to end, whatever races with what; property 6 of seed 000."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable
 from functools import wraps
+import threading
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.errors import (
@@ -25,7 +29,10 @@ from curiosity_rosa_demo.agent.skills.run import HEARD
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain import SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult
-from skill_calls import LONG_S, Actor, StillWorld, registry_of, skill_named
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+from skill_calls import Actor, LONG_S, registry_of, skill_named, StillWorld
 
 SOON_S = 0.02
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """navigate_to_pose by Nav2: with a scripted client, and without the package."""
 
 from __future__ import annotations
@@ -5,14 +13,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import pytest
-
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.nav2 import nav2_of
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from skill_calls import SHIPPED, StillWorld, call_of
+import pytest
+from skill_calls import call_of, SHIPPED, StillWorld
 
 Look = tuple[bool | None, float | None]
 
@@ -109,7 +116,7 @@ def test_the_guardrails_hold_on_the_way() -> None:
 
 def test_a_stop_cancels_the_goal_and_stops_the_rover() -> None:
     button, nav2, world = Cancellation(), ScriptedNav2((None, 2.0)), PosedWorld()
-    nav2.send = lambda *goal: button.cancel('Stopped by a test') or ''  # type: ignore[method-assign,func-returns-value]
+    nav2.send = lambda *goal: button.cancel('Stopped by a test') or ''  # type: ignore
     with pytest.raises(TurnCancelled):
         drove(nav2, world, button)
     assert nav2.cancelled

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """navigate_to_pose on a simulated rover that turns in arcs; the ways of dubins.py."""
 
 from __future__ import annotations
@@ -6,25 +14,24 @@ import math
 import random
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.skills.dubins import Place, drive, ways
+from curiosity_rosa_demo.agent.skills.dubins import drive, Place, ways
 from curiosity_rosa_demo.agent.skills.navigate import (
     LEG_S,
     LOOKS,
     MAX_LEGS,
     MOTION,
+    navigate_to_pose,
     STUCK_LEGS,
     TOLERANCE_M,
     TOLERANCE_RAD,
-    navigate_to_pose,
 )
 from curiosity_rosa_demo.agent.skills.pace import GUESSED_RADIUS_M, Pace, turning_radius
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, RoverPose, ToolResult
-from skill_calls import SHIPPED, StillWorld, call_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+from skill_calls import call_of, SHIPPED, StillWorld
 
 LETTER = {name: letter for letter, name in MOTION.items()}
 angles = st.floats(-math.pi, math.pi)
@@ -34,7 +41,8 @@ places = st.builds(Place, metres, metres, angles)
 
 class ArcWorld(StillWorld):
     """``noise``: each leg's speed and radius are off by up to this part. ``coast_s``: it rolls on
-    for so long after each leg."""
+    for so long after each leg.
+    """
 
     def __init__(
         self,

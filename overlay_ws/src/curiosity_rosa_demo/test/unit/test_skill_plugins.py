@@ -1,22 +1,29 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Skills of other packages: the example that ships, and whatever is broken."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
+import sys
 from typing import Any
-
-import pytest
 
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.plugins import GROUP
-from curiosity_rosa_demo.agent.skills.registry import SkillRegistry, checked, make_registry
+from curiosity_rosa_demo.agent.skills.registry import checked, make_registry, SkillRegistry
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
-from skill_calls import SHIPPED, StillWorld, call_of, settings_of
+import pytest
+from skill_calls import call_of, settings_of, SHIPPED, StillWorld
 
 ROOT = Path(__file__).resolve().parents[5]
 EXAMPLE = ROOT / 'examples' / 'curiosity_rosa_skill_wiggle'

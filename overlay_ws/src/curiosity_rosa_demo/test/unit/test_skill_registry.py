@@ -1,24 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The registry of skills: complete definitions only, and one skill for all the agent can do."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from curiosity_rosa_demo.agent.skills.catalogue import make_task
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill, UnknownSkill
 from curiosity_rosa_demo.agent.skills.registry import (
+    checked,
     INTERFACES,
+    make_registry,
     RESERVED,
     RESOURCES,
     SkillRegistry,
-    checked,
-    make_registry,
 )
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError
@@ -28,8 +30,13 @@ from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from kernel_strategies import CONFIG
-from skill_calls import NINE, StillWorld, call_of
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, ConfigDict, ValidationError
+import pytest
+from skill_calls import call_of, NINE, StillWorld
 from strategies import json_values, text
 
 FIELDS = (

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Pause, gate, clean-up, recovery, events, races, and a file that cannot be written."""
 
 from __future__ import annotations
@@ -7,19 +15,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from curiosity_rosa_demo.agent.tasks import EventType, SkillRunner, Task, journal
+from curiosity_rosa_demo.agent.tasks import EventType, journal, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, StoreFull, TaskError
+import pytest
 from skill_world import (
-    LONG_S,
-    Stage,
     crash,
     ended,
     in_loop,
+    LONG_S,
     looping,
     reaches,
+    Stage,
     staged,
     states,
     titled,

@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a task may ask for: dependencies, times, retries, approval, and once only."""
 
 from __future__ import annotations
 
 import asyncio
-import math
 from datetime import datetime, timedelta, timezone
+import math
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.lifecycle import backoff_s
-from skill_world import LONG_S, Stage, ended, in_loop, looping, reaches, staged, states, titled
+import pytest
+from skill_world import ended, in_loop, LONG_S, looping, reaches, Stage, staged, states, titled
 
 
 @in_loop

@@ -1,16 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a restart keeps: reasons, and the clocks of deadlines and retries; and what is listed."""
 
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from pathlib import Path
-
-import pytest
+import sqlite3
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from skill_world import Stage, crash, ended, in_loop, looping, reaches, staged, titled
+import pytest
+from skill_world import crash, ended, in_loop, looping, reaches, Stage, staged, titled
 
 SLACK_S = 30.0  # more than a test takes
 

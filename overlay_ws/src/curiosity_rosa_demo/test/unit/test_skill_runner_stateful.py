@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The real runner on a real file in random histories, with crashes and restarts.
 
 Every decision to start is compared with a scan over all tasks, and after every step what the
@@ -7,24 +15,23 @@ runner shows with what the file holds and with what the rules of the design allo
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Coroutine
 from itertools import pairwise
+import os
 from pathlib import Path
+import shutil
+import tempfile
 from typing import Any
-
-import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.record import Record
 from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
+import pytest
 from skill_world import LONG_S, SKILLS, Stage, staged
 
 NAMES = sorted(SKILLS)
@@ -225,7 +232,8 @@ class Life(RuleBasedStateMachine):
         try:
             await request
         except TaskError as error:
-            assert any(word in str(error) for word in ('ended', 'priority', 'approval'))  # noqa: PT017
+            said = str(error)
+            assert any(word in said for word in ('ended', 'priority', 'approval'))
 
     # --- steps -------------------------------------------------------------------------------
 

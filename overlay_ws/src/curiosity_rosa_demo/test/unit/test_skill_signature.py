@@ -1,16 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Arguments from a Python signature: the schema the model sees is what calls are checked by."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 import math
-from collections.abc import Callable
 from typing import Annotated, Any, Literal
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import Field, ValidationError
 
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
@@ -19,7 +22,11 @@ from curiosity_rosa_demo.agent.skills.signature import arguments_model, descript
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.models import ToolResult
-from skill_calls import SHIPPED, settings_of
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field, ValidationError
+import pytest
+from skill_calls import settings_of, SHIPPED
 from strategies import huge_ints, json_values
 
 Duration = Annotated[float, Field(gt=0.0, description='seconds')]
@@ -166,7 +173,7 @@ def named_name(call: SkillCall, name: str) -> ToolResult: ...
 def shadows(call: SkillCall, json: str) -> ToolResult: ...
 def private(call: SkillCall, _x: str) -> ToolResult: ...
 def no_json(call: SkillCall, x: Callable[[], None]) -> ToolResult: ...
-def lost(call: SkillCall, x: Nowhere) -> ToolResult: ...  # type: ignore[name-defined]  # noqa: F821
+def lost(call: SkillCall, x: Nowhere) -> ToolResult: ...  # type: ignore  # noqa: F821
 def no_words(call: SkillCall) -> ToolResult: ...
 
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The small skills: rover tools, speak, wait_until, query_world, query_knowledge."""
 
 from __future__ import annotations
@@ -6,19 +14,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.knowledge import (
     EXCERPT,
-    MAX_BYTES,
-    QUOTED,
     Knowledge,
     knowledge_of,
+    MAX_BYTES,
     passages,
+    QUOTED,
     search_terms,
 )
 from curiosity_rosa_demo.agent.skills.query_world import asked_for
@@ -26,7 +30,10 @@ from curiosity_rosa_demo.agent.skills.registry import checked, make_registry
 from curiosity_rosa_demo.agent.skills.wait_until import LONGEST_S, LOOK_S, waited
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.models import ToolResult
-from skill_calls import NINE, SHIPPED, StillWorld, call_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
+from skill_calls import call_of, NINE, SHIPPED, StillWorld
 from strategies import json_values, text
 
 REGISTRY = make_registry(SHIPPED)

@@ -1,21 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The printer, the log file, the places, the loop in a thread, and those who wait for a reply."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 import logging
 import os
+from pathlib import Path
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from curiosity_rosa_demo.agent.logs import LOGGER, LogFile
+from curiosity_rosa_demo.agent.logs import LogFile, LOGGER
 from curiosity_rosa_demo.agent.loop_thread import LoopThread
 from curiosity_rosa_demo.agent.orders import Reply
 from curiosity_rosa_demo.agent.places import (
@@ -29,6 +35,7 @@ from curiosity_rosa_demo.agent.printer import Printer
 from curiosity_rosa_demo.agent.replies import Replies
 from curiosity_rosa_demo.infra.config_loader import load_config
 from harness import wait_until
+import pytest
 
 LONG_S = 20.0
 

@@ -1,16 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The SROS2 policies by themselves. What runs is compared in integration/test_contracts_ros.py."""
 
 from __future__ import annotations
 
+from pathlib import Path
 import re
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
-
-import pytest
 
 from curiosity_rosa_demo.infra.config_loader import load_config
 from harness import ROOT
-from sros2_policy import OVERLAY, ROVER, Grant, grants, read
+import pytest
+from sros2_policy import Grant, grants, OVERLAY, read, ROVER
 
 CONFIG = load_config()
 TOPICS = CONFIG.topics

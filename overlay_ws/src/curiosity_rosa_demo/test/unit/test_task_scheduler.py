@@ -1,17 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Who starts next: against a plain reference, and the rules one by one."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-import pytest
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.ranks import Rank, rank_of, Ranks
+from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-
-from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.ranks import Rank, Ranks, rank_of
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
+import pytest
 
 ALL = ('base', 'mast', 'camera')
 T0 = datetime(2026, 11, 22, tzinfo=timezone.utc)

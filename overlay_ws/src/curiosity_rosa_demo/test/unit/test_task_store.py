@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from copy import copy
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import sqlite3
 
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.store import Insert, Move, Save, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS, LifecycleState
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
 
 S = LifecycleState
 

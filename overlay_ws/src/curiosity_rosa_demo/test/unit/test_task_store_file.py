@@ -1,15 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The file of the task store: locked, full, corrupt, newer, not writable, killed."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timezone
+import os
 from pathlib import Path
-
-import pytest
+import sqlite3
 
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.errors import (
@@ -21,8 +27,9 @@ from curiosity_rosa_demo.agent.tasks.errors import (
 )
 from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS, LifecycleState
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
 from full_disk import no_file_beyond
+import pytest
 
 S = LifecycleState
 AT = datetime(2026, 11, 22, 1, 2, 3, tzinfo=timezone.utc)

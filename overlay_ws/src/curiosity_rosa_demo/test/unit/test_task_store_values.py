@@ -1,23 +1,30 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Which tasks the store takes, and that they come back as they were."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta, timezone
+import json
 from typing import Any
-
-import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.agent.tasks.schema import COLUMNS, FIXED
 from curiosity_rosa_demo.agent.tasks.store import Insert, Save, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from hypothesis import example, given
+from hypothesis import strategies as st
+import pytest
 from strategies import finite, json_objects, names, text
 
 S = LifecycleState

@@ -1,30 +1,37 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Tasks as a person reads them: every column in its place, whatever the texts are."""
 
 from __future__ import annotations
 
-import time
 from datetime import datetime, timedelta, timezone
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from prompt_toolkit.utils import get_cwidth
+import time
 
 from curiosity_rosa_demo.agent.task_texts import (
-    HEAD,
-    WHAT,
-    WHY,
     cut,
     duration,
+    HEAD,
     history_table,
     mode_text,
     task_text,
     tasks_table,
+    WHAT,
     what,
+    WHY,
 )
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.brain import BrainState, Mode, RobotState, TasksState, WorldState
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
+import pytest
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
 S = LifecycleState
@@ -43,7 +50,7 @@ tasks = st.builds(
 
 
 def aged(seconds: float = 0.0, **fields: object) -> Task:
-    return Task('mast_open', updated_at=NOW - timedelta(seconds=seconds), **fields)  # type: ignore[arg-type]
+    return Task('mast_open', updated_at=NOW - timedelta(seconds=seconds), **fields)  # type: ignore
 
 
 @given(texts, st.integers(3, 60))

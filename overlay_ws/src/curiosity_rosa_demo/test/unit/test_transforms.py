@@ -1,20 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One contract for every adapter of the TF port that this machine has."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+import math
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pytest
+from curiosity_rosa_demo.infra.transforms import ADAPTERS, OwnTransforms, TransformUnavailable
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
+import numpy.typing as npt
+import pytest
 from tf2_msgs.msg import TFMessage
-
-from curiosity_rosa_demo.infra.transforms import ADAPTERS, OwnTransforms, TransformUnavailable
 
 MAX_AGE_S = 1.0
 UNIT_Z_90 = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))

@@ -1,18 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Turns of the real ROSA with the real ChatOpenAI: what a model may do, and what it gets back."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from chat_server import Call, Hang, Say, call
+from chat_server import Call, call, Hang, Say
 from curiosity_rosa_demo.agent.cancellation import TurnCancelled
 from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.react_decide import MEASURED
@@ -20,8 +24,11 @@ from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.tools.arguments import MAX_SHOWN
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from harness import wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 from tool_rover import TwinRover
-from turn_world import KEY, NINE, OFFERED, World, check_story
+from turn_world import check_story, KEY, NINE, OFFERED, World
 
 DONE = Say('Done.')
 Make = Callable[..., World]

@@ -1,18 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A turn that was cut anywhere goes on in a new process as if it had not been cut."""
 
 from __future__ import annotations
 
-import json
-import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+import json
 from pathlib import Path
+import tempfile
+import threading
 from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from chat_server import Call, ChatServer, Reply, Say
 from curiosity_rosa_demo.agent.brain import Request
@@ -29,9 +33,12 @@ from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+import pytest
 from react_world import asking
 from tool_rover import TwinRover
-from turn_world import KEY, LLM, SHIPPED, config_of, rosa_of
+from turn_world import config_of, KEY, LLM, rosa_of, SHIPPED
 
 DEMO = SHIPPED.prompts.templates.demo_ground_texture.text
 THREAD = 'task-1'
@@ -133,7 +140,7 @@ class Story:
 
     def results(self) -> list[tuple[str, str | None]]:
         """The calls so far, each with its result."""
-        return [(str(m['call_id']), m['result']) for m in self.kept().messages]  # type: ignore[misc]
+        return [(str(m['call_id']), m['result']) for m in self.kept().messages]  # type: ignore
 
     def tools(self) -> list[str]:
         return [str(each['tool']) for each in self.kept().messages]
@@ -346,7 +353,7 @@ def test_a_call_with_numbers_that_json_has_not_is_kept_and_told_again(scripted: 
 
 
 def test_the_score_of_a_capture_before_the_cut_counts(scripted: Scripted) -> None:
-    scripted.rover.capture = lambda: TwinRover.capture(scripted.rover)  # type: ignore[method-assign]
+    scripted.rover.capture = lambda: TwinRover.capture(scripted.rover)  # type: ignore
     look = Say('', (Call('mast_open'),)), Say('', (Call('capture_and_score'),))
     scripted.says(*look, Say('Done.')).cut(RESULT + 2)
     result = scripted.says(Say('Done.')).process()

@@ -1,12 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where turns are kept: what is on the disk when, and what happens when it cannot be."""
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
+import sqlite3
 from typing import Any
-
-import pytest
 
 from chat_server import Call, Say
 from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, Request, Surroundings
@@ -14,9 +20,10 @@ from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.react.desk import Desk
 from curiosity_rosa_demo.agent.react.loop import LOST, TurnResult
 from curiosity_rosa_demo.agent.react.saver import TurnSaver
+import pytest
 from react_world import REGISTRY
 from tool_rover import TwinRover
-from turn_world import KEY, SHIPPED, TwinWorld, World, rosa_of
+from turn_world import KEY, rosa_of, SHIPPED, TwinWorld, World
 
 STATUS = '現在のローバーの状態を教えて'
 

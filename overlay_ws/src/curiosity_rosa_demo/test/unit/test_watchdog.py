@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The watchdog, with a clock that the test holds, and once with the real one."""
 
 from __future__ import annotations
@@ -5,11 +13,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from curiosity_rosa_demo.agent.watchdog import Watchdog
 from harness import wait_until
+from hypothesis import given
+from hypothesis import strategies as st
 
 LIMIT_S = 2.0
 LONG_S = 20.0

@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The API and the page of an agent: what its address may be, and what is told of it."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-
-import httpx
-import pytest
+import subprocess
+import sys
 
 from control_world import Controls
-from curiosity_rosa_demo.agent.web import Web, check_address
+from curiosity_rosa_demo.agent.web import check_address, Web
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
-from mission_world import CONFIG, Bench
+import httpx
+from mission_world import Bench, CONFIG
+import pytest
 
 
 def config_with(**changes: object) -> Config:

@@ -1,16 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rover as skills reach it: what is known, and what one skill may drive in several legs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld
 from curiosity_rosa_demo.domain.brain import Spent
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+import pytest
 from tool_rover import TwinRover
 from turn_world import SHIPPED, TwinWorld
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The way to the SkillRunner: in its own loop, wherever that runs."""
 
 from __future__ import annotations
@@ -17,7 +25,8 @@ T = TypeVar('T')
 class RunnerAccess:
     """With a ``robot`` the runner is the robot's, in another thread. Without, it belongs to the
     loop of the server: the first request starts it where nobody else has, so that tasks can be
-    submitted and queried also where no lifespan runs; they begin when the lifespan lets them."""
+    submitted and queried also where no lifespan runs; they begin when the lifespan lets them.
+    """
 
     def __init__(self, runner: SkillRunner, robot: Robot | None) -> None:
         self.runner = runner

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Who may ask: whoever has the token, or a page that was opened by somebody who has.
 
 Where no token is set (that is on the loopback) a script may do everything; a page needs its
@@ -12,14 +20,13 @@ import hmac
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlencode
 
-from starlette.datastructures import MutableHeaders
-from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
 from curiosity_rosa_demo.agent.http.cross_site import acts, from_browser
 from curiosity_rosa_demo.agent.http.host_check import headers
 from curiosity_rosa_demo.agent.http.problems import refuse
-from curiosity_rosa_demo.agent.http.session import Sessions, cookie_name, set_cookie
+from curiosity_rosa_demo.agent.http.session import cookie_name, Sessions, set_cookie
+from starlette.datastructures import MutableHeaders
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OPEN = '/healthz'
 PAGE, LOGIN, STOP = '/', '/login', '/stop'

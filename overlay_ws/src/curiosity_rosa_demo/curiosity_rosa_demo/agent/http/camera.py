@@ -1,17 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the rover sees: one picture, or one after the other."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
-
-from fastapi import APIRouter, Response
+import time
 
 from curiosity_rosa_demo.agent.http.openapi import holds, problems
 from curiosity_rosa_demo.agent.http.problems import Problem
 from curiosity_rosa_demo.agent.http.robot import Picture, Robot
 from curiosity_rosa_demo.agent.http.stream import Seats, Stream
+from fastapi import APIRouter, Response
 
 FIRST_WAIT_S = 2.0  # the camera is switched on by the first who asks
 FRESH_S = 2.0

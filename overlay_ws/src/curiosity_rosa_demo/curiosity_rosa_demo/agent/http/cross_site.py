@@ -1,15 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Browsers: what a page of another site sends is refused, whatever cookies come with it, and no
-other page may show or frame what is here. There is no CORS: other origins read nothing."""
+other page may show or frame what is here. There is no CORS: other origins read nothing.
+"""
 
 from __future__ import annotations
 
 import re
 
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
 from curiosity_rosa_demo.agent.http.host_check import headers
 from curiosity_rosa_demo.agent.http.problems import refuse
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 READS = ('GET', 'HEAD', 'OPTIONS')
 OWN = (b'same-origin', b'none')  # none: the user has typed the address

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What happens, as server-sent events: trace events and the life of the tasks, numbered.
 
 An id is ``<process>-<number>``. A client that comes back with the last id that it has seen gets
@@ -8,12 +16,12 @@ what it has missed, as far as that is kept; what it cannot have any more is told
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
-import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+import json
+import logging
+import secrets
 from typing import NamedTuple
 
 from curiosity_rosa_demo.agent.http.access import RunnerAccess

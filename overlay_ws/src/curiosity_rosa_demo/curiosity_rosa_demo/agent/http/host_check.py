@@ -1,16 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Which names the server answers to: a page of another site must not reach it under a name of its
-own that it has pointed at this machine (DNS rebinding)."""
+own that it has pointed at this machine (DNS rebinding).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 import ipaddress
 import re
-from collections.abc import Iterable
-
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from curiosity_rosa_demo.agent.http.problems import refuse
 from curiosity_rosa_demo.infra.config_models import HttpConfig
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOCALHOST = 'localhost'
 _HOST = re.compile(r'(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(:[0-9]{1,5})?', re.ASCII)
@@ -45,7 +53,8 @@ def name_of(host: bytes) -> str | None:
 
 class Names:
     """Loopback addresses, ``settings.host``, ``settings.hosts``. Where it listens on all addresses
-    any address will do: only a name can be pointed somewhere else."""
+    any address will do: only a name can be pointed somewhere else.
+    """
 
     def __init__(self, settings: HttpConfig) -> None:
         self._names = {_plain(each) for each in (LOCALHOST, settings.host, *settings.hosts)}

@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What one client may take: requests in a second, and the size of a body."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
 import ipaddress
 import math
 import time
-from collections import OrderedDict
-from collections.abc import Callable
-
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from curiosity_rosa_demo.agent.http.host_check import headers
 from curiosity_rosa_demo.agent.http.problems import refuse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 BURST_S = 10.0  # what was not asked for so long may be asked for at once
 CLIENTS = 4096  # that are remembered
@@ -23,7 +30,8 @@ PAGE_FILES = '/_nicegui/'  # many, and cached
 
 class Buckets:
     """A token bucket for each client. ``rate``: tokens in a second; a client that is forgotten, as
-    the one that was not seen for longest is, has a full bucket again."""
+    the one that was not seen for longest is, has a full bucket again.
+    """
 
     def __init__(
         self,

@@ -1,12 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Figures for Prometheus, in a registry of their own."""
 
 from __future__ import annotations
 
 from collections import Counter as Tally
-
-from fastapi import APIRouter, Response
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from curiosity_rosa_demo.agent.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.http.openapi import holds, problems
@@ -14,6 +18,9 @@ from curiosity_rosa_demo.agent.http.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner
 from curiosity_rosa_demo.domain.brain import Mode
 from curiosity_rosa_demo.domain.models import TraceEvent
+from fastapi import APIRouter, Response
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest, Histogram
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 METHODS = ('GET', 'POST', 'PATCH', 'DELETE')

@@ -1,12 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The bodies of the API. A task's own fields come first, as they were always named."""
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
+import json
 from typing import Annotated, Any, Literal
-
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from curiosity_rosa_demo.agent.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -14,6 +20,7 @@ from curiosity_rosa_demo.agent.tasks.lifecycle import PRIORITIES, RETRIES
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.brain import Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 Priority = Annotated[int, Field(strict=True, ge=PRIORITIES[0], le=PRIORITIES[-1])]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\S')]
@@ -125,7 +132,8 @@ def _example(**fields: Any) -> ConfigDict:
 
 class TaskView(BaseModel):
     """A task. ``reason``: why it is in its state; ``deadline_s`` and ``used_s``: seconds;
-    ``held``: not to be run until somebody resumes it."""
+    ``held``: not to be run until somebody resumes it.
+    """
 
     model_config = _example(**EXAMPLE_TASK)
 
@@ -203,7 +211,8 @@ class OutcomeView(BaseModel):
 
 class SaidView(BaseModel):
     """What came of a line: a task that was made of it, or words. ``ok`` false: it was refused, and
-    the words say why."""
+    the words say why.
+    """
 
     model_config = _example(ok=True, words='', task=EXAMPLE_TASK)
 
@@ -260,7 +269,8 @@ class NodeView(BaseModel):
 
 class StateView(BaseModel):
     """All that the kernel knows (``brain``), the pose in the world frame (metres, radians), and
-    how the nodes are."""
+    how the nodes are.
+    """
 
     brain: dict[str, Any]
     pose: RoverPose | None

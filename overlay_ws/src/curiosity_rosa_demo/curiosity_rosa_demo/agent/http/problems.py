@@ -1,21 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What went wrong, as problem details (RFC 9457): the one shape of every error."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from http import HTTPStatus
+import json
 from typing import Any
 
+from curiosity_rosa_demo.agent.http.robot import NoAnswer
+from curiosity_rosa_demo.agent.react.desk import NoQuestion
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-
-from curiosity_rosa_demo.agent.http.robot import NoAnswer
-from curiosity_rosa_demo.agent.react.desk import NoQuestion
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
 
 MEDIA_TYPE = 'application/problem+json'
 RETRY_S = 1

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the HTTP API and the page ask of an agent. ``agent/mission_control.py`` answers."""
 
 from __future__ import annotations
@@ -60,22 +68,26 @@ class Said:
 
 class Robot(Protocol):
     """Every method may be called from any thread and returns at once, unless it says otherwise;
-    what is awaited is awaited in the caller's own loop."""
+    what is awaited is awaited in the caller's own loop.
+    """
 
     def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
         """Run ``work`` in the loop to which the SkillRunner belongs. Raises what it raises, and
-        NoAnswer when there is none in time."""
+        NoAnswer when there is none in time.
+        """
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
 
     async def submit(self, task: Task) -> Task:
         """Hand a task to the kernel; the task once it is stored. Raises TaskError, such as when
-        a stop overtook it."""
+        a stop overtook it.
+        """
 
     async def stop(self, by: str) -> Outcome:
         """Stop the rover, what runs and what waits. Returns once the rover has been told; the
-        words say how that went."""
+        words say how that went.
+        """
 
     async def say(self, text: str) -> Said:
         """A sentence or a command, as at the console. Returns once it is known what it means."""
@@ -108,7 +120,8 @@ class Robot(Protocol):
 
     def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
         """``hear`` is called for every event from now on, from any thread, and must be quick; the
-        result ends it."""
+        result ends it.
+        """
 
     def picture(self) -> Picture | None:
         """The newest frame of the camera. Asking makes the camera wanted for a few seconds."""

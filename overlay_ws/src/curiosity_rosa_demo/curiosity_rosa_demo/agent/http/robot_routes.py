@@ -1,11 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The routes of the rover: stop, say, approvals, plan, state, trace, events."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from typing import Annotated, Any
-
-from fastapi import APIRouter, Header, Path, Query, Response
 
 from curiosity_rosa_demo.agent.http.events import EventHub
 from curiosity_rosa_demo.agent.http.metrics import Metrics
@@ -27,6 +33,7 @@ from curiosity_rosa_demo.agent.http.stream import Seats, Stream
 from curiosity_rosa_demo.agent.react.desk import NoQuestion
 from curiosity_rosa_demo.domain.brain import ApprovalAction
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from fastapi import APIRouter, Header, Path, Query, Response
 
 BY = 'HTTP'
 
@@ -43,7 +50,8 @@ def event_routes(hub: EventHub, seats: Seats) -> APIRouter:
         last_event_id: Annotated[str | None, Header(max_length=100)] = None,
     ) -> Stream:
         """What happens from now on, or since the last event that was seen: ``trace`` and
-        ``task``. Before what cannot be told any more there is a ``gap``."""
+        ``task``. Before what cannot be told any more there is a ``gap``.
+        """
         await hub.start()
         return Stream(lambda: hub.listen(last_event_id), 'text/event-stream', seats)
 
@@ -56,7 +64,8 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     @router.post('/stop', responses=problems())
     async def stop() -> OutcomeView:
         """Stop the rover, what runs and what waits. Answers once the rover has been told; 503: it
-        could not be told, or did not confirm."""
+        could not be told, or did not confirm.
+        """
         with metrics.stop_latency.time():
             outcome = await robot.stop(BY)
         if not outcome.ok:

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The HTTP API: thin, over a SkillRunner alone or over a whole agent.
 
 app = create_app(runner)               # tasks; its lifespan runs the runner
@@ -6,15 +14,10 @@ app = create_app(runner, robot=robot)  # and the rover; the runner lives in the 
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
-
-from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+import logging
 
 from curiosity_rosa_demo.agent.http import problems
 from curiosity_rosa_demo.agent.http.access import RunnerAccess
@@ -35,6 +38,10 @@ from curiosity_rosa_demo.agent.http.stream import Seats
 from curiosity_rosa_demo.agent.http.task_routes import task_routes
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config_models import HttpConfig
+from fastapi import APIRouter, FastAPI, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ALONE = HttpConfig(
     enabled=True,
@@ -59,7 +66,8 @@ def create_app(
     token: str = '',
 ) -> FastAPI:
     """``token`` '': none is needed; check_binding() tells where that may be. What a page needs
-    is in ``app.state``: ``sessions``."""
+    is in ``app.state``: ``sessions``.
+    """
     settings = settings or ALONE
     access, metrics = RunnerAccess(runner, robot), Metrics()
     hub = EventHub(access, robot, heard=metrics.traces)

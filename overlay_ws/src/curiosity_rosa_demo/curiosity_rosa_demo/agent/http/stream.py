@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A response without end, to a client that may be slow, or gone."""
 
 from __future__ import annotations
@@ -6,10 +14,9 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+from curiosity_rosa_demo.agent.http import problems
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
-
-from curiosity_rosa_demo.agent.http import problems
 
 SEND_WAIT_S = 10.0  # a client that takes nothing for so long is dropped
 GONE = (OSError, asyncio.TimeoutError)  # the client is gone, or slow

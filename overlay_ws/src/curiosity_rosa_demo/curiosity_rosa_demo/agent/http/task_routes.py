@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The routes of the tasks, with the bodies and codes of the first design, and what came to it."""
 
 from __future__ import annotations
@@ -5,8 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
-
-from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 from curiosity_rosa_demo.agent.http import cursor as cursors
 from curiosity_rosa_demo.agent.http.access import RunnerAccess
@@ -24,6 +30,7 @@ from curiosity_rosa_demo.agent.http.problems import Problem
 from curiosity_rosa_demo.agent.http.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
 MOST = 1000  # tasks in one list
@@ -63,7 +70,8 @@ class TaskDesk:
         self, wanted: Callable[[Task], bool], after: int | None, limit: int
     ) -> tuple[list[TaskView], int | None]:
         """At most ``limit`` tasks behind ``after``, in order of submission, and after which the
-        next page begins."""
+        next page begins.
+        """
 
         async def look(runner: SkillRunner) -> tuple[list[TaskView], int | None]:
             tasks = runner.list_tasks()
@@ -203,7 +211,8 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         cursor: Annotated[str | None, Query(description='From the Link header')] = None,
     ) -> list[TaskView]:
         """Those that have not ended and the last that have, in order of submission. Where there
-        are more, the header ``Link`` names the next page."""
+        are more, the header ``Link`` names the next page.
+        """
 
         def wanted(task: Task) -> bool:
             return (

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a tick asks of the world outside the kernel, as data. Pure.
 
 ``plan`` compares the state before a tick with the one after it. The same mode twice asks for
@@ -7,8 +15,6 @@ nothing; a user's stop always stops. The rover is stopped before anything else i
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-from pydantic import JsonValue
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
 from curiosity_rosa_demo.agent.kernel.kernel_route import goal_of
@@ -25,6 +31,7 @@ from curiosity_rosa_demo.domain.brain import (
     Mode,
     UserInterruptType,
 )
+from pydantic import JsonValue
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,8 @@ class SubmitGoal:
 @dataclass(frozen=True)
 class Approve:
     """The answer to an open question. ``payload``: its ``id``, without which it is the oldest;
-    ``arguments`` of an EDIT; ``why``."""
+    ``arguments`` of an EDIT; ``why``.
+    """
 
     action: ApprovalAction
     payload: dict[str, JsonValue] = field(default_factory=dict)

@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The six nodes of the kernel as a LangGraph StateGraph."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TYPE_CHECKING, TypedDict
+import warnings
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress

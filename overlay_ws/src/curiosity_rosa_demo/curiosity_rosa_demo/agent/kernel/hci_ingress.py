@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the user means: stop, pause, resume, clear, an answer, or a new goal. By rules. Pure.
 
 Doubt between stop and anything else is a stop. Doubt about clear, resume or an answer is a goal,
@@ -7,10 +15,8 @@ to what the rover does.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-
-from pydantic import JsonValue
+import re
 
 from curiosity_rosa_demo.agent.kernel import utterance_answers as answers
 from curiosity_rosa_demo.agent.kernel import utterance_stops as stops
@@ -24,6 +30,7 @@ from curiosity_rosa_demo.domain.brain import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import json_object
+from pydantic import JsonValue
 
 GOAL_PRIORITY = 3
 URGENT_PRIORITY = 5

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Which task runs, whether the active one must yield, and why.
 
 ``active_task_id`` comes in as the task that runs and goes out as the one that should. A new goal
@@ -9,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
-from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL, active, candidate
+from curiosity_rosa_demo.agent.kernel.task_queue import active, candidate, CHARGE_SKILL
 from curiosity_rosa_demo.domain.brain import (
     BrainState,
     HCIState,

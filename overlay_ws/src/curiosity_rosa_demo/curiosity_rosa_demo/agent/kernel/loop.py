@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The kernel's loop: a tick for every message and every urgent change, and at least every tick_s.
 
 Lives in one asyncio loop and never waits in it: what it decides is handed on as actions, which
@@ -7,9 +15,9 @@ others carry out.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Callable, Mapping
+import time
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan
 from curiosity_rosa_demo.agent.kernel.quiet import Inputs, nothing_new, settled
@@ -55,7 +63,8 @@ class KernelLoop:
 
     def post(self, message: Json | Callable[[], None]) -> None:
         """A message of a user, or something to be called in its turn among them. In the loop's
-        thread."""
+        thread.
+        """
         self._messages.append(message)
         self._news.set()
 

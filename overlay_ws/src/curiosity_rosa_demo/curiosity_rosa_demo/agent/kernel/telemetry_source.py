@@ -1,25 +1,32 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Keeps the newest reading of everything the kernel watches: it listens, and decides nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 import json
 import math
 import time
-from collections.abc import Callable
-from functools import partial
 from typing import Any
-
-from nav_msgs.msg import Odometry
-from rclpy.node import Node
-from rclpy.serialization import deserialize_message
-from sensor_msgs.msg import BatteryState, LaserScan
-from std_msgs.msg import String
 
 from curiosity_rosa_demo.adapter.status import without_measured
 from curiosity_rosa_demo.agent.kernel.scan import reduce_scan
 from curiosity_rosa_demo.domain.brain import Json, Reading
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, history_qos, listen_to_button
+from curiosity_rosa_demo.infra.ros_io import history_qos, listen_to_button, NEWEST_ONLY
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import BatteryState, LaserScan
+from std_msgs.msg import String
 
 # Between two readings of a fast sensor. Well below the tenth of a second at which the kernel and
 # the rover's sensors beat, so that jitter costs no reading.

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Pause, resume, clear and answers in English, Japanese and Chinese. Data."""
 
 from __future__ import annotations
@@ -32,7 +40,7 @@ PAUSE = words(
     r'|稍等|稍候|且慢|慢着)(?!再|亮|后)',
 )
 RESUME = whole(
-    r"(?:continue|resume|go on|carry on|keep (?:going|moving|driving|on|at it)|unpause|⏵|▶)"
+    r'(?:continue|resume|go on|carry on|keep (?:going|moving|driving|on|at it)|unpause|⏵|▶)'
     r'(?: (?:with )?(?:the |your |this )?(?:task|work|mission|demo|drive|job|plan|route'
     r'|exploration'
     r'|driving|moving|exploring|what you were doing|where you left off))?',
@@ -65,9 +73,9 @@ CLEAR = whole(
     polite=FILL_ZH,
 )  # fmt: skip
 APPROVE = whole(
-    r"(?:(?:yes|yep|yeah|yup|aye|sure|ok|okay|fine|approved?|accept|accepted|confirm|confirmed"
-    r"|agreed|go ahead|go for it|do it|do that|proceed|affirmative|of course|absolutely|granted"
-    r"|you may|sounds good|alright|all right|i approve|y|👍|✅|👌) ?)+",
+    r'(?:(?:yes|yep|yeah|yup|aye|sure|ok|okay|fine|approved?|accept|accepted|confirm|confirmed'
+    r'|agreed|go ahead|go for it|do it|do that|proceed|affirmative|of course|absolutely|granted'
+    r'|you may|sounds good|alright|all right|i approve|y|👍|✅|👌) ?)+',
     polite=FILL_EN,
 ), whole(
     r'(?:(?:はい|うん|ええ|いいですよ|いいよ|承認|許可|了解|進めて|オッケ|オケ|もちろん'
@@ -79,9 +87,9 @@ APPROVE = whole(
     polite=FILL_ZH,
 )  # fmt: skip
 REJECT = whole(
-    r"(?:(?:no|nope|nah|nay|reject|rejected|deny|denied|refuse|decline|negative|no way|not now"
-    r"|no thanks|no thank you|not ok|not okay|i refuse|i reject|disapprove|disapproved|n|👎|❌"
-    r"|(?:don't|dont|do not)(?: do (?:it|that|this))?|not (?:that|like that)|absolutely not) ?)+",
+    r'(?:(?:no|nope|nah|nay|reject|rejected|deny|denied|refuse|decline|negative|no way|not now'
+    r'|no thanks|no thank you|not ok|not okay|i refuse|i reject|disapprove|disapproved|n|👎|❌'
+    r'|(?:don\x27?t|do not)(?: do (?:it|that|this))?|not (?:that|like that)|absolutely not) ?)+',
     polite=FILL_EN,
 ), whole(
     r'(?:(?:いいえ|いや|いえ|だめ|駄目|却下|拒否|不許可|反対|ノー|嫌|無理|やらないで|しないで)'

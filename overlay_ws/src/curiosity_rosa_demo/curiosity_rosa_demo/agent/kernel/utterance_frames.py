@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The words around the words: politeness, fillers, negation; and how patterns are made. Pure."""
 
 from __future__ import annotations
@@ -8,9 +16,9 @@ from curiosity_rosa_demo.agent.kernel.utterance_text import CJK, fold
 
 
 def words(*patterns: str) -> re.Pattern[str]:
-    """Any of ``patterns``, folded like the texts they are tried on.
+    r"""Any of ``patterns``, folded like the texts they are tried on.
 
-    Folding makes capitals small: say ``(?!\\w)`` where an upper-case escape would do.
+    Folding makes capitals small: say ``(?!\w)`` where an upper-case escape would do.
     """
     return re.compile(fold('|'.join(patterns)))
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a stop sounds like in English, Japanese and Chinese, and what only looks like one. Data.
 
 A mask is a use of a word of command that commands nothing ("don't stop", "the bus stop"); it is
@@ -12,9 +20,9 @@ import re
 from curiosity_rosa_demo.agent.kernel.utterance_frames import (
     END_JA,
     END_ZH,
+    english,
     FILL_EN,
     NOT_EN,
-    english,
     whole,
     words,
 )

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Utterances made comparable: one way to write each character and each word of command. Pure.
 
 Everything here takes time linear in the length of the text and accepts any string.
@@ -5,9 +13,9 @@ Everything here takes time linear in the length of the text and accepts any stri
 
 from __future__ import annotations
 
+from functools import lru_cache
 import re
 import unicodedata
-from functools import lru_cache
 
 # Letters of other scripts that look like Latin ones, and letters that are emoji.
 _LOOKS_LIKE = {

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the rover is in words and zones, and what stands around it.
 
 Zone ``bright``: X of the base is at least ``light_model.x_good``, where the score is 1.0; the
@@ -54,7 +62,7 @@ def _obstacles(robot: RobotState) -> list[Json]:
         for name, bearing in BEARINGS.items()
         if (metres := scan[name]) is not None
     ]
-    return sorted(found, key=lambda obstacle: obstacle['distance_m'])  # type: ignore[arg-type,return-value]
+    return sorted(found, key=lambda one: one['distance_m'])  # type: ignore[arg-type,return-value]
 
 
 def _summary(robot: RobotState, zones: list[str]) -> str:

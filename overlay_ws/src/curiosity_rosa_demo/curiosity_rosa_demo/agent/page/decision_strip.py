@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the time of a turn went, as one bar: thinking, checking, acting, asking. Pure."""
 
 from __future__ import annotations
@@ -8,7 +16,7 @@ from itertools import pairwise
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.colours import PHASES
-from curiosity_rosa_demo.drawing.svg import Svg, drawing, element, fitting, label, title
+from curiosity_rosa_demo.drawing.svg import drawing, element, fitting, label, Svg, title
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
 LEFT, RIGHT = 4.0, 516.0

@@ -1,10 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the page shows of the rover, as JSON. Pure; text stays text, the browser never reads it as
-markup. Lengths are metres, times seconds, moments seconds since the epoch."""
+markup. Lengths are metres, times seconds, moments seconds since the epoch.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
+import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.http.robot import Health, Shot
@@ -32,7 +41,8 @@ def status_facts(
     limits: Mapping[str, float],
 ) -> Facts:
     """The head of the page. ``waits_for``: why nothing can run yet; ``limits``: from what age on,
-    in seconds, a source counts as stale."""
+    in seconds, a source counts as stale.
+    """
     robot, tasks = state.robot, state.tasks
     known = robot.battery_state is not BatteryLevel.UNKNOWN
     return {
@@ -68,7 +78,8 @@ def status_facts(
 
 def ages(state: BrainState, health: Iterable[Health]) -> dict[str, float | None]:
     """How old each datum is, in seconds; None: never heard. What the kernel knows is at least as
-    old as its last tick."""
+    old as its last tick.
+    """
     nodes = {f'node:{each.name}': each.age_s for each in health}
     kernel = nodes.get('node:kernel') or 0.0
     return {**nodes, **{name: age + kernel for name, age in state.robot.ages_s.items()}}

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One open page: its panels, what they show, and where their buttons lead. In the page's loop."""
 
 from __future__ import annotations
@@ -7,14 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nicegui import Client, ui
-from nicegui.events import GenericEventArguments
-
 from curiosity_rosa_demo.agent.page import panels
 from curiosity_rosa_demo.agent.page.facts import is_answer
 from curiosity_rosa_demo.agent.page.view_model import Look
 from curiosity_rosa_demo.agent.page.wishes import Wishes
 from curiosity_rosa_demo.drawing.colours import css
+from nicegui import Client, ui
+from nicegui.events import GenericEventArguments
 
 _STATIC = Path(__file__).parent / 'static'
 # Beside what http/cross_site.py says. NiceGUI's scripts are inline, and Vue compiles the panels in
@@ -56,7 +63,8 @@ class Page:
     def show(self, look: Look, pages: int) -> None:
         """Send only what is another object than before, and the pulse.
 
-        ``pages``: so many are open anywhere."""
+        ``pages``: so many are open anywhere.
+        """
         for part, panel in self._panels:
             if self._shown[part] is not look.parts[part]:
                 panel.set(look.parts[part])

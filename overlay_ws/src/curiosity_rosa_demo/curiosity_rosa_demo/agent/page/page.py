@@ -1,12 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The page, made with NiceGUI, on the server of the HTTP API. NiceGUI ships all that a browser
-loads; nothing comes from another server."""
+loads; nothing comes from another server.
+"""
 
 from __future__ import annotations
-
-from fastapi import FastAPI
-from nicegui import Client, core, ui
-from starlette.routing import Match, Mount
-from starlette.types import Scope
 
 from curiosity_rosa_demo.agent.http.robot import Robot
 from curiosity_rosa_demo.agent.page.feed import Feed
@@ -15,6 +19,10 @@ from curiosity_rosa_demo.agent.page.layout import Page
 from curiosity_rosa_demo.agent.page.wishes import Wishes
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config_models import Config
+from fastapi import FastAPI
+from nicegui import Client, core, ui
+from starlette.routing import Match, Mount
+from starlette.types import Scope
 
 TITLE = 'Curiosity ROSA'
 RECONNECT_S = 5.0  # a page that is gone for longer is built anew

@@ -1,11 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The panels of the page as elements of NiceGUI. What they look like is in ``components``: text is
-bound there as text, never as markup; only the drawings of ``pictures.py`` are markup."""
+bound there as text, never as markup; only the drawings of ``pictures.py`` are markup.
+"""
 
 from __future__ import annotations
 
-from nicegui import ui
-
 from curiosity_rosa_demo.agent.page.facts import Facts
+from nicegui import ui
 
 
 class Panel(ui.element):

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The lives of tasks over the time of day. Pure."""
 
 from __future__ import annotations
@@ -11,16 +19,16 @@ from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.drawing.scale import Axis
 from curiosity_rosa_demo.drawing.svg import (
-    TOLD,
-    Svg,
     cut,
     drawing,
     element,
     fitting,
     label,
     line,
+    Svg,
     text,
     title,
+    TOLD,
 )
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 
@@ -63,7 +71,8 @@ def render(
 ) -> Svg:
     """The last MOST_ROWS of ``lives``, the last one lowest, over at most ``longest_s`` up to
     ``now`` (with a zone). ``zone`` None: the local one. Each row's data-task is its id.
-    Where there are too many, what has not ended goes first."""
+    Where there are too many, what has not ended goes first.
+    """
     lives = _shown(lives)
     span = _span(lives, now.timestamp(), longest_s)
     bottom = TOP + ROW * max(1, len(lives))

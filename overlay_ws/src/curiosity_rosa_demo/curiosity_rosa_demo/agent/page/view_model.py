@@ -1,17 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What all open pages show, made once for all of them. A part that did not change stays the same
-object, so that a page can tell by identity what to send."""
+object, so that a page can tell by identity what to send.
+"""
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+import math
 
 from curiosity_rosa_demo.agent.http.robot import Robot
 from curiosity_rosa_demo.agent.page.facts import (
-    Facts,
     ages,
+    Facts,
     is_replay,
     plan_facts,
     question_facts,
@@ -33,7 +42,8 @@ BEGINS = ('User: ', 'Going on after ')  # as Session.turn() traces it
 @dataclass(frozen=True)
 class Look:
     """``parts`` by the names of the panels; ``lines`` of the trace, the last of which has number
-    ``count``; ``ages`` in seconds. ``now``: since the epoch; ``clock``: of the steady clock."""
+    ``count``; ``ages`` in seconds. ``now``: since the epoch; ``clock``: of the steady clock.
+    """
 
     parts: Mapping[str, Facts]
     ages: Mapping[str, float | None]

@@ -1,11 +1,20 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a page asks of the robot, in words that a person can act on. Whatever a browser sends may
-be anything at all."""
+be anything at all.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 import json
 import logging
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from curiosity_rosa_demo.agent.http.robot import Robot

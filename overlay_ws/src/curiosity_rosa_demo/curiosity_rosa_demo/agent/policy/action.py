@@ -1,18 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a tick can want, what it knows from outside, and what follows. Pure data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pydantic import Field
-
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
 from curiosity_rosa_demo.domain.models import Model
+from pydantic import Field
 
 
 class PolicyAction(Model):
     """One action as a model writes it: the name of an activity, whether it may interrupt what
-    goes on, and why."""
+    goes on, and why.
+    """
 
     type: str = Field(min_length=1, max_length=60, description='the name of an activity')
     preemptive: bool = Field(
@@ -32,7 +40,8 @@ class Senses:
     """What is known from outside the policy. ``place`` and ``energy`` None: not measured.
     ``holding``: why nothing may begin, such as 'SAFE: e-stop pressed'; '': it may.
     ``tasks``: name of the LifecycleState of each kernel task that was asked for; those that the
-    kernel does not know are missing."""
+    kernel does not know are missing.
+    """
 
     place: str | None = None
     energy: float | None = None

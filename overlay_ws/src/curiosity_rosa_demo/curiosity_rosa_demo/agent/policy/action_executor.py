@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What goes on, from its beginning to its end. No I/O: what is to be done with the kernel's tasks
 is collected as commands, what happened is told on the bus.
 
@@ -30,7 +38,7 @@ from curiosity_rosa_demo.agent.policy.events import (
     StateChanged,
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
 
 TERMINAL = ('COMPLETED', 'FAILED', 'CANCELLED')  # names of LifecycleState
 
@@ -97,7 +105,8 @@ class ActionExecutor:
 
     def begin(self, proposal: Proposal, at: float) -> None:
         """What goes on ends or is suspended, and the proposed activity begins. It is for the
-        SafetyFilter to say whether it may."""
+        SafetyFilter to say whether it may.
+        """
         name, why = proposal.action.type, proposal.action.rationale
         activity = self._world.view.activities[name]
         current = self.state.activity
@@ -132,7 +141,8 @@ class ActionExecutor:
 
     def _outcome(self, ongoing: Ongoing, absent: set[str]) -> str:
         """How it has ended; '' while it goes on. ``absent``: first tasks that were missing before:
-        right after its beginning the kernel may not know them yet."""
+        right after its beginning the kernel may not know them yet.
+        """
         states = [self._tasks.get(task_id) for task_id in ongoing.task_ids]
         if 'FAILED' in states:
             return FAILED

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the kernel does for an activity: its work, then the time that it takes. Pure."""
 
 from __future__ import annotations
@@ -8,7 +16,7 @@ from curiosity_rosa_demo.agent.policy.world_state import Ongoing
 from curiosity_rosa_demo.agent.skills.builtin import TASKS_ONLY
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.react import MAX_SWITCHES
-from curiosity_rosa_demo.agent.skills.registry import SkillRegistry, as_json
+from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.plan import Plan, PlanStep
@@ -23,7 +31,8 @@ ALONE = ('charge',)  # a task of its own, and no step of a plan
 
 def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
     """In the order in which they are to be submitted; each waits for the one before it. Raises
-    ValueError when the activity has another number of tasks than ``ongoing``."""
+    ValueError when the activity has another number of tasks than ``ongoing``.
+    """
     tasks: list[Task] = []
     parts = list(_parts(ongoing, view.activities[ongoing.activity]))
     for task_id, (skill, metadata) in zip(ongoing.task_ids, parts, strict=True):

@@ -1,8 +1,14 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The tree that decides: an emergency first, then the model, filtered, then the routine."""
 
 from __future__ import annotations
-
-from py_trees.composites import Selector
 
 from curiosity_rosa_demo.agent.policy.blackboard import Board
 from curiosity_rosa_demo.agent.policy.guards import MayAsk, MessageWaits
@@ -12,6 +18,7 @@ from curiosity_rosa_demo.agent.policy.routine import routine_fallback
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
+from py_trees.composites import Selector
 
 
 def behaviour_tree(

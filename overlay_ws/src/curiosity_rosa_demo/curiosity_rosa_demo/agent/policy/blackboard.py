@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the nodes of a policy's tree tell one another: one table of keys, who reads, who writes.
 
 py_trees keeps the blackboards of a whole process in one place; each Board has a namespace of its
@@ -7,21 +15,20 @@ AttributeError.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple
-
-from py_trees.behaviour import Behaviour
-from py_trees.blackboard import Blackboard, Client
-from py_trees.common import Access
+import uuid
 
 from curiosity_rosa_demo.agent.policy.action import Proposal, Senses
 from curiosity_rosa_demo.agent.policy.decision_log import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from py_trees.behaviour import Behaviour
+from py_trees.blackboard import Blackboard, Client
+from py_trees.common import Access
 
 
 class Moment(NamedTuple):
@@ -72,7 +79,8 @@ KEYS = {
 
 def reader(client: Client, key: str) -> Callable[[], Any]:
     """Reads ``key``. Whether ``client`` may is checked here, once, and not at each of the many
-    times that a tick reads it."""
+    times that a tick reads it.
+    """
     if not client.is_registered(key, Access.READ):
         raise AttributeError(f'{client.name} may not read {key}')
     return partial(Blackboard.storage.__getitem__, client.absolute_name(key))

@@ -1,14 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Any LangChain chat model as the policy's model: one question, one tool call, read strictly."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
-
-from langchain_core.exceptions import OutputParserException
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
-from pydantic import ValidationError
 
 from curiosity_rosa_demo.agent.model_call import GRACE_S, readable, unicode_only
 from curiosity_rosa_demo.agent.model_errors import explain
@@ -22,6 +25,10 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 )
 from curiosity_rosa_demo.infra.config_models import LlmConfig, PolicyConfig
 from curiosity_rosa_demo.infra.config_world import WorldView
+from langchain_core.exceptions import OutputParserException
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from pydantic import ValidationError
 
 TOOL = PolicyAction.__name__
 LONGEST_TEXT = 4000  # characters of the situation's text that are sent
@@ -29,7 +36,8 @@ LONGEST_TEXT = 4000  # characters of the situation's text that are sent
 
 def for_policy(llm: LlmConfig, settings: PolicyConfig) -> LlmConfig:
     """``llm`` for one suggestion: in one piece, within the policy's time limit, without retries
-    (the next window is the retry). Its client gives up just after the provider did."""
+    (the next window is the retry). Its client gives up just after the provider did.
+    """
     limit = min(llm.timeout_s, settings.timeout_s + GRACE_S)
     return llm.model_copy(update={'timeout_s': limit, 'max_retries': 0, 'streaming': False})
 
@@ -93,7 +101,8 @@ def question_text(view: WorldView, situation: Situation, refusals: str) -> str:
 
 def read_action(message: BaseMessage) -> PolicyAction:
     """The one action that the model named. Raises PolicyFailed for anything but one whole call of
-    the tool with the right arguments."""
+    the tool with the right arguments.
+    """
     if not isinstance(message, AIMessage):
         raise PolicyFailed('The model sent something that is no message of a model.')
     calls = [*message.tool_calls, *message.invalid_tool_calls]

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A model that keeps failing is left alone for a while. Pure; times are the policy's ("at")."""
 
 from __future__ import annotations
@@ -5,7 +13,8 @@ from __future__ import annotations
 
 class CircuitBreaker:
     """After ``failures`` in a row it is open for ``open_s`` seconds, then half open: one trial,
-    which closes it or opens it anew."""
+    which closes it or opens it anew.
+    """
 
     def __init__(self, failures: int, open_s: float) -> None:
         if failures < 1 or not open_s > 0.0:
@@ -19,7 +28,8 @@ class CircuitBreaker:
     @property
     def state(self) -> str:
         """closed; open, also when its time is over and nobody has tried yet; or half open: it is
-        being tried."""
+        being tried.
+        """
         if self._failures < self._limit:
             return 'closed'
         return 'half open' if self._trying else 'open'

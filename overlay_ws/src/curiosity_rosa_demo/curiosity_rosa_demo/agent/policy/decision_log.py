@@ -1,11 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Each tick's decision as a record that is kept, and many of them told as a diary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-
-from pydantic import Field
 
 from curiosity_rosa_demo.agent.policy.tree_text import NO, YES
 from curiosity_rosa_demo.agent.policy.world_state import Source
@@ -14,6 +20,7 @@ from curiosity_rosa_demo.agent.react.texts import printable
 from curiosity_rosa_demo.agent.task_texts import cut
 from curiosity_rosa_demo.domain.brain import Text
 from curiosity_rosa_demo.domain.models import Model
+from pydantic import Field
 
 WORDS = 300  # columns; so much of each text is told
 
@@ -29,7 +36,8 @@ class Rejection(Model):
 class Decision(Model):
     """One tick: what it came from, the way through the tree, and what was done; ``done`` '' is
     nothing. Place, energy and activity are those after it; ``activity`` '' is none. ``words`` are
-    the model's own. ``holding``: why nothing may begin; '' it may."""
+    the model's own. ``holding``: why nothing may begin; '' it may.
+    """
 
     number: int
     at: float
@@ -47,7 +55,8 @@ class Decision(Model):
 
 def diary(decisions: Iterable[Decision], world: World, n: int | None = None) -> str:
     """The last ``n`` entries, the newest last; ticks in a row in which nothing happened are one
-    entry. Times are local. No text of a model can pass for a line of its own."""
+    entry. Times are local. No text of a model can pass for a line of its own.
+    """
     entries = [
         entry
         for quiet, run in groupby(decisions, _quiet)

@@ -1,19 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Decorators that tick their child only when nothing speaks against it, and say what does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
-from py_trees.decorators import Decorator
-
 from curiosity_rosa_demo.agent.policy.action import Proposal
 from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
 from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
 from curiosity_rosa_demo.infra.config_world import RoutineConfig
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
+from py_trees.decorators import Decorator
 
 NO_MODEL = 'no model is asked (policy.provider: routine)'
 NO_MESSAGE = 'no message waits'
@@ -50,7 +57,8 @@ class MessageWaits(Guard):
 
 class MayAsk(Guard):
     """There is a model, and nothing goes on, or what goes on may be interrupted and the model may
-    be asked afresh: of an answer that it gave before nothing is interrupted."""
+    be asked afresh: of an answer that it gave before nothing is interrupted.
+    """
 
     def __init__(
         self,
@@ -77,7 +85,8 @@ class MayAsk(Guard):
 
 class Due(Guard):
     """An entry of the routine is due by its own terms, and the safety filter passes it. Without a
-    window or days of its own it is due in those of its activity."""
+    window or days of its own it is due in those of its activity.
+    """
 
     def __init__(
         self,

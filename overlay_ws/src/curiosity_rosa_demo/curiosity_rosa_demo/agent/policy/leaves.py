@@ -1,13 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The leaves of the tree but for those of the routine: what goes on is left alone, a message is
-answered, a model is asked. A leaf chooses and never acts: the engine begins what was chosen."""
+answered, a model is asked. A leaf chooses and never acts: the engine begins what was chosen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
 from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
@@ -19,6 +25,8 @@ from curiosity_rosa_demo.agent.policy.situation import situation_of, situation_t
 from curiosity_rosa_demo.agent.policy.suggestion import Asking, NoAnswer
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
 
 
 class Leaf(Behaviour):
@@ -82,7 +90,8 @@ class Continue(Watch):
 
 class Answered(Choice):
     """Begins the activity that the world view names for a message, with the oldest one. A refusal
-    is told once for each message and reason; the message waits."""
+    is told once for each message and reason; the message waits.
+    """
 
     def __init__(self, name: str, board: Board, *, activity: str, safety: SafetyFilter) -> None:
         super().__init__(name, board)
@@ -108,7 +117,8 @@ class Answered(Choice):
 class AskModel(Choice):
     """Runs while a model is asked for one action; chooses it when it passes the safety filter. An
     answer out of the cache interrupts nothing: what goes on after an interruption makes the same
-    situation again, and would be interrupted again and again."""
+    situation again, and would be interrupted again and again.
+    """
 
     def __init__(
         self,

@@ -1,22 +1,27 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The engine: one tick looks at the world, lets the tree choose, and begins what was chosen."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+import logging
 from typing import Any
-
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
 
 from curiosity_rosa_demo.agent.policy.action import Command, Senses
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import (
-    NOTHING,
     Board,
     Moment,
+    NOTHING,
     Outcome,
     Part,
     reader,
@@ -33,9 +38,11 @@ from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import as_graph, as_text, in_words
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World, energy_now
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
 from curiosity_rosa_demo.agent.react.texts import printable
 from curiosity_rosa_demo.infra.config_models import PolicyConfig
+from py_trees.behaviour import Behaviour
+from py_trees.common import Status
 
 WAITING_MAX = 20  # messages that wait; one that comes then is dropped
 MESSAGE = 500  # characters of a message that are kept
@@ -46,7 +53,8 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Tick:
     """What a tick came to: ``state`` and ``decision`` are to be kept before ``commands`` are
-    carried out."""
+    carried out.
+    """
 
     decision: Decision
     commands: tuple[Command, ...]
@@ -55,7 +63,8 @@ class Tick:
 
 class Policy:
     """Who decides when, for one world. In one thread; no call blocks. ``number``: of the last
-    decision that was kept."""
+    decision that was kept.
+    """
 
     def __init__(
         self,

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the policy keeps across restarts: its state, whether it acts unasked, its last decisions.
 
 One SQLite file in WAL mode with fsync: what save() returned from is found again, whatever happens
@@ -6,18 +14,17 @@ to the process. Used by one process, and by one thread at a time.
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from contextlib import suppress
 from datetime import datetime, timezone
+import os
 from pathlib import Path
-
-from pydantic import ValidationError
+import sqlite3
 
 from curiosity_rosa_demo.agent.policy.decision_log import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config_world import WorldView
 from curiosity_rosa_demo.infra.damaged_files import Damaged, set_aside
+from pydantic import ValidationError
 
 APPLICATION_ID = 0x43524F50  # 'CROP', in the header of the file
 VERSION = 1
@@ -41,7 +48,8 @@ class PolicyStoreError(Exception):
 
 class PolicyStore:
     """``kept``: so many decisions. ``notes``: what was done to the file or left out, in words.
-    Every method raises PolicyStoreError."""
+    Every method raises PolicyStoreError.
+    """
 
     def __init__(self, path: str | Path, kept: int) -> None:
         if kept < 1:
@@ -99,7 +107,8 @@ class PolicyStore:
 
     def save_auto(self, auto: bool) -> None:
         """Whether it acts unasked, where there is no decision to keep with it. Nothing is kept
-        before the first save()."""
+        before the first save().
+        """
         connection = self._opened()
         try:
             connection.execute('UPDATE kept SET auto = ?', (auto,))

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The model as one who suggests: asked seldom, waited for by nobody, and left alone when it fails.
 
 Everything but the call itself happens in the policy's thread. "at" is the policy's time in seconds
@@ -6,10 +14,10 @@ since the epoch; how long a call takes is measured by a clock that nobody sets.
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
+import threading
+import time
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.circuit_breaker import CircuitBreaker
@@ -17,12 +25,12 @@ from curiosity_rosa_demo.agent.policy.recent import Recent
 from curiosity_rosa_demo.agent.policy.suggestion import (
     Answer,
     Asking,
+    checked,
+    in_words,
     Key,
     NoAnswer,
     PolicyFailed,
     Situation,
-    checked,
-    in_words,
     spoken,
 )
 from curiosity_rosa_demo.infra.config_models import PolicyConfig
@@ -95,7 +103,8 @@ class LLMPolicyProvider:
 
     def closed(self, situation: Situation, at: float) -> str:
         """Why nothing can come of a poll now: the model may not be asked, nor has it been. '': it
-        can. The situation needs no text."""
+        can. The situation needs no text.
+        """
         if self._request is not None or self._answers.get(situation.key, at) is not None:
             return ''
         if not situation.options:
@@ -120,7 +129,8 @@ class LLMPolicyProvider:
     def poll(self, situation: Situation, at: float) -> Answer | NoAnswer | Asking:
         """What the model says to this situation, as far as is known. It asks where it may; it
         never waits and never raises. Each answer or failure comes once, and again from the cache
-        as long as that holds."""
+        as long as that holds.
+        """
         if self._request is None:
             known = self._answers.get(situation.key, at)
             if known is not None:

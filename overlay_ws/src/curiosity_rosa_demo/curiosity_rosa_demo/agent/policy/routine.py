@@ -1,12 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The routine as a branch of the tree: what is due by the world view's rules, deterministic, for
-when no model has anything better."""
+when no model has anything better.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from py_trees.behaviour import Behaviour
-from py_trees.composites import Selector
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
 from curiosity_rosa_demo.agent.policy.blackboard import Board
@@ -15,6 +21,8 @@ from curiosity_rosa_demo.agent.policy.leaves import Begin, Continue, Rest
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
+from py_trees.behaviour import Behaviour
+from py_trees.composites import Selector
 
 
 def routine_fallback(board: Board, world: World, safety: SafetyFilter) -> Selector:

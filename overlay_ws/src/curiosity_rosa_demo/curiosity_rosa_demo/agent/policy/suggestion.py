@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a model is asked and what comes back, as values."""
 
 from __future__ import annotations
@@ -16,7 +24,8 @@ Key = tuple[str, str, int, tuple[str, ...]]
 @dataclass(frozen=True)
 class Situation:
     """What the model is asked about. ``activity`` '': nothing goes on. ``options``: names of the
-    activities that it may suggest. ``text``: for the prompt; only needed when it is asked."""
+    activities that it may suggest. ``text``: for the prompt; only needed when it is asked.
+    """
 
     place: str
     activity: str
@@ -52,7 +61,8 @@ class Asking:
 
 class PolicyFailed(Exception):
     """The model gave no action that can be read. ``reason`` is for the user, ``words`` what the
-    model said."""
+    model said.
+    """
 
     def __init__(self, reason: str, words: str = '') -> None:
         super().__init__(reason)

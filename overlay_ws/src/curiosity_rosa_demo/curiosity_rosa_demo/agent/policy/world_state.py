@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the policy knows between two ticks, as one value that is kept across restarts. Pure data.
 
 Times are seconds since the epoch by the policy's clock (clock.py); energy is a fraction of the
@@ -9,11 +17,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from pydantic import Field
-
 from curiosity_rosa_demo.domain.brain import Text
 from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.infra.config_world import WorldView
+from pydantic import Field
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -29,7 +36,8 @@ class Source(str, Enum):
 class Ongoing(Model):
     """An activity that has begun. ``task_ids``: the kernel's tasks that carry it out, in order;
     it ends with the last of them. ``until``: when its last task ends, None when only its work
-    tells. ``energy_at``: up to when its effect on the energy is counted."""
+    tells. ``energy_at``: up to when its effect on the energy is counted.
+    """
 
     activity: str
     by: Source
@@ -43,7 +51,8 @@ class Ongoing(Model):
 
 class Memory(Model):
     """By activity: when it last began and when it last ended as it should, and when it last
-    failed or was cancelled; by place: when it last arrived there."""
+    failed or was cancelled; by place: when it last arrived there.
+    """
 
     began: dict[Text, float] = Field(default_factory=dict)
     ended: dict[Text, float] = Field(default_factory=dict)
@@ -53,7 +62,8 @@ class Memory(Model):
 
 class WorldState(Model):
     """``place`` '' is unknown. ``suspended``: what was interrupted and goes on afterwards, the
-    last one first to go on. ``devices``: whether each can be used."""
+    last one first to go on. ``devices``: whether each can be used.
+    """
 
     place: str
     energy: Fraction

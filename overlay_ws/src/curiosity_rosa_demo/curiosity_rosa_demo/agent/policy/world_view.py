@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The world of a policy at a time: local time, windows, places, energy.
 
 Times are seconds since the epoch by the policy's clock; local time is that of the world's zone.
@@ -10,7 +18,7 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.infra.config_world import DAY_MIN, DAYS, WorldView, minutes_of_day
+from curiosity_rosa_demo.infra.config_world import DAY_MIN, DAYS, minutes_of_day, WorldView
 
 
 class World:
@@ -30,14 +38,16 @@ class World:
 
     def day(self, window: str, at: float) -> str:
         """The day to which ``at`` counts. What is left of a window after midnight belongs to the
-        day on which it begins."""
+        day on which it begins.
+        """
         _, _, minute, weekday = self._of(at)
         begin, end = _minutes(window)
         return DAYS[weekday - (minute < end < begin)]  # DAYS[-1] is Sunday
 
     def place_of(self, zones: Collection[str]) -> str:
         """Where a measured rover is that was found in ``zones``: the place of the first of them
-        in the world's order, else the place without a zone."""
+        in the world's order, else the place without a zone.
+        """
         elsewhere = ''
         for name, place in self.view.places.items():
             if place.zone in zones:
@@ -64,7 +74,8 @@ def _moment(at: float, zone: tzinfo) -> tuple[float, datetime, int, int]:
 
 def energy_now(state: WorldState, world: World, at: float) -> float:
     """The energy at ``at``: as measured, or with what the ongoing activity did to it since
-    ``energy_at``. An activity that is held neither takes nor gives."""
+    ``energy_at``. An activity that is held neither takes nor gives.
+    """
     ongoing, view = state.activity, world.view
     if ongoing is None or ongoing.held or view.measured:
         return state.energy
@@ -79,7 +90,8 @@ def energy_now(state: WorldState, world: World, at: float) -> float:
 @lru_cache(maxsize=256)
 def _minutes(window: str) -> tuple[int, int]:
     """Begin and end of ``window`` in minutes since midnight; a window over midnight ends before
-    it begins."""
+    it begins.
+    """
     if not window:
         return 0, DAY_MIN
     begin, _, end = window.partition('-')

@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the model is shown before it decides: the world as measured, results, the budget."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 import time
-from collections.abc import Callable
-
-from pydantic import JsonValue
 
 from curiosity_rosa_demo.agent.react.record import result_of, with_react
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.reporting import summary
 from curiosity_rosa_demo.domain.brain import BrainState, Json
 from curiosity_rosa_demo.tools.arguments import shown
+from pydantic import JsonValue
 
 MAX_SIZE = 6000  # characters of the whole observation as JSON
 LAST_RESULTS = 5
@@ -21,7 +28,8 @@ MAX_ZONES = 20
 
 async def build_observation(state: BrainState, turn: Turn) -> BrainState:
     """Flat facts, then ``budget``, ``plan``, ``results`` and ``memory``; at most MAX_SIZE as JSON:
-    of each, what is oldest is left out first."""
+    of each, what is oldest is left out first.
+    """
     react = state.react
     observation: Json = {
         **_bounded(turn.world.facts()),

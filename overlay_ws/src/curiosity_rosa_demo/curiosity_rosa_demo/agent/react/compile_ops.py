@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The decision as typed operations. What does not fit a skill is refused in words, here."""
 
 from __future__ import annotations
@@ -5,10 +13,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pydantic import ValidationError
-
 from curiosity_rosa_demo.agent.react.course import DECIDE, PROPOSED
-from curiosity_rosa_demo.agent.react.op import Op, call_text
+from curiosity_rosa_demo.agent.react.op import call_text, Op
 from curiosity_rosa_demo.agent.react.plan_steps import check_plan, revised
 from curiosity_rosa_demo.agent.react.record import with_react, with_result
 from curiosity_rosa_demo.agent.react.turn import Turn
@@ -20,8 +26,9 @@ from curiosity_rosa_demo.domain.brain import (
     ProposedOps,
 )
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.plan import Plan, PlanError, create_plan_from_llm_response
+from curiosity_rosa_demo.domain.plan import create_plan_from_llm_response, Plan, PlanError
 from curiosity_rosa_demo.tools.arguments import in_words, shown
+from pydantic import ValidationError
 
 
 class BadCall(Exception):
@@ -30,7 +37,8 @@ class BadCall(Exception):
 
 async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
     """``react.proposed_ops``: at most one operation, checked against its skill's schema, or a
-    question."""
+    question.
+    """
     decision = state.react.decision
     assert decision is not None
     state = with_react(state, proposed_ops=ProposedOps())

@@ -1,14 +1,21 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """``decide``: the one tool that is no skill, by which a model changes course instead of acting."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
 from curiosity_rosa_demo.domain.brain import DecisionType
 from curiosity_rosa_demo.domain.models import ToolResult
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECIDE = 'decide'
 PROPOSED = 'proposed'  # in a plan's metadata: it is the model's own
@@ -22,7 +29,8 @@ DESCRIPTION = (
 
 class PlanPatch(BaseModel):
     """A plan: goal, risk_level (low, medium, high), steps; each step: action (a tool's name),
-    parameters, and if need be tool_call_type, preconditions, fallback, requires_confirmation."""
+    parameters, and if need be tool_call_type, preconditions, fallback, requires_confirmation.
+    """
 
     model_config = ConfigDict(extra='forbid')
     action: Literal['propose', 'revise', 'drop']

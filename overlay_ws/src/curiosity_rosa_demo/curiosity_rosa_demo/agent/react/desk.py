@@ -1,11 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where the agent asks and a person answers, from any thread."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
+import threading
+import time
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.brain import ApprovalAction, Json, Question
@@ -84,7 +92,8 @@ class Desk:
 
     def answer(self, answer: Answer, question_id: str = '') -> Question:
         """Answer this question, the oldest when none is named; no other answer to it counts.
-        Raises NoQuestion."""
+        Raises NoQuestion.
+        """
         with self._lock:
             if not self._open:
                 raise NoQuestion('No question is open.')

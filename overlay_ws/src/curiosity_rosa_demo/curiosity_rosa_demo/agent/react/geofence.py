@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where a motion may lead, and whether that is inside the fence. Pure; metres, world frame.
 
 A reach is the convex hull of points, grown by a radius: it holds every place that the motion may
@@ -17,10 +25,10 @@ A path is at most ``max_speed_mps`` times the motion's time and the reaction tim
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+import math
 
-from curiosity_rosa_demo.agent.react.situation import NAVIGATE, Limits, Proposal, Situation
+from curiosity_rosa_demo.agent.react.situation import Limits, NAVIGATE, Proposal, Situation
 from curiosity_rosa_demo.agent.reporting import number
 from curiosity_rosa_demo.infra.config_rules import Geofence
 

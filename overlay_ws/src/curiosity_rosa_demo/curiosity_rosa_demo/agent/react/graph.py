@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The ReAct loop as a LangGraph StateGraph.
 
 The eight nodes stand in three stages. A checkpoint follows each stage: before an act, after it,
@@ -7,13 +15,9 @@ and at a question. Within a stage nothing has an effect that a second run would 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
+import time
 from typing import Any, TypedDict
-
-from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 
 from curiosity_rosa_demo.agent.react.build_observation import build_observation
 from curiosity_rosa_demo.agent.react.check import guardrails_check
@@ -26,6 +30,9 @@ from curiosity_rosa_demo.agent.react.record import with_react
 from curiosity_rosa_demo.agent.react.stop_or_loop import stop_or_loop
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import BrainState
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 Node = Callable[[BrainState, Turn], Awaitable[BrainState]]
 

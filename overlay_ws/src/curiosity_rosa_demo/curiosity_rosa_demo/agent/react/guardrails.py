@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The rules between a proposal and its being done: one small function each, safety first. Pure.
 
 A rule answers why it refuses, in one line that begins with a stable word, or nothing. A stop
@@ -11,7 +19,7 @@ from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.react.geofence import metres_ahead, motion_seconds, outside
 from curiosity_rosa_demo.agent.react.op import Op
-from curiosity_rosa_demo.agent.react.situation import NAVIGATE, Limits, Proposal, Situation, seen
+from curiosity_rosa_demo.agent.react.situation import Limits, NAVIGATE, Proposal, seen, Situation
 from curiosity_rosa_demo.domain.brain import Mode, Spent
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.domain.plan import RiskLevel
@@ -136,7 +144,8 @@ def seconds_left(proposal: Proposal, situation: Situation, limits: Limits) -> st
 
 def geofence(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """Where a motion may lead is inside; with ``leaving: ask`` a person decides instead, but for
-    navigate_to_pose, whose legs nobody can be asked about."""
+    navigate_to_pose, whose legs nobody can be asked about.
+    """
     if limits.geofence.leaving == 'ask' and proposal.skill != NAVIGATE:
         return ''
     return outside(proposal, situation, limits)

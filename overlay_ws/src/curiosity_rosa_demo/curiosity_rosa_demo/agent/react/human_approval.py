@@ -1,13 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A person is asked before what is risky is done. A restart asks again."""
 
 from __future__ import annotations
 
 import json
 import time
-import uuid
 from typing import Any
-
-from langgraph.types import interrupt
+import uuid
 
 from curiosity_rosa_demo.agent.react.build_observation import build_observation
 from curiosity_rosa_demo.agent.react.check import guardrails_check
@@ -26,6 +32,7 @@ from curiosity_rosa_demo.domain.brain import (
 )
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.plan import Plan
+from langgraph.types import interrupt
 
 GO_ON = 'go on'  # stop_reason of an exhausted turn that asks
 REJECTED = 'Rejected by the operator'
@@ -144,7 +151,8 @@ async def _checked_again(
     state: BrainState, op: Op, turn: Turn, question: Question, note: str = ''
 ) -> BrainState:
     """A yes holds for what was asked, but for a fence that nobody spoke of: then it is asked
-    again."""
+    again.
+    """
     state = with_react(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
     state = await guardrails_check(await build_observation(state, turn), turn)
     left = state.react.proposed_ops

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """ROSA's executor: a turn, run through the graph, that goes on where it was cut.
 
 Every call is traced as DECIDE, ACT, RESULT or ERROR; the model's free text as HYPOTHESIZE, or as
@@ -7,16 +15,12 @@ OBSERVE once it has a result to speak of.
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+import sqlite3
 from typing import Any
-
-from langgraph.constants import START
-from langgraph.types import Command
-from langsmith import tracing_context
+import uuid
 
 from curiosity_rosa_demo.agent.brain import Request
 from curiosity_rosa_demo.agent.cancellation import Cancellation
@@ -31,6 +35,9 @@ from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan import Plan, PlanError
+from langgraph.constants import START
+from langgraph.types import Command
+from langsmith import tracing_context
 
 LOST = 'What was kept of this turn cannot be read, so it cannot go on; give the order again'
 
@@ -68,7 +75,8 @@ class ReactExecutor:
 
     def invoke(self, inputs: dict[str, Any], *_: Any, **__: Any) -> dict[str, str]:
         """Run one turn; ``last`` tells how it ended. Raises TurnCancelled. Blocks, in a thread
-        without an event loop."""
+        without an event loop.
+        """
         request, self.request = self.request, Request('', Cancellation())
         turn = self._turn
         turn.text, turn.history = inputs['input'], inputs.get('chat_history', ())
@@ -159,7 +167,8 @@ class ReactExecutor:
 
 def _kept(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
     """The stage that is next, and the state before it; None of a turn that did nothing yet.
-    Raises TurnLost."""
+    Raises TurnLost.
+    """
     try:
         snapshot = graph.get_state(config)
         if snapshot.created_at is None or snapshot.next == (START,):

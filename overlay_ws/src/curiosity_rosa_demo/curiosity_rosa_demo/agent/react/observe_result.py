@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What came of the operation: for the model, for the budget, for the plan."""
 
 from __future__ import annotations
@@ -6,7 +14,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.op import Op
-from curiosity_rosa_demo.agent.react.plan_steps import Recorded, again, record, reject
+from curiosity_rosa_demo.agent.react.plan_steps import again, record, Recorded, reject
 from curiosity_rosa_demo.agent.react.plan_trace import trace_steps
 from curiosity_rosa_demo.agent.react.record import INTERRUPTED, result_of, with_react, with_result
 from curiosity_rosa_demo.agent.react.turn import Turn

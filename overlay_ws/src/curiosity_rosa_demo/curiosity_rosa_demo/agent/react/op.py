@@ -1,9 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """An operation: one skill with its arguments, as it travels through the nodes."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+import json
 
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.tools.arguments import shown
@@ -12,7 +20,8 @@ from curiosity_rosa_demo.tools.arguments import shown
 @dataclass(frozen=True)
 class Op:
     """``arguments`` are checked against the skill's schema. ``plan_step``: the step of a plan that
-    it carries out."""
+    it carries out.
+    """
 
     skill: str
     arguments: Json

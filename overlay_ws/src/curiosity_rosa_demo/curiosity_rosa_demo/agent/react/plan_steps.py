@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """How a plan is carried out, one operation at a time. Pure: it says what is next, and never acts.
 
 A plan that is given is never changed: each function returns a new one, which can be stored at any
@@ -7,9 +15,9 @@ metadata under PROGRESS: the failure before it, in words. Times are Unix times i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass, field
+import json
 
 from curiosity_rosa_demo.agent.react.op import call_text
 from curiosity_rosa_demo.agent.react.plan_ops import (
@@ -23,7 +31,6 @@ from curiosity_rosa_demo.agent.react.plan_ops import (
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.plan import (
-    UNFINISHED,
     ExecutionResult,
     Plan,
     PlanError,
@@ -31,6 +38,7 @@ from curiosity_rosa_demo.domain.plan import (
     PlanStep,
     StepStatus,
     ToolCallType,
+    UNFINISHED,
 )
 from curiosity_rosa_demo.domain.plan_tidy import PROGRESS
 from curiosity_rosa_demo.domain.plan_values import MAX_STEPS
@@ -57,7 +65,8 @@ class Next:
 @dataclass(frozen=True)
 class Recorded:
     """``result`` is PENDING when the step is done again, or its fallback next. ``skipped``: of the
-    steps that are not done any more."""
+    steps that are not done any more.
+    """
 
     plan: Plan
     result: ExecutionResult

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a turn has done so far, as the JSON of BrainState.messages and as LangChain has it.
 
 An entry is one call of the model: ``tool``, ``input``, ``call_id``, ``thought`` (the text beside
@@ -7,18 +15,17 @@ the epoch, of the result).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import json
 import time
-from collections.abc import Sequence
 from typing import Any
-
-from langchain.agents.output_parsers.tools import ToolAgentAction
-from langchain_core.agents import AgentAction
-from langchain_core.messages import AIMessage
 
 from curiosity_rosa_demo.domain.brain import BrainState, Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, to_json
+from langchain.agents.output_parsers.tools import ToolAgentAction
+from langchain_core.agents import AgentAction
+from langchain_core.messages import AIMessage
 
 INTERRUPTED = 'Interrupted: what this call did is not known'
 Steps = list[tuple[AgentAction, str]]
@@ -26,7 +33,8 @@ Steps = list[tuple[AgentAction, str]]
 
 def entry(action: AgentAction, thought: str, used_ids: set[str]) -> Json:
     """``used_ids``: those of the turn so far. An ID that is missing or used gets a new one: some
-    models number their calls anew in each answer."""
+    models number their calls anew in each answer.
+    """
     call_id = getattr(action, 'tool_call_id', '') or ''
     number = len(used_ids)
     while not call_id or call_id in used_ids:
@@ -58,7 +66,8 @@ def result_of(message: Json) -> ToolResult | None:
 
 class StepCache:
     """LangChain's form of the entries. Making it anew for every question would cost as much as
-    all the rest of a step."""
+    all the rest of a step.
+    """
 
     def __init__(self) -> None:
         self._made: dict[str, tuple[Json, tuple[AgentAction, str]]] = {}

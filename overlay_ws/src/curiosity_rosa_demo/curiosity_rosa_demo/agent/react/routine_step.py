@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """When the routine decides a step in the model's place, and which calls it reads. Pure.
 
 It decides one step, then the model is asked again. What it proposes passes the same guardrails.
@@ -21,7 +29,8 @@ BY, ROUTINE = 'by', 'routine'  # in the operations and the calls that it decided
 
 def may_decide(state: BrainState, turn: Turn) -> bool:
     """It must understand what the turn is for; a plan goes its own way, and a no of a person is
-    not for it to pass by."""
+    not for it to pass by.
+    """
     if turn.fallback is None or not understands(turn.text):
         return False
     plan = state.react.plan
@@ -41,7 +50,8 @@ def decided_last(state: BrainState) -> bool:
 
 def for_routine(messages: Iterable[Json]) -> list[Json]:
     """Those calls that were carried out, and its own: a proposal of the model's that was refused
-    is no fault of the skill."""
+    is no fault of the skill.
+    """
     return [each for each in messages if 'op' in each or each.get(BY) == ROUTINE]
 
 

@@ -1,15 +1,22 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Where turns are kept between their steps: LangGraph's SQLite saver, told what not to keep."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Sequence
 from pathlib import Path
+import sqlite3
 from typing import Any
 
-from langgraph.checkpoint.sqlite import SqliteSaver
-
 from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
 
 # A turn goes on from its last checkpoint; the ones before are of no use to anybody. The IDs begin
 # with the time: after a clock was set back, an older checkpoint would pass for the newest.

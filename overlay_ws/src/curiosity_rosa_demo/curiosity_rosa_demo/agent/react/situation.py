@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the guardrails look at: the proposal, the rover as known, the limits. Pure.
 
 What is missing, of the wrong type or not finite is unknown.
@@ -47,7 +55,8 @@ class Proposal:
 @dataclass(frozen=True)
 class Situation:
     """Metres and radians in the world frame; ``battery`` is 0.0 to 1.0; ``refused``: how often
-    which call was refused in this turn. None, and an empty ``mode``, mean unknown."""
+    which call was refused in this turn. None, and an empty ``mode``, mean unknown.
+    """
 
     mode: str = ''
     mast: str = 'unknown'

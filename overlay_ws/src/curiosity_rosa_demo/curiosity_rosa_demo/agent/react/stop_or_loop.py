@@ -1,8 +1,16 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Whether the turn ends, asks, or goes on."""
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.human_approval import GO_ON, ask
+from curiosity_rosa_demo.agent.react.human_approval import ask, GO_ON
 from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.record import result_of, with_react
 from curiosity_rosa_demo.agent.react.routine_step import (

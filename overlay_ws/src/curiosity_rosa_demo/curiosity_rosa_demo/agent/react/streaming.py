@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A model's text as it arrives, a sentence at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import re
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -14,7 +22,8 @@ _END = re.compile(r'[.!?]\s|[。！？\n]')
 
 class Sentences(BaseCallbackHandler):
     """``tell`` gets each sentence once a further letter follows it. The last one is held back
-    until ``end``: it may be the whole answer, which is told as such."""
+    until ``end``: it may be the whole answer, which is told as such.
+    """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What waits for a person, and what a turn has used, in words. Pure."""
 
 from __future__ import annotations
@@ -36,7 +44,8 @@ def question_in_short(question: Question) -> str:
 
 def pending_table(questions: Iterable[Question], now_s: float) -> str:
     """One line for each question; ``for`` is how long it has been open at ``now_s`` seconds since
-    the epoch."""
+    the epoch.
+    """
     rows = [
         (short_id(each), duration(now_s - each.asked_at), _what(each), _why(each))
         for each in questions

@@ -1,11 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Blocking work of a skill, in a thread of its own that a stop reaches at once."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from contextlib import suppress
+import threading
 from typing import TypeVar
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
@@ -20,7 +28,8 @@ class Stopped(Exception):
 
 class Blocking:
     """All threads of all skills. An abandoned thread has its cancellation requested for good, so
-    that it can do nothing more."""
+    that it can do nothing more.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -33,7 +42,8 @@ class Blocking:
 
     def halt(self, reason: str) -> None:
         """From any thread: when it returns no work sends anything more that could move the robot,
-        and none begins until ``release`` was called as often as ``halt``."""
+        and none begins until ``release`` was called as often as ``halt``.
+        """
         with self._lock:
             self._halts.append(reason)
             running = list(self._running)
@@ -46,7 +56,8 @@ class Blocking:
 
     async def run(self, work: Callable[[Cancellation], T]) -> T:
         """What ``work`` returns or raises. When the coroutine is cancelled the work is told, and
-        waited for. Raises Stopped."""
+        waited for. Raises Stopped.
+        """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
         cancellation = self._admit()

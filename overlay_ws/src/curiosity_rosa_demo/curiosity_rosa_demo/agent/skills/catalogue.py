@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """All skills of the agent, registered with the runner."""
 
 from __future__ import annotations
@@ -10,7 +18,7 @@ from curiosity_rosa_demo.agent.skills.base import SkillContext
 from curiosity_rosa_demo.agent.skills.charge import charge
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.react import react
-from curiosity_rosa_demo.agent.skills.registry import SkillRegistry, as_json
+from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.tools import run_skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask

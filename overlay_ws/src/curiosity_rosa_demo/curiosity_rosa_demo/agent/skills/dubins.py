@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Shortest ways of something that drives forward and turns in arcs (L. E. Dubins, 1957).
 
 Metres and radians. The formulas are those of Shkel and Lumelsky, "Classification of the Dubins
@@ -6,9 +14,9 @@ set" (2001), for a start at the origin and lengths in units of the radius.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+import math
 
 WORDS = ('LSL', 'RSR', 'LSR', 'RSL', 'RLR', 'LRL')
 

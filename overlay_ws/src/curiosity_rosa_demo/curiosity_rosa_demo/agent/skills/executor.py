@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Runs skills: a thread for each, one at a time for each resource, with a time-out and a way out.
 
 A run ends in one of five ways. SUCCESS and FAILED: the skill said so before anybody stopped it.
@@ -8,12 +16,12 @@ behind, and its cancellation stays requested, so that it can move nothing more.
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator
+import uuid
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.errors import ResourceBusy, UnknownRun
-from curiosity_rosa_demo.agent.skills.registry import SkillRegistry, checked
+from curiosity_rosa_demo.agent.skills.registry import checked, SkillRegistry
 from curiosity_rosa_demo.agent.skills.run import Run
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillWorld
 from curiosity_rosa_demo.domain.brain import Json, RunningSkill, SkillResult, SkillStatus
@@ -32,7 +40,8 @@ class SkillExecutor:
 
     async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
         """Begin; the ID of the run. ``cancellation``: the turn's. Raises UnknownSkill,
-        BadArguments, ResourceBusy and TurnCancelled."""
+        BadArguments, ResourceBusy and TurnCancelled.
+        """
         skill = self._registry.get(skill_name)
         arguments = checked(skill, params)
         cancellation.check()
@@ -45,7 +54,8 @@ class SkillExecutor:
 
     async def cancel(self, goal_id: str) -> bool:
         """Ask a run to end. False when that cannot be: it has ended, was asked before, or its
-        skill has ``cancel_supported`` false. Raises UnknownRun."""
+        skill has ``cancel_supported`` false. Raises UnknownRun.
+        """
         run = self._run(goal_id)
         if not self._registry.get(run.goal.skill_name).definition.cancel_supported:
             return False
@@ -61,7 +71,8 @@ class SkillExecutor:
 
     async def get_result(self, goal_id: str) -> SkillResult:
         """Waits for the end. A run that its turn stopped raises TurnCancelled, but not before it
-        ended or was left behind. Raises UnknownRun."""
+        ended or was left behind. Raises UnknownRun.
+        """
         run = self._run(goal_id)
         result = await asyncio.shield(run.done)
         if run.stopped_by_turn:

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Nav2's NavigateToPose action by rclpy, on a node of its own that only its caller's thread spins.
 
 Importing this needs nav2_msgs.
@@ -9,9 +17,9 @@ import math
 import time
 from typing import Any
 
-import rclpy
 from action_msgs.msg import GoalStatus
 from nav2_msgs.action import NavigateToPose
+import rclpy
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 

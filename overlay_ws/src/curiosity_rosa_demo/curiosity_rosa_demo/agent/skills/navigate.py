@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The skill ``navigate_to_pose`` for a rover that only drives straight and in arcs.
 
 A closed loop: look where the rover is, plan the shortest way (dubins.py), drive the beginning of
@@ -7,18 +15,17 @@ each leg did. World frame, metres, radians, seconds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+import math
 from typing import Annotated
-
-from pydantic import Field
 
 from curiosity_rosa_demo.agent.reporting import number
 from curiosity_rosa_demo.agent.skills.dubins import Place, Way, ways
 from curiosity_rosa_demo.agent.skills.pace import GUESSED_RADIUS_M, Pace, turning_radius
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
+from pydantic import Field
 
 TOLERANCE_M = 0.5
 TOLERANCE_RAD = 0.3
@@ -42,7 +49,8 @@ def navigate_to_pose(
     call: SkillCall, x: Metres, y: Metres, yaw_rad: Heading | None = None
 ) -> ToolResult:
     """Drive to a place in the world frame, within 0.5 m and, if a heading is asked for, 0.3 rad.
-    Needs a closed mast. The rover turns in wide arcs, so a goal close beside it takes long."""
+    Needs a closed mast. The rover turns in wide arcs, so a goal close beside it takes long.
+    """
     return _Trip(call, Goal(x, y, yaw_rad)).run()
 
 
@@ -63,7 +71,8 @@ class Goal:
 
     def places(self) -> Iterator[tuple[Place, float]]:
         """Where to aim at, and what each costs in metres beside the way: the middle before the
-        rim, which saves a whole circle where the middle was just missed."""
+        rim, which saves a whole circle where the middle was just missed.
+        """
         if self.yaw is None:
             yaws = [(math.tau * i / HEADINGS, 0.0) for i in range(HEADINGS)]
         else:

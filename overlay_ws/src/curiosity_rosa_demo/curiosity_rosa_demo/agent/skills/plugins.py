@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Skills of other packages, found through the entry points of the group ``curiosity_rosa.skills``.
 
 An entry is a Skill, or a function that makes one from the Config.
@@ -7,10 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points, EntryPoint
 from typing import Any
-
-from pydantic import BaseModel
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.skills.errors import BadSkill
@@ -21,6 +27,7 @@ from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.config_rules import SkillSettings
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+from pydantic import BaseModel
 
 GROUP = 'curiosity_rosa.skills'
 
@@ -101,7 +108,8 @@ def _loaded(entry: EntryPoint, config: Config) -> Skill:
 
 def _guarded(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
     """``run``, each of whose motions the guardrails look at: they know only the skill's own name
-    and arguments."""
+    and arguments.
+    """
 
     def guarded(call: SkillCall, **arguments: Any) -> ToolResult:
         return run(replace(call, world=GuardedWorld(call.world)), **arguments)

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The skill ``query_world``: what is known of the robot and its surroundings, now."""
 
 from __future__ import annotations
@@ -5,11 +13,10 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import Field
-
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.models import ToolResult
+from pydantic import Field
 
 Query = Annotated[
     str, Field(max_length=500, description='names or words of facts; empty: all of them')
@@ -29,7 +36,8 @@ WORDS = {
 
 def query_world(call: SkillCall, query: Query = '') -> ToolResult:
     """What is known now: pose, mast, motion, battery, zones, mode. All of it, or what the query
-    names."""
+    names.
+    """
     return ToolResult(ok=True, data=asked_for(call.world.facts(), query))
 
 

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The skill ``react``: a text goes to the model, which works with the skills until it answers.
 
 metadata: ``text``, ``expects`` (as in prompts.yaml), ``plan`` (to be carried out in place of what
@@ -9,7 +17,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.session import Outcome
-from curiosity_rosa_demo.agent.skills.base import SkillContext, conclude, look_again
+from curiosity_rosa_demo.agent.skills.base import conclude, look_again, SkillContext
 from curiosity_rosa_demo.agent.tasks import Task
 
 MAX_SWITCHES = 3  # a model that only ever wants to do something else is left alone

@@ -1,13 +1,19 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What the agent can do: every skill with its arguments, resources, limits and errors."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+import math
 from typing import Any
-
-from pydantic import BaseModel, ValidationError
 
 from curiosity_rosa_demo.agent.skills import builtin, plugins
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
@@ -18,6 +24,7 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.arguments import in_words
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS, STILL_WAIT_S
+from pydantic import BaseModel, ValidationError
 
 INTERFACES = ('ros2_action', 'ros2_service', 'internal')
 RESOURCES = ('base', 'mast', 'camera')
@@ -70,7 +77,8 @@ class SkillRegistry:
 
     def error_decision(self, skill_name: str, error: str) -> DecisionType | None:
         """What to do about an error, by its reason or its code: that of the longest key of the
-        skill's error_map with which ``error`` begins. None: no key fits."""
+        skill's error_map with which ``error`` begins. None: no key fits.
+        """
         skill = self._skills.get(skill_name)
         errors = self._errors if skill is None else skill.definition.error_map
         key = error_key(errors, error)
@@ -112,7 +120,8 @@ def _validated(skill: Skill, arguments: object) -> BaseModel:
 
 def make_registry(config: Config) -> SkillRegistry:
     """The skills that come with the agent, and those of other packages; the settings of
-    skills.yaml go before what a package brings. Raises ConfigError."""
+    skills.yaml go before what a package brings. Raises ConfigError.
+    """
     common = {error: decision.value for error, decision in config.skills.error_map.items()}
     registry = SkillRegistry(common)
     own = builtin.skills(config)

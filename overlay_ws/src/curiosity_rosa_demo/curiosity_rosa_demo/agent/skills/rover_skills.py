@@ -1,20 +1,28 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The nine tools of the rover, and stop_base: each is one call of the adapter."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
-
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
+from pydantic import Field
 
 Duration = Annotated[float, Field(gt=0.0, description='seconds')]
 
 
 def capture_and_score(call: SkillCall) -> ToolResult:
     """Take a picture of the ground and score the light where the rover stands, 0.0 (dark) to
-    1.0 (bright). Needs a raised mast."""
+    1.0 (bright). Needs a raised mast.
+    """
     return call.world.tool('capture_and_score', call.cancellation)
 
 

@@ -1,21 +1,29 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """One run of a skill, in a thread of its own, from its start to the one result it has."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import threading
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, suppress
+import json
+import threading
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.skills.registry import error_key
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain import Json, RunningSkill, SkillResult, SkillStatus
-from curiosity_rosa_demo.domain.models import ToolResult, json_object
+from curiosity_rosa_demo.domain.models import json_object, ToolResult
 from curiosity_rosa_demo.tools.arguments import shown
 
 HEARD = 100  # reports of progress that are kept
@@ -66,7 +74,8 @@ class Run:
 
     def stop(self, status: SkillStatus, why: str, *, by_turn: bool = False) -> bool:
         """Ask the skill to end; ``status`` is how it ends then. False: it has ended, or was asked
-        before."""
+        before.
+        """
         with self._lock:
             if self._ended or self._stopped is not None:
                 return False

@@ -1,18 +1,25 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The arguments of a skill, from the signature of the Python function that carries it out."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
+import inspect
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
-from pydantic.errors import PydanticUserError
-from pydantic_core import PydanticCustomError
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, Union
 
 from curiosity_rosa_demo.agent.skills.errors import BadSkill
 from curiosity_rosa_demo.domain.models import json_object
+from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model, Field, model_validator
+from pydantic.errors import PydanticUserError
+from pydantic_core import PydanticCustomError
 
 CALL = 'call'  # the first parameter: a SkillCall, not an argument
 TAKEN = ('name', 'cancellation', 'arguments')  # by those who pass arguments on by keyword

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a skill is, and what it has to work with. For our own skills and for those of others."""
 
 from __future__ import annotations
@@ -6,13 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pydantic import BaseModel
-
 from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.domain.brain import Json, SkillDef
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_models import Config
+from pydantic import BaseModel
 
 
 class SkillWorld(Protocol):
@@ -50,7 +57,8 @@ class SkillCall:
 class Skill:
     """``run(call, **arguments)`` blocks, in a thread of its own, and answers a ToolResult; what it
     raises is a failure. ``arguments`` checks them; its JSON schema is the definition's.
-    ``definition.args_schema`` is what the model sees."""
+    ``definition.args_schema`` is what the model sees.
+    """
 
     definition: SkillDef
     run: Callable[..., ToolResult]

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Any skill but ``react`` and ``charge``, as a task.
 
 metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome``.
@@ -5,7 +13,7 @@ metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.skills.base import SkillContext, conclude, look_again
+from curiosity_rosa_demo.agent.skills.base import conclude, look_again, SkillContext
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 

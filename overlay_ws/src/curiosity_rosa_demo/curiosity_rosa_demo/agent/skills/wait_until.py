@@ -1,17 +1,24 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The skill ``wait_until``: look at the world until a condition holds."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+import time
 from typing import Annotated
-
-from pydantic import Field
 
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain import Json
 from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.models import ToolResult
+from pydantic import Field
 
 LOOK_S = 0.2
 LONGEST_S = 3600.0

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What can be asked about the tasks that the runner knows. SkillRunner adds the rest."""
 
 from __future__ import annotations
@@ -11,7 +19,7 @@ from typing import Literal
 from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
-from curiosity_rosa_demo.agent.tasks.lifecycle import PRIORITIES, label, metadata_fault
+from curiosity_rosa_demo.agent.tasks.lifecycle import label, metadata_fault, PRIORITIES
 from curiosity_rosa_demo.agent.tasks.record import Cause, Record, Weight
 from curiosity_rosa_demo.agent.tasks.skills import Skills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
@@ -23,7 +31,8 @@ _S = LifecycleState
 
 class TaskControl:
     """A request that changes something returns when it is committed. It raises StoreError when
-    that has to wait for the disk: it is done nevertheless, and stored as soon as can be."""
+    that has to wait for the disk: it is done nevertheless, and stored as soon as can be.
+    """
 
     def __init__(self, engine: Engine, store: TaskStore, skills: Skills) -> None:
         self._engine = engine

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What happens to the tasks: what begins, what ends, and what follows from it.
 
 All decisions are taken in the loop's thread and between two awaits; the journal commits them in
@@ -7,22 +15,22 @@ that order, and only then does anybody see them.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+import logging
 
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
 from curiosity_rosa_demo.agent.tasks.lifecycle import wait_of
 from curiosity_rosa_demo.agent.tasks.news import News
-from curiosity_rosa_demo.agent.tasks.ranks import Ranks, rank_of
+from curiosity_rosa_demo.agent.tasks.ranks import rank_of, Ranks
 from curiosity_rosa_demo.agent.tasks.record import Cause, Record, Step, Weight
 from curiosity_rosa_demo.agent.tasks.runs import Runs
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 from curiosity_rosa_demo.agent.tasks.skills import Skills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
-from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 
 KEPT = 1000  # tasks that ended and can still be listed

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What can be wrong with a request, or with the file. The messages are for people."""
 
 from __future__ import annotations
@@ -9,7 +17,8 @@ class TaskError(Exception):
 
 class BadTask(TaskError, ValueError):
     """A task that cannot be taken: a cycle, an unknown task in blocked_by, metadata that is no
-    JSON, a number out of range."""
+    JSON, a number out of range.
+    """
 
 
 class UnknownTask(TaskError, KeyError):
@@ -24,7 +33,8 @@ class UnknownTask(TaskError, KeyError):
 
 class SkillFailed(Exception):
     """Raised by a skill that could not do what it was asked. Its text alone is the reason of the
-    failure; any other exception is named by its type, too."""
+    failure; any other exception is named by its type, too.
+    """
 
 
 class StoreError(TaskError):

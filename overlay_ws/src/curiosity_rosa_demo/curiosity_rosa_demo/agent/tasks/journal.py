@@ -1,10 +1,18 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Hands the steps of the records to the store, and keeps at it when the store cannot write."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from functools import partial
+import logging
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
@@ -37,7 +45,8 @@ class Listener(Protocol):
 
 class Journal:
     """Commits in the order of decisions. A unit that fails is kept and tried again every RETRY_S,
-    and so is what is decided on the same task meanwhile; that of a new task is given up."""
+    and so is what is decided on the same task meanwhile; that of a new task is given up.
+    """
 
     def __init__(self, store: TaskStore, listener: Listener) -> None:
         self.broken: StoreError | None = None
@@ -56,7 +65,8 @@ class Journal:
 
     def committed(self, record: Record) -> asyncio.Future[None]:
         """Done when all that was decided is committed; raises StoreError when that must wait for
-        the disk, TaskError when a new task was refused."""
+        the disk, TaskError when a new task was refused.
+        """
         done = asyncio.get_running_loop().create_future()
         steps = record.staged or record.in_flight
         if not steps:

@@ -1,9 +1,17 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What was committed, as the log, the counters and the subscribers are told of it."""
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
+import logging
 
 from curiosity_rosa_demo.agent.tasks.bus import Bus
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """A task as the runner keeps it: what was decided about it, and what of that is committed."""
 
 from __future__ import annotations
@@ -8,7 +16,7 @@ from enum import IntEnum
 
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.store import Change, Insert, Move, Save
-from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 
 _ENDS = {

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """What a start makes of the tasks that it finds in the file."""
 
 from __future__ import annotations
@@ -8,7 +16,7 @@ from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.lifecycle import backoff_s
 from curiosity_rosa_demo.agent.tasks.record import Record, snapshot
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
-from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 
 _S = LifecycleState

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The SkillRunner: tasks that survive time. Usable alone, without ROS.
 
     runner = SkillRunner(db_path='robot.db')
@@ -21,16 +29,16 @@ of ``deadline_s`` stands while the task is PAUSED; the time in which no process 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Iterable
+import logging
 from typing import Literal, TypeVar
 
 from curiosity_rosa_demo.agent.tasks.control import TaskControl
-from curiosity_rosa_demo.agent.tasks.engine import KEPT, Engine
+from curiosity_rosa_demo.agent.tasks.engine import Engine, KEPT
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.lifecycle import check_task, label
-from curiosity_rosa_demo.agent.tasks.record import Cause, Record, Weight, snapshot
+from curiosity_rosa_demo.agent.tasks.record import Cause, Record, snapshot, Weight
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
 from curiosity_rosa_demo.agent.tasks.skills import SkillFunction, Skills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore

@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The skills that run: started once ACTIVE is committed, told to stop, or given up.
 
 How a run ends decides about its task. A skill that returns has COMPLETED it, whatever it was told
@@ -28,7 +36,8 @@ _log = logging.getLogger('curiosity_rosa.tasks')
 class Runs:
     """An abandoned skill is left behind: its task has failed, its resources are free, and what
     becomes of it is ignored. It must not be able to act any more, for which it needs a
-    cancellation token of its own."""
+    cancellation token of its own.
+    """
 
     def __init__(
         self, engine: Engine, skills: Skills, *, cancel_grace_s: float, backoff_s: float

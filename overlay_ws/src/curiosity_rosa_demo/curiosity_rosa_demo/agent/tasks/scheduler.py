@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """Which of the tasks that are ready starts next. Pure: no clock, no loop, no store.
 
 Order: urgent first, then the higher effective priority, then what recovers from a crash, then
@@ -18,9 +26,9 @@ the heads alone: O(log n) for n ready tasks.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+import heapq
 
 from curiosity_rosa_demo.agent.tasks.ranks import Rank
 

@@ -1,18 +1,26 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The layout of the task file, its versions, and what a task looks like as a row."""
 
 from __future__ import annotations
 
-import json
-import math
-import sqlite3
 from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from functools import cache
+import json
+import math
+import sqlite3
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, StoreNewer
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS, LifecycleState
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
 from curiosity_rosa_demo.domain.models import MAX_DEPTH
 
 APPLICATION_ID = 0x43524F54  # 'CROT', in the header of the file

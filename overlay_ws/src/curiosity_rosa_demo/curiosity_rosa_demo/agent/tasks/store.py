@@ -1,3 +1,11 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
 """The tasks on disk: whoever awaited write() finds them again, whatever happens to the process.
 
 One SQLite file in WAL mode with fsync; one thread writes (writer.py), the loop never waits for
@@ -7,30 +15,30 @@ the disk. Reads see what is committed.
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+import fcntl
+import os
 from pathlib import Path
+import sqlite3
 from threading import Lock
 from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreLocked
-from curiosity_rosa_demo.agent.tasks.task import Task, now
+from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.writer import (
     Change,
     Insert,
     Move,
     Save,
+    store_error,
     Then,
+    to_row,
     Unit,
     Writer,
-    store_error,
-    to_row,
 )
 from curiosity_rosa_demo.infra.damaged_files import Damaged, set_aside
 
