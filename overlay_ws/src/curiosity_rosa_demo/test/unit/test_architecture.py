@@ -32,12 +32,16 @@ ROS = {name for name in FOREIGN if name.endswith(('_msgs', '_srvs', '_interfaces
 ALLOWED = {  # below the agent: what a room may import of ours
     'adapter': {'domain', 'infra'},
     'domain': set(),
+    'drawing': {'domain', 'infra'},
     'infra': {'domain', 'trace'},
     'sim': {'domain', 'infra'},
-    'trace': {'domain', 'infra'},
+    'trace': {'domain', 'drawing', 'infra'},
     'viz': {'domain', 'infra', 'trace'},
 }
-WITHOUT_ROS = ['agent/http', 'agent/page', 'agent/policy', 'agent/react', 'agent/tasks', 'domain']
+WITHOUT_ROS = [
+    *('agent/http', 'agent/page', 'agent/policy', 'agent/react', 'agent/tasks'),
+    *('domain', 'drawing'),
+]
 PURE = [  # rules that are tried in milliseconds: importing them imports no ROS
     *('adapter.heartbeat', 'adapter.mast', 'adapter.motion_guard', 'adapter.stop'),
     *('adapter.unasked', 'agent.kernel.graph', 'agent.policy.policy', 'sim.light_model'),

@@ -29,6 +29,7 @@ HUMBLE = {
     'rclpy.callback_groups': 'MutuallyExclusiveCallbackGroup ReentrantCallbackGroup',
     'rclpy.client': 'Client',
     'rclpy.clock': 'Clock ClockType',
+    'rclpy.duration': 'Duration',
     'rclpy.executors': 'Executor ExternalShutdownException MultiThreadedExecutor '
     'SingleThreadedExecutor',
     'rclpy.impl.implementation_singleton': 'rclpy_implementation',
