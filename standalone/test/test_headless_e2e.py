@@ -20,7 +20,6 @@ from demo_bench import Bench, READY_S
 from harness import PREFIXES, Process, wait_until
 import httpx
 import pytest
-from rclpy.action import ActionClient
 from std_srvs.srv import Trigger
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -96,7 +95,7 @@ def test_without_http_it_serves_the_action_until_sigint(bench: Bench) -> None:
         'a camera',
         READY_S,
     )
-    client = ActionClient(bench.box.node, RunTask, '/agent/run_task')
+    client = bench.box.action_client(RunTask, '/agent/run_task')
     assert client.wait_for_server(timeout_sec=READY_S)
     goal = answer(bench, lambda: client.send_goal_async(RunTask.Goal(text=':cap')))
     assert answer(bench, goal.get_result_async).result.ok

@@ -38,7 +38,6 @@ import launch_testing.actions
 import launch_testing.asserts
 from nav_msgs.msg import Odometry
 import pytest
-from rclpy.action import ActionClient
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -147,7 +146,7 @@ class TestWhileItRuns(unittest.TestCase):
         wait_until(lambda: wanted <= starts(), 'the starts on /trace/events', READY_S)
 
     def test_the_action_takes_an_order(self, world: World) -> None:
-        client = ActionClient(world.box.node, RunTask, '/agent/run_task')
+        client = world.box.action_client(RunTask, '/agent/run_task')
         assert client.wait_for_server(timeout_sec=READY_S)
         goal = world.answer(lambda: client.send_goal_async(RunTask.Goal(text=':cap')))
         assert world.answer(goal.get_result_async).status == GoalStatus.STATUS_SUCCEEDED

@@ -40,7 +40,7 @@ LLM = {
     'provider': 'openai',
     'model': 'scripted',
     'temperature': 0.25,
-    'timeout_s': 20.0,
+    'timeout_s': 5.0,
     'max_retries': 0,
 }
 SHIPPED = load_config()
