@@ -49,7 +49,7 @@ from playwright.sync_api import (
 import pytest
 
 # It has the machine for itself, as what starts the whole product does.
-pytestmark = pytest.mark.e2e
+pytestmark = pytest.mark.browser
 
 CHROMIUM = '/usr/bin/chromium'
 WAIT_MS = 20_000
@@ -524,7 +524,7 @@ def test_an_agent_that_is_silent_does_not_look_live(tab: Tab, robot: FakeRobot) 
 def test_an_old_frame_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
     frame = tab.page.locator('.age-of-frame')
     expect(frame).to_be_visible()
-    assert frame.get_attribute('data-stale') is None
+    expect(frame).not_to_have_attribute('data-stale', '')
     robot.picture_age_s = 60.0
     expect(tab.page.locator('.age-of-frame[data-stale]')).to_be_visible()
 

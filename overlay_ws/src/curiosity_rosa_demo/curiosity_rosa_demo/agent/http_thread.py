@@ -85,12 +85,15 @@ class HttpThread:
         from curiosity_rosa_demo.agent.http_protocol import ImpatientProtocol
         import uvicorn
 
-        done = self._done
+        thread = self
 
         class Server(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                if thread._closing:  # while it imported; its socket is gone
+                    self.should_exit = True
+                    return
                 await super().startup(sockets)
-                done.set()
+                thread._done.set()
 
         _quiet()
         limits = self._settings

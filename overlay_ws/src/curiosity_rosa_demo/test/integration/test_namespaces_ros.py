@@ -64,7 +64,7 @@ def test_an_adapter_drives_the_rover_of_its_rover_namespace_alone(sandbox: Sandb
     for name in ('mast_close', 'move_forward'):
         answer = sandbox.call(Trigger, f'/ours/adapter/{name}')
         assert answer.success, answer.message
-    wait_until(lambda: mars[-1].twist.twist.linear.x > 0.1, 'the rover in /mars to drive')
+    wait_until(lambda: mars and mars[-1].twist.twist.linear.x > 0.1, 'the rover in /mars to drive')
     heard = len(other)
     wait_until(lambda: len(other) >= heard + 10, 'the odometry of the other one')
     assert {each.twist.twist.linear.x for each in other} == {0.0}
