@@ -28,6 +28,7 @@ from curiosity_rosa_demo.infra.config_models import HttpConfig
 from harness import wait_until
 import httpx
 import pytest
+from starlette.applications import Starlette
 
 WAIT_S = 20.0
 SETTINGS = load_config().agent.http.model_copy(update={'port': 0})
@@ -146,7 +147,7 @@ def test_the_end_does_not_wait_for_imports(
     def slow() -> Any:
         importing.set()
         assert imported.wait(WAIT_S)
-        return app
+        return Starlette()
 
     server._make_app = slow
     starting = threading.Thread(target=start_or_not, args=(server,), daemon=True)
