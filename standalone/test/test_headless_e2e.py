@@ -96,7 +96,7 @@ def test_without_http_it_serves_the_action_until_sigint(bench: Bench) -> None:
         READY_S,
     )
     client = bench.box.action_client(RunTask, '/agent/run_task')
-    assert client.wait_for_server(timeout_sec=READY_S)
+    bench.box.introduce(client, RunTask.Goal(), READY_S)
     goal = answer(bench, lambda: client.send_goal_async(RunTask.Goal(text=':cap')))
     assert answer(bench, goal.get_result_async).result.ok
     agent.drives()

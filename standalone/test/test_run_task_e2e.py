@@ -32,7 +32,7 @@ class Client:
         self.feedback: list[RunTask.Feedback] = []
         self._node = bench.box.node
         self._client = bench.box.action_client(RunTask, '/agent/run_task')
-        assert self._client.wait_for_server(timeout_sec=READY_S)
+        bench.box.introduce(self._client, RunTask.Goal(), READY_S)
 
     def send(self, **goal: str) -> Any:
         """The handle of a goal that was accepted."""

@@ -151,6 +151,25 @@ class Sandbox:
         self._action_clients.append(ActionClient(self.node, kind, name, **options))
         return self._action_clients[-1]
 
+    def introduce(self, client: ActionClient, empty: Any, timeout_s: float = 60.0) -> None:
+        """Until a goal that asks for nothing was answered. Before the two processes know each
+        other both ways an answer can be lost, and a goal that moves something is not sent twice.
+        """
+        assert client.wait_for_server(timeout_sec=timeout_s), 'the action did not appear'
+        asked: list[Any] = []
+
+        def ask() -> bool:
+            # In the thread that spins: in another one an answer may be lost, too.
+            asked.append(self.node.executor.create_task(lambda: client.send_goal_async(empty)))
+            end = time.monotonic() + 5.0
+            while time.monotonic() < end:
+                if any(each.done() and each.result().done() for each in asked):
+                    return True
+                threading.Event().wait(0.02)
+            return False
+
+        wait_until(ask, 'the answer to an empty goal', timeout_s)
+
     def start(self, package: str, executable: str, /, *args: str, **params: Any) -> Process:
         """Start a node with ROS parameters given as keywords."""
         command = [str(PREFIXES[package] / 'lib' / package / executable), '--ros-args', *args]
