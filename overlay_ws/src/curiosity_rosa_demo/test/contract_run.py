@@ -29,7 +29,7 @@ ENCLAVES = '/curiosity_rosa'
 ROVER = f'{ENCLAVES}/rover'
 NODES = ('simulator', 'adapter', 'visualizer')
 WITH_PARAMETERS = (*NODES, 'agent')
-PATIENCE_S = 60.0
+PATIENCE_S, TURNS = 100.0, 40
 
 
 class ContractRun:
@@ -78,11 +78,14 @@ class ContractRun:
             self.look()
             return passing - {(use.node, use.name, use.qos) for use in self.graph.uses}
 
-        for _ in range(20):  # one of them listens for a quarter of a second only
-            self._ask('/say', {'text': ':cap'})
-            self._ask('/camera.jpg')
+        for turn in range(TURNS):
+            # One of them listens for a quarter of a second only: nothing else is waited for then.
+            if turn % 2:
+                self._ask('/say', {'text': ':cap'})
+            else:
+                self._ask('/camera.jpg')
             with suppress(AssertionError):
-                wait_until(lambda: not missing(), '', PATIENCE_S / 20)
+                wait_until(lambda: not missing(), '', PATIENCE_S / TURNS)
                 return
         raise AssertionError(f'waited {PATIENCE_S} s for these to be heard: {missing()}')
 
