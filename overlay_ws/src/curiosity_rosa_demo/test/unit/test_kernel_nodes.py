@@ -347,6 +347,19 @@ def test_moving_with_an_open_mast_latches_once_the_adapter_should_have_stopped_i
     assert closed.robot.exposed_since_s is None
 
 
+def test_an_adapter_that_waits_for_its_rover_has_not_seen_it_move() -> None:
+    """It starts before the rover, calls it moving since nobody knows better, and holds it."""
+    state = BrainState()
+    for now_s in (0.0, 1.0, 2.0, 9.0):
+        doubt = {'mast': 'unknown', 'moving': True}
+        state = event_arbitrate(hear(state, now_s, adapter=doubt), RULES)
+        assert (state.tasks.mode, state.robot.exposed_since_s) == (Mode.IDLE, None)
+    driving = {**STILL, 'linear_x': 0.3}
+    assert hear(state, 9.5, odometry=driving, adapter=doubt).robot.exposed_since_s == 9.5
+    raised = hear(state, 9.5, adapter={'mast': 'open', 'moving': True})
+    assert raised.robot.exposed_since_s == 9.5  # known to be up, it counts without odometry, too
+
+
 # --- task_queue, kernel_route ----------------------------------------------------------------
 
 

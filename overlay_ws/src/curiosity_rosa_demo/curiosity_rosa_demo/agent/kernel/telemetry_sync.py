@@ -48,7 +48,16 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
     adapter = known.get('adapter')
     mast = str(adapter['mast']) if adapter else before.mast
     moving = _moving(known, silent, before, rules)
-    exposed = moving and mast != 'closed' and adapter is not None and 'adapter' not in silent
+    # An adapter that starts before its rover calls it moving, since nobody knows better: it holds
+    # it still, and that is no motion that was seen.
+    doubt = 'odometry' not in known and mast == 'unknown'
+    exposed = (
+        moving
+        and mast != 'closed'
+        and not doubt
+        and adapter is not None
+        and 'adapter' not in silent
+    )
     pressed = bool(known['estop']['pressed']) if 'estop' in known else before.estop
     if pressed != before.estop:
         events.append(f'e-stop {"pressed" if pressed else "released"}')
