@@ -96,7 +96,7 @@ def test_a_day_with_an_e_stop_an_empty_battery_and_a_crash(bench: Bench) -> None
     run.expect('The agent was restarted after signal 9')
     run.expect('auto is on', times=2)
     run.expect('action.ended: sleep: done', DAY_S)
-    assert run.output().count('action.started: sleep') == 1
+    assert run.output().partition('action.ended: sleep: done')[0].count(begun) == 1
     run.expect('action.started: wake, by routine')
 
     run.send(':stop')
