@@ -19,8 +19,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from _bench import ROOT  # noqa: F401 - the tests' folder is on the path from here on
-from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.domain.brain import BrainState, Json, Mode
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed

@@ -25,15 +25,15 @@ import uuid
 from _hostile_model import FALSE_WORDS, HostileModel
 from _hostile_rover import HostileRover, HostileWorld, INJECTIONS
 from _peers import disk_folder
-from curiosity_rosa_demo.agent.brain import Request, Surroundings
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.model_call import unicode_only
-from curiosity_rosa_demo.agent.react.desk import Answer, Desk, NoQuestion
+from curiosity_rosa_demo.agent.llm.call import unicode_only
+from curiosity_rosa_demo.agent.llm.loader import Request, Surroundings
+from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 from curiosity_rosa_demo.agent.react.loop import TurnResult
-from curiosity_rosa_demo.agent.react.saver import TurnSaver
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk, NoQuestion
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.registry import make_registry
-from curiosity_rosa_demo.domain.brain import ApprovalAction, ReactState
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, ReactState
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config

@@ -32,14 +32,14 @@ import time
 from xml.etree import ElementTree
 
 from _bench import quantile, report, table
-from curiosity_rosa_demo.agent.page import timeline
-from curiosity_rosa_demo.agent.page.decision_strip import decision_strip
+from curiosity_rosa_demo.agent.interfaces.page import timeline
+from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.spots import Spot
+from curiosity_rosa_demo.drawing.markers import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 AIM_MS = 5.0

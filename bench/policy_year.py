@@ -33,9 +33,9 @@ from typing import Any
 from _bench import report, table
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.policy import Tick
-from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.suggestion import Situation
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
+from curiosity_rosa_demo.infra.config.world import WorldView
 from policy_world import COMPANION, instant, Life, ROVER, SETTINGS, world_of
 from py_trees.behaviours import Failure
 from py_trees.composites import Selector

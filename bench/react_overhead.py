@@ -43,14 +43,15 @@ from _bench import quantile, report, table
 from _peers import disk_folder
 from _stopwatch import Stopwatch
 from _turns import instant_rosa, InstantModel, InstantWorld, TOOL, turn_of
-from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.agent.react import graph, loop, react_decide
-from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
-from curiosity_rosa_demo.agent.react.course import decide_tool
-from curiosity_rosa_demo.agent.react.record import entry, StepCache
-from curiosity_rosa_demo.agent.react.saver import TurnSaver
+from curiosity_rosa_demo.agent.react import graph, loop
+from curiosity_rosa_demo.agent.react.checkpoint_codec import BrainSerializer
+from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+from curiosity_rosa_demo.agent.react.nodes import react_decide
+from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
+from curiosity_rosa_demo.agent.react.turn.messages import entry, StepCache
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config_loader import load_config

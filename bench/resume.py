@@ -48,11 +48,11 @@ from _bench import report, ROOT, Sandbox, table, wait_until
 
 sys.path.insert(0, str(ROOT / 'standalone/test'))
 
-from curiosity_rosa_demo.agent.react.brain_serializer import BrainSerializer
-from curiosity_rosa_demo.agent.react.record import INTERRUPTED, result_of
+from curiosity_rosa_demo.agent.react.checkpoint_codec import BrainSerializer
+from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED, result_of
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
-from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, ODOMETRY, Run
 from nav_msgs.msg import Odometry
 

@@ -19,7 +19,7 @@ import threading
 import time
 from typing import Any, Protocol, TextIO
 
-from curiosity_rosa_demo.agent.options import READY
+from curiosity_rosa_demo.agent.interfaces.terminal.options import READY
 
 from runner.agent import failed, Streams
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Reply, Say
-from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, Run, wait_until
 from harness import Sandbox
 import pytest

@@ -21,12 +21,12 @@ import socket
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.http.robot import Health
-from curiosity_rosa_demo.agent.http.server import create_app
-from curiosity_rosa_demo.agent.http_thread import HttpThread
-from curiosity_rosa_demo.agent.page.page import add_page
-from curiosity_rosa_demo.agent.session import Outcome
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.agent.runtime.robot import Health
+from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
     BrainState,

@@ -16,7 +16,7 @@ from pathlib import Path
 import re
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, plain, ROOT, Run, Terminal, wait_until
 import pytest
 from rover_witness import Witness

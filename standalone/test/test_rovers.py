@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 
-from curiosity_rosa_demo.agent.options import READY
+from curiosity_rosa_demo.agent.interfaces.terminal.options import READY
 from harness import ROOT, wait_until
 import pytest
 

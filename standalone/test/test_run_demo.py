@@ -18,7 +18,7 @@ from pathlib import Path
 import signal
 import subprocess
 
-from curiosity_rosa_demo.trace.trace_recorder import read_trace
+from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, Run, SCRIPT, wait_until
 from harness import Sandbox
 from PIL import Image

@@ -15,7 +15,7 @@ import signal
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from curiosity_rosa_demo.agent.run_task_server import CANCELLED, LEFT
+from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED, LEFT
 from curiosity_rosa_interfaces.action import RunTask
 from demo_bench import Bench, READY_S
 from diagnostic_msgs.msg import DiagnosticArray

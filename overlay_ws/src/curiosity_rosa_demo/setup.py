@@ -25,7 +25,9 @@ setup(
     ],
     install_requires=['setuptools'],
     extras_require={'test': ['pytest']},
-    package_data={PACKAGE: ['agent/page/components/*.js', 'agent/page/static/*']},
+    package_data={
+        PACKAGE: ['agent/interfaces/page/components/*.js', 'agent/interfaces/page/static/*']
+    },
     zip_safe=False,
     author='Curiosity ROSA maintainers',
     author_email='maintainers@curiosity-rosa.invalid',

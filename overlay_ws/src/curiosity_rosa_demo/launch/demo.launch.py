@@ -20,7 +20,7 @@ from pathlib import Path
 import shutil
 import signal
 
-from curiosity_rosa_demo.infra.config_base import ros_name
+from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.config_models import Config, NodeSpec
 from launch import LaunchContext, LaunchDescription

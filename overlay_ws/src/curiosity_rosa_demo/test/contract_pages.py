@@ -19,8 +19,8 @@ from typing import Any
 
 from contract_run import ContractRun, PATIENCE_S
 from contract_tables import contracts, table
+from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.config_world import WorldView
 from harness import ROOT, Sandbox, wait_until
 from yaml_keys import rows
 

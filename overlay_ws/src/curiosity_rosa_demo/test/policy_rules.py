@@ -17,7 +17,7 @@ from curiosity_rosa_demo.agent.policy.events import ActionEnded, ActionStarted, 
 from curiosity_rosa_demo.agent.policy.policy import Tick
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.infra.config_world import ActivityConfig, DAYS
+from curiosity_rosa_demo.infra.config.world import ActivityConfig, DAYS
 from policy_twins import TaskTwin
 
 

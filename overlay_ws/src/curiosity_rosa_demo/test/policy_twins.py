@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.policy.action import (
     PolicyAction,
     ResumeTasks,
 )
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.suggestion import Situation
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing
 from curiosity_rosa_demo.agent.policy.world_view import World
 from curiosity_rosa_demo.infra.config_loader import load_config

@@ -17,14 +17,14 @@ from datetime import datetime
 from curiosity_rosa_demo.agent.policy.action import Senses
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
 from curiosity_rosa_demo.agent.policy.policy import Policy, Tick
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
 from curiosity_rosa_demo.infra.config_models import PolicyConfig
-from curiosity_rosa_demo.infra.config_world import WorldView
-from curiosity_rosa_demo.infra.time_zone import time_zone
 from policy_rules import Rules
 from policy_twins import SETTINGS, TaskTwin, WORK_S
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,

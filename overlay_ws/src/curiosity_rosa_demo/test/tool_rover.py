@@ -21,7 +21,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,

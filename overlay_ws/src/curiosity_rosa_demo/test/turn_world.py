@@ -17,21 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from chat_server import ChatServer, Reply
-from curiosity_rosa_demo.agent.brain import Request, Surroundings
-from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.agent.llm.loader import Request, Surroundings
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 from curiosity_rosa_demo.agent.react.loop import TurnResult
-from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
-from curiosity_rosa_demo.agent.react.saver import TurnSaver
-from curiosity_rosa_demo.agent.reporting import Trace
+from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, make_chat_model
 from curiosity_rosa_demo.agent.skills.registry import make_registry
-from curiosity_rosa_demo.agent.world import RoverWorld
-from curiosity_rosa_demo.domain.brain import Json, ReactState
+from curiosity_rosa_demo.domain.brain_state import Json, ReactState
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.trace.reporter import Trace
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from tool_rover import Hurry, TwinRover
 

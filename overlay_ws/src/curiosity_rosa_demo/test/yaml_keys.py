@@ -22,18 +22,19 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
 
 import annotated_types
 from curiosity_rosa_demo.domain import models
-from curiosity_rosa_demo.infra import config_base, config_models, config_world
+from curiosity_rosa_demo.infra import config_models
+from curiosity_rosa_demo.infra.config import base, world
 from curiosity_rosa_demo.infra.config_models import Service
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 import yaml
 
 WORDS: dict[Callable[..., Any], str] = {
     models.json_object: 'keys with JSON values',
-    config_base.ros_name: 'ROS name',
-    config_base._frame_name: 'frame name',
+    base.ros_name: 'ROS name',
+    base._frame_name: 'frame name',
     config_models._time_zone: 'time zone',
-    config_world._key: 'name',
-    config_world._window: '`HH:MM-HH:MM`, or empty',
+    world._key: 'name',
+    world._window: '`HH:MM-HH:MM`, or empty',
 }
 PLAIN = {bool: 'true or false', int: 'whole number', float: 'number', str: 'text'}
 LONGEST = 60  # characters of a value that is shown

@@ -25,15 +25,15 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.diagnosis import diagnose
+from curiosity_rosa_demo.adapter.diagnostics import diagnose
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
-from curiosity_rosa_demo.adapter.observer import Observer
 from curiosity_rosa_demo.adapter.status import Status, status_of, StatusPace
+from curiosity_rosa_demo.adapter.telemetry_inputs import Observer
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
-from curiosity_rosa_demo.infra.clocks import TravelClock
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
+from curiosity_rosa_demo.infra.motion_clock import TravelClock
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,

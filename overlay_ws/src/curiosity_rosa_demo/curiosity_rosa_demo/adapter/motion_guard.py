@@ -36,7 +36,7 @@ from enum import Enum
 from curiosity_rosa_demo.adapter.heartbeat import Heartbeat
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.stop import Odometry, Stop
-from curiosity_rosa_demo.adapter.unasked import Unasked
+from curiosity_rosa_demo.adapter.unexpected_motion import Unasked
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     E_STOP_PRESSED,

@@ -19,23 +19,49 @@ from pathlib import Path
 import signal
 import sys
 
-from curiosity_rosa_demo.agent.artifacts import Artifacts
-from curiosity_rosa_demo.agent.at_once import RULES_NOTE
-from curiosity_rosa_demo.agent.autonomy import Autonomy
-from curiosity_rosa_demo.agent.beginning import Beginning
-from curiosity_rosa_demo.agent.camera_feed import CameraFeed
 from curiosity_rosa_demo.agent.console import Console
-from curiosity_rosa_demo.agent.diagnosis import diagnose
-from curiosity_rosa_demo.agent.event_feed import EventFeed
-from curiosity_rosa_demo.agent.headless import ENDS, tell_where, wait_for_a_signal
-from curiosity_rosa_demo.agent.kernel.telemetry_source import TelemetrySource
-from curiosity_rosa_demo.agent.logs import LogFile
-from curiosity_rosa_demo.agent.mission import Mission
-from curiosity_rosa_demo.agent.mission_control import MissionControl
-from curiosity_rosa_demo.agent.node_health import NodeHealth
-from curiosity_rosa_demo.agent.options import parse_arguments
-from curiosity_rosa_demo.agent.peers import listen, Peers
-from curiosity_rosa_demo.agent.places import (
+from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
+from curiosity_rosa_demo.agent.interfaces.terminal.no_console import (
+    ENDS,
+    tell_where,
+    wait_for_a_signal,
+)
+from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
+from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
+    Interrupts,
+    run_commands,
+    run_pipe,
+    run_terminal,
+    wait_for_the_others,
+)
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import Printer
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import clock_of
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.startup.logs import LogFile
+from curiosity_rosa_demo.agent.startup.startup import Beginning
+from curiosity_rosa_demo.agent.startup.web import check_address, Web, with_http_port
+from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
+from curiosity_rosa_demo.agent.topics.camera import CameraFeed
+from curiosity_rosa_demo.agent.topics.captures import Shots
+from curiosity_rosa_demo.agent.topics.node_events import listen, Peers
+from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.agent.topics.own_health import diagnose
+from curiosity_rosa_demo.agent.topics.speech import Speech
+from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics
+from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
+from curiosity_rosa_demo.infra.storage.paths import (
     agent_log,
     policy_state,
     recordings,
@@ -43,32 +69,10 @@ from curiosity_rosa_demo.agent.places import (
     trace_file,
     turn_checkpoints,
 )
-from curiosity_rosa_demo.agent.policy.activity_tasks import check_world
-from curiosity_rosa_demo.agent.policy_model import make_provider
-from curiosity_rosa_demo.agent.printer import Printer
-from curiosity_rosa_demo.agent.react.desk import Desk
-from curiosity_rosa_demo.agent.recording import Recording
-from curiosity_rosa_demo.agent.run_task_server import RunTaskServer
-from curiosity_rosa_demo.agent.session import Outcome, Session
-from curiosity_rosa_demo.agent.shared_clock import clock_of
-from curiosity_rosa_demo.agent.shots import Shots
-from curiosity_rosa_demo.agent.skills.registry import make_registry
-from curiosity_rosa_demo.agent.speech import Speech
-from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.terminal import (
-    Interrupts,
-    run_commands,
-    run_pipe,
-    run_terminal,
-    wait_for_the_others,
-)
-from curiosity_rosa_demo.agent.web import check_address, Web, with_http_port
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics
-from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
-from curiosity_rosa_demo.tools.watched_client import WatchedClient
-from curiosity_rosa_demo.trace.trace_recorder import TraceRecorder
+from curiosity_rosa_demo.recording.recorder import Recording
+from curiosity_rosa_demo.tools.recorded_client import WatchedClient
+from curiosity_rosa_demo.trace.bus import EventFeed
+from curiosity_rosa_demo.trace.jsonl_log import TraceRecorder
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.node import Node

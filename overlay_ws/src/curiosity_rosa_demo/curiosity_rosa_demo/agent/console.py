@@ -17,25 +17,30 @@ from functools import partial
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.at_once import at_once, UNASKED
-from curiosity_rosa_demo.agent.autonomy import Autonomy
-from curiosity_rosa_demo.agent.commands import BadCommand, Command, parse
-from curiosity_rosa_demo.agent.console_tasks import task_of
+from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import task_of
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, Command, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import at_once, UNASKED
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import line as trace_line
-from curiosity_rosa_demo.agent.mission import Mission
-from curiosity_rosa_demo.agent.orders import Reply, Then
-from curiosity_rosa_demo.agent.questions import find, id_and_why
-from curiosity_rosa_demo.agent.react.desk import NoQuestion
-from curiosity_rosa_demo.agent.react.texts import printable
-from curiosity_rosa_demo.agent.recording import Recording
-from curiosity_rosa_demo.agent.session import Outcome, Session
-from curiosity_rosa_demo.agent.task_texts import cut
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.react.turn.texts import printable
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply, Then
+from curiosity_rosa_demo.agent.runtime.approvals import find, id_and_why
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.domain.brain import ApprovalAction, Json, Question, UserInterruptType
+from curiosity_rosa_demo.agent.tasks.texts import cut
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    Json,
+    Question,
+    UserInterruptType,
+)
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.recording.recorder import Recording
 
 INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
 ANSWERS = {

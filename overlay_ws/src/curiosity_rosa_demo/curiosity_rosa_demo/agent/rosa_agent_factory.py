@@ -19,15 +19,15 @@ import os
 import re
 from typing import Any
 
-from curiosity_rosa_demo.agent.brain import Surroundings
-from curiosity_rosa_demo.agent.model_call import readable
-from curiosity_rosa_demo.agent.react.course import decide_tool
-from curiosity_rosa_demo.agent.react.fallback import Fallback
+from curiosity_rosa_demo.agent.llm.call import readable
+from curiosity_rosa_demo.agent.llm.fallback import Fallback
+from curiosity_rosa_demo.agent.llm.loader import Surroundings
+from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import ReactExecutor
-from curiosity_rosa_demo.agent.react.saver import TurnSaver
-from curiosity_rosa_demo.agent.react.situation import Limits
-from curiosity_rosa_demo.agent.react.turn import Turn
-from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
+from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_models import LlmConfig, Prompts

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
 from curiosity_rosa_demo.drawing.svg import element, label, line, points, room, Svg, title
 from curiosity_rosa_demo.drawing.view import Frame, HEIGHT, WIDTH
-from curiosity_rosa_demo.infra.config_rules import Geofence
+from curiosity_rosa_demo.infra.config.guardrails import Geofence
 
 LINES = 12  # of the grid along the longer side
 EDGE = 12.0  # twice that at the top and the bottom without numbers

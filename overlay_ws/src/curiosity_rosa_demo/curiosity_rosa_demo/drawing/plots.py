@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 import math
 
+from curiosity_rosa_demo.drawing.markers import mark, newest, Spot
 from curiosity_rosa_demo.drawing.scale import Axis, round_step, tick_text, ticks
-from curiosity_rosa_demo.drawing.spots import mark, newest, Spot
 from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,

@@ -17,7 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.map_ground import bright_zone, geofence, grid, scale_bar, Zone
-from curiosity_rosa_demo.drawing.spots import mark, newest, Spot
+from curiosity_rosa_demo.drawing.markers import mark, newest, Spot
 from curiosity_rosa_demo.drawing.svg import (
     drawable,
     drawing,
@@ -31,7 +31,7 @@ from curiosity_rosa_demo.drawing.svg import (
 )
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, Place, sampled, thinned
 from curiosity_rosa_demo.drawing.view import around, fit, Frame, HEIGHT, View, WIDTH
-from curiosity_rosa_demo.infra.config_rules import Geofence
+from curiosity_rosa_demo.infra.config.guardrails import Geofence
 
 WIDTH_M = 2.0  # of the rover, as in RViz
 HULL_M = ((1.5, 0.0), (0.6, 0.75), (-1.5, 0.75), (-1.5, -0.75), (0.6, -0.75))

@@ -13,7 +13,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from curiosity_rosa_demo.infra.config_base import RULE
+from curiosity_rosa_demo.infra.config.base import RULE
+from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
+from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_models import (
     AgentConfig,
     Config,
@@ -24,8 +26,6 @@ from curiosity_rosa_demo.infra.config_models import (
     ToolCosts,
     Topics,
 )
-from curiosity_rosa_demo.infra.config_rules import Guardrails, Skills
-from curiosity_rosa_demo.infra.config_world import WorldView
 from pydantic import BaseModel, ValidationError
 import yaml
 

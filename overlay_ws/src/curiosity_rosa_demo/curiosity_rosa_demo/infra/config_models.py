@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal
 
-from curiosity_rosa_demo.infra.config_base import (
+from curiosity_rosa_demo.infra.config.base import (
     breaks,
     Fraction,
     Frame,
@@ -22,9 +22,9 @@ from curiosity_rosa_demo.infra.config_base import (
     Seconds,
     Section,
 )
-from curiosity_rosa_demo.infra.config_rules import Guardrails, Skills
-from curiosity_rosa_demo.infra.config_world import WorldView
-from curiosity_rosa_demo.infra.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.world import WorldView
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 # --- topics.yaml -----------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
 )
-from curiosity_rosa_demo.infra.config_base import ros_name
+from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TYPE_CHECKING
 
 from curiosity_rosa_demo.domain.models import LightScore
-from curiosity_rosa_demo.sim.image_header import (
+from curiosity_rosa_demo.imaging.image_header import (
     check_size,
     DecodeError,
     EncodeError,
@@ -26,12 +26,12 @@ from curiosity_rosa_demo.sim.image_header import (
     is_jpeg,
     picture_size,
 )
-from curiosity_rosa_demo.sim.score_label import Label, Pixels
+from curiosity_rosa_demo.imaging.score_label import Label, Pixels
 import cv2
 import numpy as np
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.sim.yuv_jpeg import YuvJpeg
+    from curiosity_rosa_demo.imaging.yuv_jpeg import YuvJpeg
 
 __all__ = ['DecodeError', 'EncodeError', 'ImageError', 'ImagePipeline', 'RawImage']
 
@@ -122,7 +122,7 @@ class ImagePipeline:
 
 def _yuv_jpeg() -> YuvJpeg | None:
     try:  # imported here: the library is optional
-        from curiosity_rosa_demo.sim.yuv_jpeg import YuvJpeg
+        from curiosity_rosa_demo.imaging.yuv_jpeg import YuvJpeg
 
         return YuvJpeg()
     except (ImportError, OSError, RuntimeError, AttributeError):

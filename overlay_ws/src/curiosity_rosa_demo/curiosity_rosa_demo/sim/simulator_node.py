@@ -21,6 +21,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.domain.models import LightScore, RoverPose
+from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
@@ -31,8 +32,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY,
     TracePublisher,
 )
-from curiosity_rosa_demo.infra.transforms import make_transform_source, TransformUnavailable
-from curiosity_rosa_demo.sim.camera import Camera, Frame, NoFrame
+from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
 from curiosity_rosa_interfaces.srv import CaptureAndScore

@@ -19,11 +19,11 @@ import math
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
-from curiosity_rosa_demo.infra.transforms import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from rclpy.node import Node
 from std_srvs.srv import Trigger

@@ -19,7 +19,7 @@ import math
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     RoverPose,

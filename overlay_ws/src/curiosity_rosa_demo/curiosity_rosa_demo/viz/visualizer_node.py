@@ -23,7 +23,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY,
     TracePublisher,
 )
-from curiosity_rosa_demo.infra.transforms import make_transform_source, TransformUnavailable
+from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, Shown, shown_by

@@ -19,17 +19,17 @@ import os
 import signal
 import time
 
-from curiosity_rosa_demo.agent import camera_feed, node_health, shots
-from curiosity_rosa_demo.agent.camera_feed import CameraFeed
-from curiosity_rosa_demo.agent.event_feed import EventFeed
-from curiosity_rosa_demo.agent.http.robot import Health, Picture
-from curiosity_rosa_demo.agent.node_health import NodeHealth
-from curiosity_rosa_demo.agent.peers import Peers
-from curiosity_rosa_demo.agent.shots import Shots
-from curiosity_rosa_demo.domain.brain import Reading
+from curiosity_rosa_demo.agent.runtime.robot import Health, Picture
+from curiosity_rosa_demo.agent.topics import camera, captures, node_health
+from curiosity_rosa_demo.agent.topics.camera import CameraFeed
+from curiosity_rosa_demo.agent.topics.captures import Shots
+from curiosity_rosa_demo.agent.topics.node_events import Peers
+from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.domain.brain_state import Reading
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.trace.bus import EventFeed
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
 import cv2
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -77,7 +77,7 @@ def repeated(box: Sandbox, send: Callable[[], None]) -> Iterator[None]:
 def test_the_camera_is_listened_to_while_somebody_looks(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(camera_feed, 'WANTED_S', 0.3)
+    monkeypatch.setattr(camera, 'WANTED_S', 0.3)
     publisher = sandbox.node.create_publisher(CompressedImage, CAMERA, 1)
     feed = CameraFeed(sandbox.node, CONFIG)
     assert publisher.get_subscription_count() == 0
@@ -181,7 +181,7 @@ def test_the_next_capture_has_the_next_picture(sandbox: Sandbox) -> None:
 def test_a_capture_without_a_picture_is_not_waited_for(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shots, 'WAIT_S', 0.2)
+    monkeypatch.setattr(captures, 'WAIT_S', 0.2)
     publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
     kept = Shots(sandbox.node, CONFIG, lambda: POSE)
     kept.hear(captured(0.5))

@@ -17,13 +17,13 @@ import sys
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos, ServiceFailed, TracePublisher
-from curiosity_rosa_demo.tools.watched_client import ServiceCall, WatchedClient
-from curiosity_rosa_demo.trace.mcap_reader import Decoder, RunReader
-from curiosity_rosa_demo.trace.replay_messages import PREFIX
+from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
+from curiosity_rosa_demo.recording.replay.messages import PREFIX
+from curiosity_rosa_demo.tools.recorded_client import ServiceCall, WatchedClient
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
 from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
@@ -51,7 +51,7 @@ RECORDER = """
 import signal, sys
 from pathlib import Path
 import rclpy
-from curiosity_rosa_demo.agent.recording import Recording
+from curiosity_rosa_demo.recording.recorder import Recording
 from curiosity_rosa_demo.infra.config_loader import load_config
 signals = [signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM]
 signal.pthread_sigmask(signal.SIG_BLOCK, signals)
@@ -216,7 +216,7 @@ def a_file(sandbox: Sandbox, name: str = 'run.mcap') -> Path:
 
 
 def replay(sandbox: Sandbox, *options: str) -> Process:
-    command = [sys.executable, '-m', 'curiosity_rosa_demo.trace.replay', *options]
+    command = [sys.executable, '-m', 'curiosity_rosa_demo.recording.replay.main', *options]
     return sandbox.run(command, 'replay')
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import threading
 import time
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.sim.light_model import LightModel

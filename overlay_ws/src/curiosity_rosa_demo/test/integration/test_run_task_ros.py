@@ -18,10 +18,14 @@ import threading
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from curiosity_rosa_demo.agent.run_task_handles import MAX_GOALS
-from curiosity_rosa_demo.agent.run_task_server import CANCELLED, LEFT, RunTaskServer
-from curiosity_rosa_demo.agent.session import Outcome
-from curiosity_rosa_demo.agent.skills.base import conclude
+from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import MAX_GOALS
+from curiosity_rosa_demo.agent.interfaces.action_server.server import (
+    CANCELLED,
+    LEFT,
+    RunTaskServer,
+)
+from curiosity_rosa_demo.agent.runtime.execution.context import conclude
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config

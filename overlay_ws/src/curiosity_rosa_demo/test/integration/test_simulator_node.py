@@ -17,8 +17,8 @@ import math
 import signal
 from typing import Any
 
+from curiosity_rosa_demo.imaging.score_label import Pixels
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY
-from curiosity_rosa_demo.sim.score_label import Pixels
 from curiosity_rosa_demo.sim.simulator_node import CAPTURE_QOS, LINGER_S
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 import cv2

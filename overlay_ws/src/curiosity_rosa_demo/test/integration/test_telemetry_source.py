@@ -17,9 +17,9 @@ import threading
 from typing import Any
 from uuid import uuid4
 
-from curiosity_rosa_demo.agent.kernel.readings import problem
-from curiosity_rosa_demo.agent.kernel.telemetry_source import LEAST_S, TelemetrySource
-from curiosity_rosa_demo.domain.brain import Reading, Telemetry
+from curiosity_rosa_demo.agent.kernel.validation import problem
+from curiosity_rosa_demo.agent.topics.telemetry import LEAST_S, TelemetrySource
+from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config

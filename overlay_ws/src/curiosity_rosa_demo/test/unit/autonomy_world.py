@@ -14,12 +14,12 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.decision_log import Decision
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.decision_record import Decision
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.config_world import WorldView
 from mission_world import Bench, CONFIG
 
 SINGAPORE = timezone(timedelta(hours=8))

@@ -14,13 +14,13 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, cast, TypeVar
 
-from curiosity_rosa_demo.agent.camera_feed import CameraFeed
-from curiosity_rosa_demo.agent.event_feed import EventFeed
-from curiosity_rosa_demo.agent.http.robot import Health, Picture, Robot, Shot
-from curiosity_rosa_demo.agent.mission_control import MissionControl
-from curiosity_rosa_demo.agent.node_health import NodeHealth
-from curiosity_rosa_demo.agent.shots import Shots
+from curiosity_rosa_demo.agent.runtime.robot import Health, Picture, Robot, Shot
+from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
+from curiosity_rosa_demo.agent.topics.camera import CameraFeed
+from curiosity_rosa_demo.agent.topics.captures import Shots
+from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.trace.bus import EventFeed
 from mission_world import Bench, WAIT_S
 
 T = TypeVar('T')

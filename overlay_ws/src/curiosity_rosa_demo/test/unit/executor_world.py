@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
 from curiosity_rosa_demo.agent.policy.world_state import Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.config.world import WorldView
 
 T0 = 1_800_000_000.0
 WORK = [{'skill': 'mast_open', 'arguments': {}}]

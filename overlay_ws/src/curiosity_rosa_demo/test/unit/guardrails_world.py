@@ -13,12 +13,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.op import Op
-from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
-from curiosity_rosa_demo.domain.brain import RunningSkill, Spent
-from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
+from curiosity_rosa_demo.domain.brain_state import RunningSkill, Spent
+from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_rules import ApprovalRules, Budget, Geofence
 from hypothesis import strategies as st
 
 CONFIG = load_config()

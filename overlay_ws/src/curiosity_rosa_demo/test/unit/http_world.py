@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from curiosity_rosa_demo.agent.http.server import ALONE, create_app
+from curiosity_rosa_demo.agent.interfaces.http.server import ALONE, create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.infra.config_models import HttpConfig
 from fake_robot import FakeRobot

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.readings import MASTS, SECTORS
-from curiosity_rosa_demo.agent.kernel.rules import KernelRules
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.kernel.limits import KernelRules
+from curiosity_rosa_demo.agent.kernel.validation import MASTS, SECTORS
+from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
     HCIState,

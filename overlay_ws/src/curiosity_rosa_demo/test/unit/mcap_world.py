@@ -18,7 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.mcap_channels import (
+from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_SCHEMA,
     CALLS_TOPIC,
     CDR,
@@ -28,8 +28,8 @@ from curiosity_rosa_demo.trace.mcap_channels import (
     Rates,
     sources,
 )
-from curiosity_rosa_demo.trace.mcap_file import RunFile
-from curiosity_rosa_demo.trace.mcap_schema import definition
+from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.mcap.schema import definition
 from curiosity_rosa_demo.trace.trace_codec import encode
 from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message

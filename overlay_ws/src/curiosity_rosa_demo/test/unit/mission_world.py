@@ -20,17 +20,16 @@ import time
 from types import TracebackType
 from typing import Any
 
-from curiosity_rosa_demo.agent.autonomy import Autonomy
-from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.console import Console
-from curiosity_rosa_demo.agent.mission import Mission
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.react.desk import Answer, Desk
-from curiosity_rosa_demo.agent.session import Outcome
-from curiosity_rosa_demo.agent.shared_clock import SharedClock
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import SharedClock
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
     Json,
@@ -38,6 +37,7 @@ from curiosity_rosa_demo.domain.brain import (
     ReactState,
     Reading,
 )
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config

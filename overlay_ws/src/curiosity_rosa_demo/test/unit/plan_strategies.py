@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.plan import (
+from curiosity_rosa_demo.domain.plan.plan import (
     ExecutionResult,
     Plan,
     PlanStatus,

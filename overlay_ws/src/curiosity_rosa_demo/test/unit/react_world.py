@@ -17,11 +17,11 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.graph import STAGES
-from curiosity_rosa_demo.agent.react.situation import Limits
-from curiosity_rosa_demo.agent.react.turn import Turn
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.agent.react.turn.context import Turn
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import make_registry
-from curiosity_rosa_demo.domain.brain import BrainState, Mode, RobotState, TasksState
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config_models import Config
@@ -134,7 +134,7 @@ class Nodes:
     def answer(self, monkeypatch: Any, action: str, **answer: Any) -> BrainState:
         """The stage 'ask', in which LangGraph's interrupt hands back this answer."""
         given = {'action': action, 'arguments': None, 'why': '', **answer}
-        module = 'curiosity_rosa_demo.agent.react.human_approval.interrupt'
+        module = 'curiosity_rosa_demo.agent.react.nodes.human_approval.interrupt'
         with monkeypatch.context() as patch:
             patch.setattr(module, lambda question: given)
             return self.run(*STAGES['ask'])

@@ -16,15 +16,15 @@ from collections.abc import Callable
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
-from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.config_rules import SkillSettings
 
 SHIPPED = load_config()
 NINE = (

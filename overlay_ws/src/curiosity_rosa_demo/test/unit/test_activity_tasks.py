@@ -15,22 +15,22 @@ from pathlib import Path
 from typing import Any
 
 from autonomy_world import config_of
-from curiosity_rosa_demo.agent.policy.activity_tasks import (
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
     AUTO_PRIORITY,
     check_world,
     tasks_of,
     UNASKED,
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
-from curiosity_rosa_demo.agent.react.plan_steps import check_plan
-from curiosity_rosa_demo.agent.skills.activity import activity
-from curiosity_rosa_demo.agent.skills.base import SkillContext
-from curiosity_rosa_demo.agent.skills.react import MAX_SWITCHES
+from curiosity_rosa_demo.agent.react.plan.steps import check_plan
+from curiosity_rosa_demo.agent.runtime.execution.activity import activity
+from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.react import MAX_SWITCHES
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.lifecycle import check_task
-from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.agent.tasks.validation import check_task
+from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.infra.config.world import ActivityConfig, WorldView
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.config_world import ActivityConfig, WorldView
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mission_world import CONFIG, REGISTRY

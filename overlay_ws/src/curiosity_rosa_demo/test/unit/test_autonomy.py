@@ -16,11 +16,11 @@ import threading
 from typing import Any
 
 from autonomy_world import config_of, HOUR, Life, MIN, TEN
+from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import MESSAGE, MESSAGES, News
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
-from curiosity_rosa_demo.agent.policy_news import MESSAGE, MESSAGES, News
-from curiosity_rosa_demo.agent.skills.activity import LOOK_S
+from curiosity_rosa_demo.agent.runtime.execution.activity import LOOK_S
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.domain.plan.plan import Plan
 from mission_world import settle
 from py_trees.blackboard import Blackboard
 import pytest

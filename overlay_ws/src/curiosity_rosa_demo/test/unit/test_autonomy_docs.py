@@ -14,7 +14,7 @@ from pathlib import Path
 import re
 import shutil
 
-from curiosity_rosa_demo.agent.policy.activity_tasks import check_world
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.config_models import Config

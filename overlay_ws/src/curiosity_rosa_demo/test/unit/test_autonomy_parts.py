@@ -17,18 +17,18 @@ import threading
 from typing import Any
 
 from autonomy_world import config_of, Life
-from curiosity_rosa_demo.agent.kernel_link import Look
-from curiosity_rosa_demo.agent.orders import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import SharedClock
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import Look
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider, no_model_note
+from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
 from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy_model import make_provider, no_model_note
-from curiosity_rosa_demo.agent.shared_clock import SharedClock
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
+from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import Worker
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.tree_file import write_tree
-from curiosity_rosa_demo.agent.worker import Worker
 from curiosity_rosa_demo.infra.config_models import Config
 from harness import wait_until
 from mission_world import CONFIG

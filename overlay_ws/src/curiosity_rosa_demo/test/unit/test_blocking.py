@@ -16,9 +16,9 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.skills import blocking as blocking_module
-from curiosity_rosa_demo.agent.skills.blocking import Blocking, Stopped
+from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
+from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking, Stopped
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st

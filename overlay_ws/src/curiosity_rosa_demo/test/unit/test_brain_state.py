@@ -14,7 +14,7 @@ from enum import Enum
 import math
 from typing import Any
 
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
     QueuedTask,

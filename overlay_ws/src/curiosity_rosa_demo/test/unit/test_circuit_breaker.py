@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.circuit_breaker import CircuitBreaker
+from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest

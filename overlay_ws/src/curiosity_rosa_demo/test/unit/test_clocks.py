@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.infra.clocks import TravelClock
+from curiosity_rosa_demo.infra.motion_clock import TravelClock
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.commands import (
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     BadCommand,
     Command,
     COMMANDS,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
+from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest

@@ -15,6 +15,8 @@ from pathlib import Path
 import re
 from typing import Any
 
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.world import minutes_of_day, WorldView
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,
     FILES,
@@ -23,8 +25,6 @@ from curiosity_rosa_demo.infra.config_loader import (
     shipped_config_dir,
     WORLDS,
 )
-from curiosity_rosa_demo.infra.config_world import minutes_of_day, WorldView
-from curiosity_rosa_demo.infra.time_zone import time_zone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest

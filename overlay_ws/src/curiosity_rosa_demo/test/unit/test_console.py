@@ -15,10 +15,10 @@ import os
 from pathlib import Path
 import tempfile
 
-from curiosity_rosa_demo.agent.at_once import RULES_NOTE
-from curiosity_rosa_demo.agent.peers import listen
-from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState
+from curiosity_rosa_demo.agent.topics.node_events import listen
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until

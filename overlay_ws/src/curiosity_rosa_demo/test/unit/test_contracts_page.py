@@ -23,7 +23,7 @@ from contract_pages import (
     with_parts,
 )
 from contract_tables import names_of, table
-from curiosity_rosa_demo.infra.config_base import Name
+from curiosity_rosa_demo.infra.config.base import Name
 from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.config_models import BatteryConfig, Thresholds
 from pydantic import AfterValidator, ValidationError

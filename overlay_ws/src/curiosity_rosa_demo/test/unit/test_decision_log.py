@@ -15,10 +15,10 @@ import re
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from curiosity_rosa_demo.agent.policy.decision_log import Decision, diary, Rejection, WORDS
+from curiosity_rosa_demo.agent.policy.decision_record import Decision, diary, Rejection, WORDS
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.config.world import WorldView
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError

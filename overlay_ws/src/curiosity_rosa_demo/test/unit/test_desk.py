@@ -15,9 +15,9 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.react.desk import Answer, Desk, NoQuestion
-from curiosity_rosa_demo.domain.brain import ApprovalAction, Question
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk, NoQuestion
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.adapter.diagnosis import diagnose as diagnose_adapter
+from curiosity_rosa_demo.adapter.diagnostics import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.agent.diagnosis import diagnose as diagnose_agent
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.topics.own_health import diagnose as diagnose_agent
+from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
     Mode,

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import threading
 
-from curiosity_rosa_demo.agent.event_feed import EventFeed, KEPT
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.bus import EventFeed, KEPT
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 import dataclasses
 import math
 
-from curiosity_rosa_demo.agent.react.geofence import (
+from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     motion_seconds,
     outside,
     reach_of,
     TURN_RADIUS_M,
 )
-from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
-from curiosity_rosa_demo.infra.config_rules import Geofence
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
+from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from guardrails_world import fences, propose, READY, SHIPPED, with_fence
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -16,15 +16,19 @@ import re
 import shutil
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.approval_rules import reasons_to_ask
-from curiosity_rosa_demo.agent.react.geofence import metres_ahead, motion_seconds, outside
-from curiosity_rosa_demo.agent.react.guardrails import (
+from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
+from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+    metres_ahead,
+    motion_seconds,
+    outside,
+)
+from curiosity_rosa_demo.agent.react.guardrails.rules import (
     may_drive,
     Refusal,
     refusal,
     RULES,
 )
-from curiosity_rosa_demo.agent.react.situation import (
+from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
     MAST_ACTIONS,
     NAVIGATE,
@@ -33,11 +37,11 @@ from curiosity_rosa_demo.agent.react.situation import (
     Situation,
     situation_of,
 )
-from curiosity_rosa_demo.domain.brain import BrainState, ReactState, SkillsState, Spent
+from curiosity_rosa_demo.domain.brain_state import BrainState, ReactState, SkillsState, Spent
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST, ToolResult
-from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.infra.config.guardrails import Guardrails
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.config_rules import Guardrails
 from guardrails_world import (
     all_limits,
     anything,

@@ -14,12 +14,12 @@ import asyncio
 import dataclasses
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails import Refusal
-from curiosity_rosa_demo.agent.react.guardrails_check import guardrails_check
-from curiosity_rosa_demo.agent.react.op import Op
-from curiosity_rosa_demo.agent.react.situation import Limits
-from curiosity_rosa_demo.domain.brain import BrainState, Json, ProposedOps, ReactState
+from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
+from curiosity_rosa_demo.domain.operation import Op
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from guardrails_world import DRIVES, SHIPPED, skill_facts
 from hypothesis import given, settings

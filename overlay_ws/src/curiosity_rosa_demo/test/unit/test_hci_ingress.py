@@ -15,8 +15,8 @@ import re
 import time
 
 from curiosity_rosa_demo.agent.kernel.hci_ingress import classify, hci_ingress, LOG_LINES
-from curiosity_rosa_demo.agent.kernel.utterance_text import canonical, fold
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold
+from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
     ProposedOps,

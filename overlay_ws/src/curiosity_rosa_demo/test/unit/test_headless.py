@@ -14,13 +14,13 @@ import signal
 import subprocess
 import sys
 
-from curiosity_rosa_demo.agent.headless import ENDS, tell_where
-from curiosity_rosa_demo.agent.options import parse_arguments
+from curiosity_rosa_demo.agent.interfaces.terminal.no_console import ENDS, tell_where
+from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 import pytest
 
 WAITER = """
 import os, signal, sys, threading, time
-from curiosity_rosa_demo.agent.headless import ENDS, wait_for_a_signal
+from curiosity_rosa_demo.agent.interfaces.terminal.no_console import ENDS, wait_for_a_signal
 
 def shower():
     while not callable(signal.getsignal(ENDS[-1])):

@@ -18,10 +18,10 @@ import socket
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.http import stream
-from curiosity_rosa_demo.agent.http.access import RunnerAccess
-from curiosity_rosa_demo.agent.http.events import EventHub
-from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http import sse
+from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
+from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceKind
 from fake_robot import FakeRobot
@@ -177,7 +177,7 @@ async def test_a_mission_that_does_not_answer_keeps_no_server_from_starting():
 async def test_a_client_that_takes_nothing_is_dropped_and_the_others_get_everything(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(stream, 'SEND_WAIT_S', 1000.0)  # it is not the time that drops it
+    monkeypatch.setattr(sse, 'SEND_WAIT_S', 1000.0)  # it is not the time that drops it
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
@@ -214,7 +214,7 @@ async def test_a_client_that_is_gone_is_forgotten():
 
 @in_loop
 async def test_a_send_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stream, 'SEND_WAIT_S', 0.05)
+    monkeypatch.setattr(sse, 'SEND_WAIT_S', 0.05)
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         async with Wire(app, 'GET', '/camera.mjpg') as wire:

@@ -13,16 +13,16 @@ from __future__ import annotations
 import string
 from typing import Any
 
-from curiosity_rosa_demo.agent.http.host_check import (
+from curiosity_rosa_demo.agent.interfaces.http.host_check import (
     BindingError,
     check_binding,
     is_loopback,
     name_of,
     Names,
 )
-from curiosity_rosa_demo.agent.http.robot import Robot
-from curiosity_rosa_demo.agent.http.server import create_app
-from curiosity_rosa_demo.agent.http.session import cookie_name, LASTS_S, Sessions
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, LASTS_S, Sessions
+from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
 from fastapi import WebSocket

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import asyncio
 
-from curiosity_rosa_demo.agent.http import limits
-from curiosity_rosa_demo.agent.http.limits import Buckets, client_of
-from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http import limits
+from curiosity_rosa_demo.agent.interfaces.http.limits import Buckets, client_of
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
 from http_world import client, settings, Wire, with_robot

@@ -16,7 +16,7 @@ import tempfile
 from typing import Any
 
 from control_world import Controls, run
-from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from http_world import client
 import httpx
 from hypothesis import given, HealthCheck, settings

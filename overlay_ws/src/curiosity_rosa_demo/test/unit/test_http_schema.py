@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import os
 from typing import Any
 
-from curiosity_rosa_demo.agent.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.domain.models import TraceKind
 from fake_robot import FakeRobot
 from http_world import settings as http_settings

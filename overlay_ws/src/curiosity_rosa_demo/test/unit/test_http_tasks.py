@@ -14,7 +14,7 @@ import asyncio
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.http import cursor
+from curiosity_rosa_demo.agent.interfaces.http import cursor
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreFull
 from curiosity_rosa_demo.domain.models import json_object

@@ -21,8 +21,8 @@ import sys
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent import http_protocol, http_thread
-from curiosity_rosa_demo.agent.http_thread import HttpThread, HttpUnavailable
+from curiosity_rosa_demo.agent.interfaces.http import server_thread, timeout_protocol
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import HttpConfig
 from harness import wait_until
@@ -205,8 +205,8 @@ def test_too_large_a_head_is_refused(server: HttpThread) -> None:
 def test_who_does_not_finish_a_head_loses_the_connection(
     server: HttpThread, monkeypatch: pytest.MonkeyPatch, head: bytes, before: bytes
 ) -> None:
-    monkeypatch.setattr(http_protocol, 'HEAD_WAIT_S', 0.3)
-    monkeypatch.setattr(http_thread, 'KEEP_ALIVE_S', 1)
+    monkeypatch.setattr(timeout_protocol, 'HEAD_WAIT_S', 0.3)
+    monkeypatch.setattr(server_thread, 'KEEP_ALIVE_S', 1)
     port = int(server.start().rstrip('/').rsplit(':', 1)[1])
     with socket.create_connection(('127.0.0.1', port), WAIT_S) as client:
         client.sendall(before)
@@ -220,7 +220,7 @@ def test_who_does_not_finish_a_head_loses_the_connection(
 def test_a_slow_answer_is_not_a_slow_head(
     server: HttpThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_protocol, 'HEAD_WAIT_S', 0.05)
+    monkeypatch.setattr(timeout_protocol, 'HEAD_WAIT_S', 0.05)
     with httpx.stream('GET', f'{server.start()}stream', timeout=WAIT_S) as answer:
         over = threading.Event()
 
@@ -251,8 +251,8 @@ def test_too_many_connections_are_refused_and_told() -> None:
 QUIET = """
 import pathlib, socket, sys
 import httpx
-from curiosity_rosa_demo.agent.http_thread import HttpThread
-from curiosity_rosa_demo.agent.logs import LogFile
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.startup.logs import LogFile
 from test_http_thread import SETTINGS, app
 log = LogFile(pathlib.Path(sys.argv[1]))
 server = HttpThread(lambda: app, SETTINGS)

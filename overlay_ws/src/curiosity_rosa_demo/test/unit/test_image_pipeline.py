@@ -17,9 +17,9 @@ from typing import Any
 import zlib
 
 from curiosity_rosa_demo.domain.models import LightScore
-from curiosity_rosa_demo.sim.image_header import MAX_PIXELS, picture_size
+from curiosity_rosa_demo.imaging.image_header import MAX_PIXELS, picture_size
+from curiosity_rosa_demo.imaging.score_label import Label, Pixels
 from curiosity_rosa_demo.sim.image_pipeline import DecodeError, EncodeError, ImagePipeline
-from curiosity_rosa_demo.sim.score_label import Label, Pixels
 import cv2
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
 from curiosity_rosa_demo.agent.kernel.task_queue import task_queue, wants_to_run
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
     BrainState,

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
 from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
-from curiosity_rosa_demo.domain.brain import BrainState, Mode, Telemetry, UserInterruptType
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, Telemetry, UserInterruptType
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import reading, readings, RULES, states, tasks
@@ -116,8 +116,8 @@ def test_an_e_stop_from_press_to_clear() -> None:
 
 BUILD = (
     'from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick\n'
-    'from curiosity_rosa_demo.agent.kernel.rules import KernelRules\n'
-    'from curiosity_rosa_demo.domain.brain import BrainState\n'
+    'from curiosity_rosa_demo.agent.kernel.limits import KernelRules\n'
+    'from curiosity_rosa_demo.domain.brain_state import BrainState\n'
     'from curiosity_rosa_demo.infra.config_loader import load_config\n'
     'graph = build_graph(KernelRules.of(load_config().thresholds))\n'
 )

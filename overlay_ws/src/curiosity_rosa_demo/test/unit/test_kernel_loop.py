@@ -18,10 +18,10 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, StopRover
 from curiosity_rosa_demo.agent.kernel.graph import nodes
+from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.kernel.quiet import LONGEST_S
-from curiosity_rosa_demo.agent.kernel.rules import KernelRules
-from curiosity_rosa_demo.domain.brain import BrainState, Json, Question, QueuedTask, Reading
+from curiosity_rosa_demo.agent.kernel.skip_tick import LONGEST_S
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Question, QueuedTask, Reading
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kernel_strategies import good_values, reading, RULES, tasks, WARY

@@ -15,13 +15,13 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.kernel_route import DEFAULT_PRIORITY, goal_of, kernel_route
-from curiosity_rosa_demo.agent.kernel.readings import problem
-from curiosity_rosa_demo.agent.kernel.rules import KernelRules
-from curiosity_rosa_demo.agent.kernel.scan import reduce_scan
+from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
+from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.task_queue import active, task_queue, wants_to_run
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
+from curiosity_rosa_demo.agent.kernel.validation import problem
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
     HCIState,

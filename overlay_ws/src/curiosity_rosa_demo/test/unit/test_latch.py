@@ -14,7 +14,7 @@ from pathlib import Path
 import tempfile
 import threading
 
-from curiosity_rosa_demo.agent.latch import Latch
+from curiosity_rosa_demo.infra.storage.safety_latch import Latch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest

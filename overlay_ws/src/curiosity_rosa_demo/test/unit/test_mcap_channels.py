@@ -17,11 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
-from curiosity_rosa_demo.trace.mcap_channels import kept_as, PICTURE, Rates, RAW_PICTURE, sources
-from curiosity_rosa_demo.trace.mcap_reader import Decoder, RunReader
-from curiosity_rosa_demo.trace.mcap_schema import definition, NoDefinition
-from curiosity_rosa_demo.trace.message_types import message_class
-from curiosity_rosa_demo.trace.thinning import Thinning
+from curiosity_rosa_demo.recording.mcap.channels import (
+    kept_as,
+    PICTURE,
+    Rates,
+    RAW_PICTURE,
+    sources,
+)
+from curiosity_rosa_demo.recording.mcap.message_types import message_class
+from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
+from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
+from curiosity_rosa_demo.recording.throttle import Thinning
 from hypothesis import given
 from hypothesis import strategies as st
 from mcap_world import a_picture, a_string, an_odometry, channels, CONFIG, write_run

@@ -18,8 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-from curiosity_rosa_demo.trace.mcap_file import RunFile, TRAILER
-from curiosity_rosa_demo.trace.mcap_reader import Decoder, NotARecording, RunReader
+from curiosity_rosa_demo.recording.mcap.file import RunFile, TRAILER
+from curiosity_rosa_demo.recording.mcap.reader import Decoder, NotARecording, RunReader
 from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,7 +166,7 @@ WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from curiosity_rosa_demo.trace.mcap_file import RunFile
+from curiosity_rosa_demo.recording.mcap.file import RunFile
 from mcap_world import BEGAN_NS, CALLS, INFO
 file = RunFile(Path(sys.argv[1]), INFO)
 number = 0

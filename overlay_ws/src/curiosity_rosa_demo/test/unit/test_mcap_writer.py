@@ -15,9 +15,9 @@ import os
 from pathlib import Path
 import threading
 
-from curiosity_rosa_demo.trace.mcap_file import RunFile
-from curiosity_rosa_demo.trace.mcap_reader import RunReader
-from curiosity_rosa_demo.trace.mcap_writer import RunWriter
+from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.mcap.reader import RunReader
+from curiosity_rosa_demo.recording.mcap.writer import RunWriter
 from full_disk import no_file_beyond
 from harness import wait_until
 from mcap_world import a_string, BEGAN_NS, channels, INFO
@@ -119,7 +119,7 @@ def test_a_full_disk_ends_the_recording_and_says_so(tmp_path: Path) -> None:
 def test_a_disk_that_never_answers_does_not_hold_up_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr('curiosity_rosa_demo.trace.mcap_writer.CLOSE_WAIT_S', 0.05)
+    monkeypatch.setattr('curiosity_rosa_demo.recording.mcap.writer.CLOSE_WAIT_S', 0.05)
     file = SlowFile(tmp_path / 'run.mcap')
     file.answers.clear()
     writer = RunWriter(file, lambda _: None, period_s=0.01)

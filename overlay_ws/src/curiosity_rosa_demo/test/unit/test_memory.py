@@ -11,8 +11,8 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.memory import line, LINE_LENGTH, recall
-from curiosity_rosa_demo.agent.reporting import number, summary, trace_result
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.reporter import number, summary, trace_result
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given
 from hypothesis import strategies as st

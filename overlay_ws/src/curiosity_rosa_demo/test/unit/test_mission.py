@@ -20,12 +20,12 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent import mission as mission_module
 from curiosity_rosa_demo.agent.kernel.actions import Approve
-from curiosity_rosa_demo.agent.orders import Reply
+from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
-from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Mode
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 from hypothesis import given, Phase, settings
@@ -346,7 +346,7 @@ def test_a_skill_that_does_not_listen_is_given_up_and_can_do_nothing_more(bench:
 
 def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: Bench) -> None:
     bench.runs('look around')
-    texts = [f'goal {number}' for number in range(mission_module.KERNEL_TASKS + 5)]
+    texts = [f'goal {number}' for number in range(runtime_module.KERNEL_TASKS + 5)]
     for text in texts:
         bench.console.enter(text)
     bench.becomes(texts[-1], 'PENDING')
@@ -448,14 +448,14 @@ async def answered(bench: Bench, answer: ApprovalAction, reply: list[Reply]) -> 
 def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Bench, list[str]]]:
     """A kernel that fails as soon as the list is not empty."""
     faults: list[str] = []
-    tick = mission_module.tick
+    tick = runtime_module.tick
 
     def fail(graph: Any, state: BrainState) -> BrainState:
         if faults:
             raise ValueError(faults[0])
         return tick(graph, state)
 
-    monkeypatch.setattr(mission_module, 'tick', fail)
+    monkeypatch.setattr(runtime_module, 'tick', fail)
     with Bench(tmp_path) as bench:
         yield bench, faults
 
@@ -577,9 +577,9 @@ def test_a_store_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> N
 def test_a_beginning_that_fails_lets_nothing_run_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mission_module, 'BEGIN_WAIT_S', 0.3)
+    monkeypatch.setattr(runtime_module, 'BEGIN_WAIT_S', 0.3)
     going = threading.Event()
-    build = mission_module.build_graph
+    build = runtime_module.build_graph
 
     def slow(rules: Any) -> Any:
         going.wait(WAIT_S)
@@ -587,7 +587,7 @@ def test_a_beginning_that_fails_lets_nothing_run_later(
 
     with Bench(tmp_path) as bench:
         bench.runs('look around')
-    monkeypatch.setattr(mission_module, 'build_graph', slow)
+    monkeypatch.setattr(runtime_module, 'build_graph', slow)
     with Bench(tmp_path, ready=False) as bench:
         with pytest.raises(TaskError, match=r'within 0\.3 s'):
             bench.begin(go_on=True)

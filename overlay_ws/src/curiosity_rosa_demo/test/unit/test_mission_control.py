@@ -17,15 +17,15 @@ import threading
 from typing import Any
 
 from control_world import Controls, POSE, run
-from curiosity_rosa_demo.agent import mission_control
-from curiosity_rosa_demo.agent.http.robot import NoAnswer, Said
-from curiosity_rosa_demo.agent.mission_control import NOT_YET, STOPPED
-from curiosity_rosa_demo.agent.orders import Reply
-from curiosity_rosa_demo.agent.react.desk import NoQuestion
-from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.runtime import robot_service
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Said
+from curiosity_rosa_demo.agent.runtime.robot_service import NOT_YET, STOPPED
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
-from curiosity_rosa_demo.domain.brain import ApprovalAction, Question, ReactState
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 from mission_world import Bench, WAIT_S
@@ -75,7 +75,7 @@ def test_what_the_work_raises_is_raised(controls: Controls) -> None:
 def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
     controls: Controls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mission_control, 'CALL_WAIT_S', 0.2)
+    monkeypatch.setattr(robot_service, 'CALL_WAIT_S', 0.2)
     done = []
 
     async def work() -> None:
@@ -470,8 +470,8 @@ def test_a_kernel_that_hangs_is_not_well(
     controls: Controls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     controls.control.tick()
-    now = mission_control.time.monotonic()
-    monkeypatch.setattr(mission_control.time, 'monotonic', lambda: now + 2.5)
+    now = robot_service.time.monotonic()
+    monkeypatch.setattr(robot_service.time, 'monotonic', lambda: now + 2.5)
     (kernel,) = [each for each in controls.robot.health() if each.name == 'kernel']
     assert not kernel.ok
     assert kernel.age_s == pytest.approx(2.5, abs=0.5)

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 from chat_server import Call, Say
-from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.agent.model_call import decide, readable, TurnFailed
+from curiosity_rosa_demo.agent.llm.call import decide, readable, TurnFailed
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from langchain_core.messages import AIMessage, ToolCall
 import pytest
 from turn_world import KEY, SHIPPED, World

@@ -16,8 +16,8 @@ import time
 from typing import Any
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Request, Say, Trickle
-from curiosity_rosa_demo.agent.model_call import patience_s, unicode_only
-from curiosity_rosa_demo.agent.model_errors import explain
+from curiosity_rosa_demo.agent.llm.call import patience_s, unicode_only
+from curiosity_rosa_demo.agent.llm.errors import explain
 from harness import wait_until
 from hypothesis import given
 from hypothesis import strategies as st

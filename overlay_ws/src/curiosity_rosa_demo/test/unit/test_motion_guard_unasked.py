@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.adapter.stop import Odometry
-from curiosity_rosa_demo.adapter.unasked import Unasked
+from curiosity_rosa_demo.adapter.unexpected_motion import Unasked
 from guard_world import CONFIG
 import pytest
 

@@ -14,16 +14,16 @@ from itertools import product
 import re
 from xml.etree import ElementTree
 
-from curiosity_rosa_demo.agent.page import timeline
-from curiosity_rosa_demo.agent.page.decision_strip import decision_strip
+from curiosity_rosa_demo.agent.interfaces.page import timeline
+from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing import colours, plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.spots import Spot
+from curiosity_rosa_demo.drawing.markers import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.report_timeline import timeline_svg
+from curiosity_rosa_demo.recording.report.timeline import timeline_svg
 import pytest
 
 THEMES = (0, 1)  # light, dark

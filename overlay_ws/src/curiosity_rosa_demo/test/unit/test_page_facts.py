@@ -12,8 +12,7 @@ from datetime import datetime, timezone
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.http.robot import Health, Picture, Shot
-from curiosity_rosa_demo.agent.page.facts import (
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     ages,
     LONGEST,
     plan_facts,
@@ -23,8 +22,9 @@ from curiosity_rosa_demo.agent.page.facts import (
     task_facts,
     trace_facts,
 )
+from curiosity_rosa_demo.agent.runtime.robot import Health, Picture, Shot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
     Mode,

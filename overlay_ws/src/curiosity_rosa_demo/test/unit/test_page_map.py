@@ -18,13 +18,13 @@ from xml.etree import ElementTree
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.spots import MOST, Spot
+from curiosity_rosa_demo.drawing.markers import MOST, Spot
 from curiosity_rosa_demo.drawing.svg import cut, drawable, element, short, text, with_style
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, thinned
 from curiosity_rosa_demo.drawing.view import fit, Frame, View
 from curiosity_rosa_demo.drawing.world_map import Map, render, view_of
+from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_rules import Geofence
 from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

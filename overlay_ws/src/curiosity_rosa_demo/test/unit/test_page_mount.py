@@ -17,9 +17,9 @@ import http.client
 import re
 from typing import Any
 
-from curiosity_rosa_demo.agent.http.server import create_app
-from curiosity_rosa_demo.agent.http_thread import HttpThread
-from curiosity_rosa_demo.agent.page.page import add_page
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.domain.models import TraceKind
 from fake_robot import CONFIG, FakeRobot
 import pytest

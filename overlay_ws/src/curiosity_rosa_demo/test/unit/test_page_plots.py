@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.page.decision_strip import decision_strip, steps_of, took
-from curiosity_rosa_demo.agent.page.pictures import spots_of
+from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip, steps_of, took
+from curiosity_rosa_demo.agent.interfaces.page.drawings import spots_of
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing.markers import Spot
 from curiosity_rosa_demo.drawing.plots import battery_over_time, score_over_position
 from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
-from curiosity_rosa_demo.drawing.spots import Spot
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import LightModelConfig
 from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
@@ -102,7 +102,7 @@ def test_an_id_is_no_markup(hostile: str) -> None:
 
 
 def test_a_capture_without_a_place_is_left_out() -> None:
-    from curiosity_rosa_demo.agent.http.robot import Picture, Shot
+    from curiosity_rosa_demo.agent.runtime.robot import Picture, Shot
 
     picture = Picture(b'', 0.0, 0.0)
     pose = RoverPose(x=1.0, y=2.0, frame_id='odom')

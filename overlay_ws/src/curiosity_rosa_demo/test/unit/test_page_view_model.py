@@ -15,17 +15,21 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.http.robot import Said
-from curiosity_rosa_demo.agent.page import feed as feed_module
-from curiosity_rosa_demo.agent.page.facts import Facts
-from curiosity_rosa_demo.agent.page.feed import Feed
-from curiosity_rosa_demo.agent.page.life import Life, Lives, MOST
-from curiosity_rosa_demo.agent.page.pictures import NOT_DRAWN
-from curiosity_rosa_demo.agent.page.view_model import last_turn, LINES, Look, ViewModel
-from curiosity_rosa_demo.agent.page.wishes import LONGEST_LINE, read_arguments, Wishes
+from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
+from curiosity_rosa_demo.agent.interfaces.page.controller import (
+    LONGEST_LINE,
+    read_arguments,
+    Wishes,
+)
+from curiosity_rosa_demo.agent.interfaces.page.drawings import NOT_DRAWN
+from curiosity_rosa_demo.agent.interfaces.page.feed import Feed
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import Facts
+from curiosity_rosa_demo.agent.interfaces.page.task_history import Life, Lives, MOST
+from curiosity_rosa_demo.agent.interfaces.page.view_model import last_turn, LINES, Look, ViewModel
+from curiosity_rosa_demo.agent.runtime.robot import Said
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.domain.brain import ApprovalAction, BrainState, Mode, TasksState
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.drawing import world_map
 from fake_robot import CONFIG, FakeRobot

@@ -13,7 +13,7 @@ from dataclasses import fields
 import json
 from typing import Any
 
-from curiosity_rosa_demo.domain.plan import (
+from curiosity_rosa_demo.domain.plan.plan import (
     create_plan_from_llm_response,
     ExecutionResult,
     Plan,

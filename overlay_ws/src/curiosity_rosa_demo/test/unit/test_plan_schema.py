@@ -15,8 +15,8 @@ from pathlib import Path
 import re
 from typing import Any
 
-from curiosity_rosa_demo.domain.plan import create_plan_from_llm_response, Plan, PlanStep
-from curiosity_rosa_demo.domain.plan_schema import plan_schema, schema_text
+from curiosity_rosa_demo.domain.plan.json_schema import plan_schema, schema_text
+from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanStep
 from hypothesis import given, settings
 from plan_strategies import any_plans
 import pytest
@@ -28,7 +28,7 @@ DOCS = PACKAGE.parents[2] / 'docs' / 'plans.md'
 def test_the_file_is_what_the_code_says() -> None:
     file = PACKAGE / 'schema' / 'plan.schema.json'
     assert file.read_text() == schema_text(), (
-        f'run: python -m curiosity_rosa_demo.domain.plan_schema > {file}'
+        f'run: python -m curiosity_rosa_demo.domain.plan.json_schema > {file}'
     )
 
 

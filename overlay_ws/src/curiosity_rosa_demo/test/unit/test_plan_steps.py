@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.plan_steps import (
+from curiosity_rosa_demo.agent.react.plan.steps import (
     again,
     approve,
     check_plan,
@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.react.plan_steps import (
     reject,
     revised,
 )
-from curiosity_rosa_demo.domain.plan import (
+from curiosity_rosa_demo.domain.plan.plan import (
     ExecutionResult,
     Plan,
     PlanError,

@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.plan import (
+from curiosity_rosa_demo.domain.plan.plan import (
     create_plan_from_llm_response,
     Plan,
     PlanError,
@@ -23,8 +23,8 @@ from curiosity_rosa_demo.domain.plan import (
     StepStatus,
     ToolCallType,
 )
-from curiosity_rosa_demo.domain.plan_text import read_plan
-from curiosity_rosa_demo.domain.plan_tidy import PROGRESS
+from curiosity_rosa_demo.domain.plan.reader import read_plan
+from curiosity_rosa_demo.domain.plan.repair import PROGRESS
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from plan_strategies import any_plans

@@ -17,7 +17,7 @@ import threading
 from typing import Any
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Say
-from curiosity_rosa_demo.agent.model_call import unicode_only
+from curiosity_rosa_demo.agent.llm.call import unicode_only
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.chat_policy import (
     ask_chat_model,
@@ -27,7 +27,6 @@ from curiosity_rosa_demo.agent.policy.chat_policy import (
     read_action,
     rules_text,
 )
-from curiosity_rosa_demo.agent.policy.provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.suggestion import (
     Answer,
     Asking,
@@ -35,8 +34,9 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     PolicyFailed,
     Situation,
 )
+from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model
-from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.infra.config_models import LlmConfig
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import BeginTasks, CancelTasks, PauseTasks
-from curiosity_rosa_demo.agent.policy.decision_log import Decision, Rejection
+from curiosity_rosa_demo.agent.policy.decision_record import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
@@ -23,8 +23,8 @@ from curiosity_rosa_demo.agent.policy.events import (
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
 from curiosity_rosa_demo.agent.policy.leaves import Choice
 from curiosity_rosa_demo.agent.policy.policy import MESSAGE, WAITING_MAX
+from curiosity_rosa_demo.agent.policy.prompt_situation import RECENT, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.situation import RECENT, situation_text
 from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from hypothesis import given, settings

@@ -18,8 +18,8 @@ from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Sens
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
-from curiosity_rosa_demo.infra.config_world import (
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.world import (
     ActivityConfig,
     DAYS,
     DeviceConfig,
@@ -28,7 +28,7 @@ from curiosity_rosa_demo.infra.config_world import (
     RoutineConfig,
     WorldView,
 )
-from curiosity_rosa_demo.infra.time_zone import time_zone
+from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 import pytest

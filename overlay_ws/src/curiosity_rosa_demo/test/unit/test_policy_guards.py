@@ -15,7 +15,7 @@ from itertools import product
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
 from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, NOTHING, Outcome, Part
-from curiosity_rosa_demo.agent.policy.decision_log import Rejection
+from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.guards import (
     Due,
@@ -26,11 +26,11 @@ from curiosity_rosa_demo.agent.policy.guards import (
     NO_MODEL,
 )
 from curiosity_rosa_demo.agent.policy.leaves import Answered, Begin, Continue, Held, Rest
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import Answer, Situation
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.infra.config_world import ActivityConfig, RoutineConfig
+from curiosity_rosa_demo.infra.config.world import ActivityConfig, RoutineConfig
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_rules import open_at

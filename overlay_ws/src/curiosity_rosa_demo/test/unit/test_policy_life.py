@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.config.world import WorldView
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine

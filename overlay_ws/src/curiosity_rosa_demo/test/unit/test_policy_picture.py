@@ -14,7 +14,7 @@ from html import unescape
 from pathlib import Path
 import re
 
-from curiosity_rosa_demo.agent.tree_file import write_tree
+from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
 from harness import ROOT
 from policy_world import instant, Life, ROVER, world_of
 

@@ -15,10 +15,8 @@ from dataclasses import replace
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy import provider as module
+from curiosity_rosa_demo.agent.policy import suggestion_provider as module
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.recent import Recent
 from curiosity_rosa_demo.agent.policy.suggestion import (
     Answer,
     Asking,
@@ -28,6 +26,8 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     Situation,
     spoken,
 )
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.ttl_cache import Recent
 from curiosity_rosa_demo.infra.config_loader import load_config
 from hypothesis import given, settings
 from hypothesis import strategies as st

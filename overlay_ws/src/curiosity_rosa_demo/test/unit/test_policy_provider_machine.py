@@ -14,13 +14,16 @@ from collections.abc import Callable
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider, MOST_LEFT_BEHIND
 from curiosity_rosa_demo.agent.policy.suggestion import (
     Answer,
     Asking,
     NoAnswer,
     PolicyFailed,
     Situation,
+)
+from curiosity_rosa_demo.agent.policy.suggestion_provider import (
+    LLMPolicyProvider,
+    MOST_LEFT_BEHIND,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
 from hypothesis import settings

@@ -19,10 +19,10 @@ import sys
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.decision_log import Decision, Rejection
+from curiosity_rosa_demo.agent.policy.decision_record import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.config.world import WorldView
 from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -415,10 +415,10 @@ def test_after_a_refused_write_it_goes_on(store: PolicyStore, file: Path) -> Non
 
 SAVER = """
 import sys
-from curiosity_rosa_demo.agent.policy.decision_log import Decision
+from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.config.world import WorldView
 
 view = WorldView.model_validate_json(sys.argv[2])
 store = PolicyStore(sys.argv[1], 10)

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock, STANDS_STILL_S
 from curiosity_rosa_demo.agent.policy.tick_scheduler import Due, TickScheduler
-from curiosity_rosa_demo.infra.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest

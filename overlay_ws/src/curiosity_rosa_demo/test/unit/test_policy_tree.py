@@ -16,7 +16,7 @@ from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import Board, KEYS, Moment, NOTHING, Part, reader
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import as_graph, as_text, COLOUR, in_words
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.config.world import WorldView
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from policy_twins import SETTINGS

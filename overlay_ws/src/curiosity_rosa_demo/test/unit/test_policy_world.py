@@ -15,9 +15,9 @@ from datetime import datetime, time, timedelta
 
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from curiosity_rosa_demo.infra.config.world import DAYS
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
-from curiosity_rosa_demo.infra.config_world import DAYS
-from curiosity_rosa_demo.infra.time_zone import time_zone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest

@@ -14,9 +14,9 @@ import threading
 from typing import Any
 
 from chat_server import Call, Say
-from curiosity_rosa_demo.agent.react.desk import Answer, Desk
-from curiosity_rosa_demo.agent.react.human_approval import REJECTED
-from curiosity_rosa_demo.domain.brain import ApprovalAction
+from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from harness import wait_until
 from hypothesis import given, HealthCheck, settings

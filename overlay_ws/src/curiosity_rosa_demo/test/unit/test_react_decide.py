@@ -16,12 +16,12 @@ import threading
 from typing import Any
 
 from chat_server import Call, Say
-from curiosity_rosa_demo.agent.cancellation import TurnCancelled
-from curiosity_rosa_demo.agent.react.op import Op
-from curiosity_rosa_demo.agent.react.react_decide import NO_ANSWER
-from curiosity_rosa_demo.agent.react.streaming import Sentences
-from curiosity_rosa_demo.domain.brain import DecisionType
+from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER
+from curiosity_rosa_demo.agent.react.nodes.streaming import Sentences
+from curiosity_rosa_demo.domain.brain_state import DecisionType
+from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.operation import Op
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st

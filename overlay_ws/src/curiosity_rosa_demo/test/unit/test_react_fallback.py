@@ -15,14 +15,14 @@ from functools import cache
 from typing import Any
 
 from chat_server import Call, call, Cut, Fault, Hang, Say
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.react.fallback import FAILURES, Fallback, OPEN_S
-from curiosity_rosa_demo.agent.react.guardrails import refusal
-from curiosity_rosa_demo.agent.react.op import Op
-from curiosity_rosa_demo.agent.react.situation import Proposal, situation_of
+from curiosity_rosa_demo.agent.llm.fallback import FAILURES, Fallback, OPEN_S
+from curiosity_rosa_demo.agent.react.guardrails.rules import refusal
+from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.operation import Op
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from hypothesis import given, settings

@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.build_observation import (
+from curiosity_rosa_demo.agent.react.guardrails.situation import situation_of
+from curiosity_rosa_demo.agent.react.nodes.build_observation import (
     build_observation,
     LAST_RESULTS,
     MAX_SIZE,
 )
-from curiosity_rosa_demo.agent.react.record import entry, with_result
-from curiosity_rosa_demo.agent.react.situation import situation_of
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.react.turn.messages import entry, with_result
+from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     ReactState,
     RobotState,
@@ -29,7 +29,7 @@ from curiosity_rosa_demo.domain.brain import (
     WorldState,
 )
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from hypothesis import given, settings
 from hypothesis import strategies as st

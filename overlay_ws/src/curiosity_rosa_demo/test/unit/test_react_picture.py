@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.react.draw_graph import mermaid
 from curiosity_rosa_demo.agent.react.graph import STAGES
-from curiosity_rosa_demo.agent.react.picture import mermaid
 from harness import ROOT
 
 NODES = (

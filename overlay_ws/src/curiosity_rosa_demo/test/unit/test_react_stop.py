@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.human_approval import GO_ON
-from curiosity_rosa_demo.agent.react.op import call_text
-from curiosity_rosa_demo.agent.react.record import entry, with_result
-from curiosity_rosa_demo.agent.react.stop_or_loop import LOOPS_PER_STEP, stop_or_loop
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.react.nodes.human_approval import GO_ON
+from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import LOOPS_PER_STEP, stop_or_loop
+from curiosity_rosa_demo.agent.react.turn.messages import entry, with_result
+from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Decision,
     DecisionType,
@@ -27,6 +26,7 @@ from curiosity_rosa_demo.domain.brain import (
     Spent,
 )
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -10,16 +10,16 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.questions import find, id_and_why
-from curiosity_rosa_demo.agent.react.desk import NoQuestion
-from curiosity_rosa_demo.agent.react.texts import (
+from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.react.turn.texts import (
     budget_text,
     pending_table,
     question_in_short,
     question_text,
 )
-from curiosity_rosa_demo.domain.brain import Question, ReactState, Spent
-from curiosity_rosa_demo.infra.config_rules import Budget
+from curiosity_rosa_demo.agent.runtime.approvals import find, id_and_why
+from curiosity_rosa_demo.domain.brain_state import Question, ReactState, Spent
+from curiosity_rosa_demo.infra.config.guardrails import Budget
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

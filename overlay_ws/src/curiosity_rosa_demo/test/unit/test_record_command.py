@@ -12,10 +12,15 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from curiosity_rosa_demo.agent.at_once import at_once, NO_RECORDING
-from curiosity_rosa_demo.agent.commands import BadCommand, Command, help_text, parse
-from curiosity_rosa_demo.agent.recording import Recording
-from curiosity_rosa_demo.agent.session import Outcome
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
+    BadCommand,
+    Command,
+    help_text,
+    parse,
+)
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import at_once, NO_RECORDING
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.recording.recorder import Recording
 import pytest
 
 

@@ -16,9 +16,9 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.trace.mcap_channels import STRING, TF
-from curiosity_rosa_demo.trace.replay import parse_arguments
-from curiosity_rosa_demo.trace.replay_messages import as_replay, PREFIX, Unreadable
+from curiosity_rosa_demo.recording.mcap.channels import STRING, TF
+from curiosity_rosa_demo.recording.replay.main import parse_arguments
+from curiosity_rosa_demo.recording.replay.messages import as_replay, PREFIX, Unreadable
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, start_of
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given

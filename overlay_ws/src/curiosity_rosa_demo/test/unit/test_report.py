@@ -24,12 +24,12 @@ from xml.etree import ElementTree
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.scale import round_step, ticks
-from curiosity_rosa_demo.trace.report import run as report
-from curiosity_rosa_demo.trace.report import write_report
-from curiosity_rosa_demo.trace.report_html import page
-from curiosity_rosa_demo.trace.report_run import read_run, Run
-from curiosity_rosa_demo.trace.report_text import clock, escaped
-from curiosity_rosa_demo.trace.report_timeline import act_ends, timeline_svg
+from curiosity_rosa_demo.recording.report.html import page
+from curiosity_rosa_demo.recording.report.main import run as report
+from curiosity_rosa_demo.recording.report.main import write_report
+from curiosity_rosa_demo.recording.report.run import read_run, Run
+from curiosity_rosa_demo.recording.report.text import clock, escaped
+from curiosity_rosa_demo.recording.report.timeline import act_ends, timeline_svg
 from drawing_checks import checked, classed, titles
 from drawing_checks import words as labels
 from hypothesis import given, settings
@@ -445,7 +445,7 @@ def test_a_report_needs_neither_ros_nor_the_agent(file: Path) -> None:
         'import sys\n'
         'agent = "curiosity_rosa_demo.agent"\n'
         'sys.modules.update(dict.fromkeys(["rclpy", "std_msgs", "ament_index_python", agent]))\n'
-        'from curiosity_rosa_demo.trace.report import run\n'
+        'from curiosity_rosa_demo.recording.report.main import run\n'
         'sys.exit(run(sys.argv[1:]))\n'
     )
     done = subprocess.run(

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.reporting import status_text
+from curiosity_rosa_demo.trace.reporter import status_text
 import pytest
 
 FULL = {

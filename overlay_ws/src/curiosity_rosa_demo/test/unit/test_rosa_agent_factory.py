@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from chat_server import Hang, Say
-from curiosity_rosa_demo.agent.brain import Brain, BrainUnavailable, Request, Surroundings
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request, Surroundings
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
 from curiosity_rosa_demo.agent.rosa_agent_factory import (
     CuriosityRosa,
     KEY_NAMES,
@@ -24,8 +23,9 @@ from curiosity_rosa_demo.agent.rosa_agent_factory import (
     ModelSetupError,
     robot_prompts,
 )
-from curiosity_rosa_demo.agent.routine_model import RoutineChatModel
+from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config_models import Config, Prompts
 from hypothesis import given
 from hypothesis import strategies as st

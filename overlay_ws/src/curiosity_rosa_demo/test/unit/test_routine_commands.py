@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.routine_texts import broken, done, found, say, status
+from curiosity_rosa_demo.agent.rule_model.texts import broken, done, found, say, status
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 
-from curiosity_rosa_demo.agent.routine_course import gradient, steer
-from curiosity_rosa_demo.agent.routine_facts import Facts, Look, Move, Pose
-from curiosity_rosa_demo.agent.routine_view import View
+from curiosity_rosa_demo.agent.rule_model.beliefs import Facts, Look, Move, Pose
+from curiosity_rosa_demo.agent.rule_model.steering import gradient, steer
+from curiosity_rosa_demo.agent.rule_model.turn_view import View
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

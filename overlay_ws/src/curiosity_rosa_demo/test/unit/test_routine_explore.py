@@ -14,8 +14,8 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.routine_facts import Mast, observe
-from curiosity_rosa_demo.agent.routine_view import Step
+from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, observe
+from curiosity_rosa_demo.agent.rule_model.turn_view import Step
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.routine_language import Intent, language, understand
+from curiosity_rosa_demo.agent.rule_model.parser import Intent, language, understand
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import json
 
-from curiosity_rosa_demo.agent.routine_model import read_result, read_view, RoutineChatModel
+from curiosity_rosa_demo.agent.rule_model.model import read_result, read_view, RoutineChatModel
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import to_json
 from hypothesis import given

@@ -15,7 +15,7 @@ import json
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.run_task_goal import (
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
     Ending,
     ending_of,
     MAX_CHARACTERS,

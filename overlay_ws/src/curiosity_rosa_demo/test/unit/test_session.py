@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.brain import BrainUnavailable, Request
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.llm.loader import BrainUnavailable, Request
 from curiosity_rosa_demo.agent.react.loop import TurnResult
-from curiosity_rosa_demo.agent.session import Session
-from curiosity_rosa_demo.domain.brain import ReactState
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.domain.brain_state import ReactState
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent
 import pytest
 from react_world import REGISTRY

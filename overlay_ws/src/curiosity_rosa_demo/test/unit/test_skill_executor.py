@@ -16,7 +16,6 @@ from functools import wraps
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.errors import (
     BadArguments,
     ResourceBusy,
@@ -27,7 +26,8 @@ from curiosity_rosa_demo.agent.skills.executor import KEPT, SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import RESOURCES
 from curiosity_rosa_demo.agent.skills.run import HEARD
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
-from curiosity_rosa_demo.domain.brain import SkillStatus
+from curiosity_rosa_demo.domain.brain_state import SkillStatus
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult
 from hypothesis import given, settings
 from hypothesis import strategies as st

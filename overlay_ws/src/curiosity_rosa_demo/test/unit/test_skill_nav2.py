@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.skills.nav2 import nav2_of
+from curiosity_rosa_demo.agent.skills.navigation.nav2 import nav2_of
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 import pytest

@@ -14,9 +14,8 @@ import math
 import random
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.agent.skills.dubins import drive, Place, ways
-from curiosity_rosa_demo.agent.skills.navigate import (
+from curiosity_rosa_demo.agent.skills.navigation.dubins import drive, Place, ways
+from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     LEG_S,
     LOOKS,
     MAX_LEGS,
@@ -26,7 +25,12 @@ from curiosity_rosa_demo.agent.skills.navigate import (
     TOLERANCE_M,
     TOLERANCE_RAD,
 )
-from curiosity_rosa_demo.agent.skills.pace import GUESSED_RADIUS_M, Pace, turning_radius
+from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
+    GUESSED_RADIUS_M,
+    Pace,
+    turning_radius,
+)
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, RoverPose, ToolResult
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.plugins import GROUP
 from curiosity_rosa_demo.agent.skills.registry import checked, make_registry, SkillRegistry
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
 import pytest
@@ -115,7 +115,7 @@ def test_skills_yaml_goes_before_what_a_package_brings() -> None:
 GOOD = """
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config_rules import SkillSettings
+from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 
 SETTINGS = SkillSettings.model_validate(dict(

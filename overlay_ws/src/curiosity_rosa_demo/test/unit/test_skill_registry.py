@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills.catalogue import make_task
+from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill, UnknownSkill
 from curiosity_rosa_demo.agent.skills.registry import (
     checked,
@@ -24,9 +24,9 @@ from curiosity_rosa_demo.agent.skills.registry import (
 )
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError
-from curiosity_rosa_demo.domain.brain import DecisionType, SkillDef
+from curiosity_rosa_demo.domain.brain_state import DecisionType, SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools

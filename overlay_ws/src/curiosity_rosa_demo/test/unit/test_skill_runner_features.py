@@ -19,7 +19,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
-from curiosity_rosa_demo.agent.tasks.lifecycle import backoff_s
+from curiosity_rosa_demo.agent.tasks.validation import backoff_s
 import pytest
 from skill_world import ended, in_loop, LONG_S, looping, reaches, Stage, staged, states, titled
 

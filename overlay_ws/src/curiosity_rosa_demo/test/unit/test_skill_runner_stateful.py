@@ -25,8 +25,8 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.entry import Record
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.agent.tasks.record import Record
 from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.registry import as_json, checked, make_registry
 from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from hypothesis import given
 from hypothesis import strategies as st

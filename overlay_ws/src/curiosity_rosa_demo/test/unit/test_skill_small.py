@@ -14,9 +14,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
-from curiosity_rosa_demo.agent.skills.knowledge import (
+from curiosity_rosa_demo.agent.skills.library.knowledge import (
     EXCERPT,
     Knowledge,
     knowledge_of,
@@ -25,10 +24,11 @@ from curiosity_rosa_demo.agent.skills.knowledge import (
     QUOTED,
     search_terms,
 )
-from curiosity_rosa_demo.agent.skills.query_world import asked_for
+from curiosity_rosa_demo.agent.skills.library.query_world import asked_for
+from curiosity_rosa_demo.agent.skills.library.wait_until import LONGEST_S, LOOK_S, waited
 from curiosity_rosa_demo.agent.skills.registry import checked, make_registry
-from curiosity_rosa_demo.agent.skills.wait_until import LONGEST_S, LOOK_S, waited
-from curiosity_rosa_demo.domain.brain import Json
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult
 from hypothesis import given, settings
 from hypothesis import strategies as st

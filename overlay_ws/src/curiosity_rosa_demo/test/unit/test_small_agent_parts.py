@@ -21,19 +21,19 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.logs import LogFile, LOGGER
-from curiosity_rosa_demo.agent.loop_thread import LoopThread
-from curiosity_rosa_demo.agent.orders import Reply
-from curiosity_rosa_demo.agent.places import (
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import Printer
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
+from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
+from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.storage.paths import (
     agent_log,
     recordings,
     state_folder,
     task_database,
     trace_file,
 )
-from curiosity_rosa_demo.agent.printer import Printer
-from curiosity_rosa_demo.agent.replies import Replies
-from curiosity_rosa_demo.infra.config_loader import load_config
 from harness import wait_until
 import pytest
 
@@ -58,7 +58,7 @@ def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> N
     program = '\n'.join(
         [
             'import os, signal, sys, time',
-            'from curiosity_rosa_demo.agent.printer import Printer',
+            'from curiosity_rosa_demo.agent.interfaces.terminal.writer import Printer',
             'told = []',
             'signal.signal(signal.SIGTERM, lambda *_: told.append(True))',
             before,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.ranks import Rank, rank_of, Ranks
+from curiosity_rosa_demo.agent.tasks.priority_inheritance import Rank, rank_of, Ranks
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 from hypothesis import given, settings
 from hypothesis import strategies as st

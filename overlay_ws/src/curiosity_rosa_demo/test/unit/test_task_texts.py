@@ -13,7 +13,9 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 import time
 
-from curiosity_rosa_demo.agent.task_texts import (
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.texts import (
     cut,
     duration,
     HEAD,
@@ -25,9 +27,13 @@ from curiosity_rosa_demo.agent.task_texts import (
     what,
     WHY,
 )
-from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.domain.brain import BrainState, Mode, RobotState, TasksState, WorldState
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Mode,
+    RobotState,
+    TasksState,
+    WorldState,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth

@@ -12,8 +12,8 @@ from pathlib import Path
 import tempfile
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.jsonl_log import read_trace, TraceRecorder
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
-from curiosity_rosa_demo.trace.trace_recorder import read_trace, TraceRecorder
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

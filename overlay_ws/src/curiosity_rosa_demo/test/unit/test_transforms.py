@@ -14,7 +14,7 @@ from collections.abc import Callable
 import math
 from typing import Any
 
-from curiosity_rosa_demo.infra.transforms import ADAPTERS, OwnTransforms, TransformUnavailable
+from curiosity_rosa_demo.infra.tf.listener import ADAPTERS, OwnTransforms, TransformUnavailable
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st

@@ -17,9 +17,9 @@ import time
 from typing import Any
 
 from chat_server import Call, call, Hang, Say
-from curiosity_rosa_demo.agent.cancellation import TurnCancelled
-from curiosity_rosa_demo.agent.react.observe_result import ONE_AT_A_TIME
-from curiosity_rosa_demo.agent.react.react_decide import MEASURED
+from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
+from curiosity_rosa_demo.agent.react.nodes.react_decide import MEASURED
+from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
 from curiosity_rosa_demo.tools.arguments import MAX_SHOWN
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.watchdog import Watchdog
+from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
 from harness import wait_until
 from hypothesis import given
 from hypothesis import strategies as st

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 from control_world import Controls
-from curiosity_rosa_demo.agent.web import check_address, Web
+from curiosity_rosa_demo.agent.startup.web import check_address, Web
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
 import httpx
@@ -103,7 +103,7 @@ def test_the_start_of_the_agent_does_not_wait_for_a_web_framework() -> None:
     code = (
         'import sys\n'
         'from curiosity_rosa_demo.agent import agent_node\n'
-        'from curiosity_rosa_demo.agent.web import check_address\n'
+        'from curiosity_rosa_demo.agent.startup.web import check_address\n'
         'from curiosity_rosa_demo.infra.config_loader import load_config\n'
         'check_address(load_config().agent.http)\n'
         'late = ("fastapi", "starlette", "uvicorn", "nicegui", "cv2", "langchain")\n'

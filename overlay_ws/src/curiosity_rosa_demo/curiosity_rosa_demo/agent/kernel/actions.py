@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.kernel.task_queue import (
     RUNNING,
     wants_to_run,
 )
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
     HCIState,

@@ -16,9 +16,9 @@ a latch lasts while the adapter is silent, or the scan where obstacles stop the 
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.task_queue import wants_to_run
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
     Mode,

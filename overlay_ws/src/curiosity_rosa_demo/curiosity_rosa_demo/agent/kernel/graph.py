@@ -17,11 +17,11 @@ import warnings
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
 from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
-from curiosity_rosa_demo.agent.kernel.rules import KernelRules
+from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.task_queue import task_queue
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
-from curiosity_rosa_demo.domain.brain import BrainState
+from curiosity_rosa_demo.domain.brain_state import BrainState
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph

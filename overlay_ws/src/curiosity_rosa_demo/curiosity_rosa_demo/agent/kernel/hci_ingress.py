@@ -18,10 +18,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import re
 
-from curiosity_rosa_demo.agent.kernel import utterance_answers as answers
-from curiosity_rosa_demo.agent.kernel import utterance_stops as stops
-from curiosity_rosa_demo.agent.kernel.utterance_text import canonical, fold, without_gaps
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.kernel.intent import answers, stops
+from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold, without_gaps
+from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
     HCIState,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
 from curiosity_rosa_demo.agent.kernel.task_queue import active, candidate, CHARGE_SKILL
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
     Mode,

@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 import time
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan
-from curiosity_rosa_demo.agent.kernel.quiet import Inputs, nothing_new, settled
-from curiosity_rosa_demo.domain.brain import (
+from curiosity_rosa_demo.agent.kernel.skip_tick import Inputs, nothing_new, settled
+from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
     ProposedOps,

@@ -13,7 +13,7 @@ The order among urgent tasks, and the resources, are the runner's.
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.brain import BrainState, Mode, QueuedTask, TasksState
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
 
 CHARGE_SKILL = 'charge'
 RUNNING = frozenset({'ACTIVE', 'RECOVERING'})

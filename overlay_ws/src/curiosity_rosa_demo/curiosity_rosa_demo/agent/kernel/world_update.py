@@ -17,9 +17,15 @@ from __future__ import annotations
 
 import math
 
-from curiosity_rosa_demo.agent.kernel.rules import KernelRules
-from curiosity_rosa_demo.agent.kernel.scan import BEARINGS
-from curiosity_rosa_demo.domain.brain import BatteryLevel, BrainState, Json, RobotState, WorldState
+from curiosity_rosa_demo.agent.kernel.laser import BEARINGS
+from curiosity_rosa_demo.agent.kernel.limits import KernelRules
+from curiosity_rosa_demo.domain.brain_state import (
+    BatteryLevel,
+    BrainState,
+    Json,
+    RobotState,
+    WorldState,
+)
 
 BASE_RADIUS_M = 1.0
 

@@ -11,11 +11,11 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.blackboard import Board
+from curiosity_rosa_demo.agent.policy.daily_routine import routine_fallback
 from curiosity_rosa_demo.agent.policy.guards import MayAsk, MessageWaits
 from curiosity_rosa_demo.agent.policy.leaves import Answered, AskModel, Continue, Held
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.routine import routine_fallback
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
 from py_trees.composites import Selector

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import uuid
 
 from curiosity_rosa_demo.agent.policy.action import Proposal, Senses
-from curiosity_rosa_demo.agent.policy.decision_log import Rejection
+from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from py_trees.behaviour import Behaviour

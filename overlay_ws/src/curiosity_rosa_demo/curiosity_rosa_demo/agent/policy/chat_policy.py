@@ -13,18 +13,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.model_call import GRACE_S, readable, unicode_only
-from curiosity_rosa_demo.agent.model_errors import explain
+from curiosity_rosa_demo.agent.llm.call import GRACE_S, readable, unicode_only
+from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.provider import Ask
 from curiosity_rosa_demo.agent.policy.suggestion import (
     LONGEST_WORDS,
     PolicyFailed,
     Situation,
     spoken,
 )
+from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
+from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_models import LlmConfig, PolicyConfig
-from curiosity_rosa_demo.infra.config_world import WorldView
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage

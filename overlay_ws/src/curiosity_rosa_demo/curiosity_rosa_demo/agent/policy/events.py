@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from curiosity_rosa_demo.infra.config_world import MESSAGE
+from curiosity_rosa_demo.infra.config.world import MESSAGE
 
 
 @dataclass(frozen=True)

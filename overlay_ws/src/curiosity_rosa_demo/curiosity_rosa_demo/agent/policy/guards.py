@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 
 from curiosity_rosa_demo.agent.policy.action import Proposal
 from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
-from curiosity_rosa_demo.infra.config_world import RoutineConfig
+from curiosity_rosa_demo.infra.config.world import RoutineConfig
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 from py_trees.decorators import Decorator

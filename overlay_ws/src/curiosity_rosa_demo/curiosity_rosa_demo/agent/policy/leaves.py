@@ -17,12 +17,12 @@ from dataclasses import replace
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
 from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
-from curiosity_rosa_demo.agent.policy.decision_log import Rejection
+from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.policy.prompt_situation import situation_of, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.situation import situation_of, situation_text
 from curiosity_rosa_demo.agent.policy.suggestion import Asking, NoAnswer
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
 from py_trees.behaviour import Behaviour

@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     Part,
     reader,
 )
-from curiosity_rosa_demo.agent.policy.decision_log import Decision
+from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
@@ -34,12 +34,12 @@ from curiosity_rosa_demo.agent.policy.events import (
     EventBus,
     ExternalMessage,
 )
-from curiosity_rosa_demo.agent.policy.provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.tree_text import as_graph, as_text, in_words
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
-from curiosity_rosa_demo.agent.react.texts import printable
+from curiosity_rosa_demo.agent.react.turn.texts import printable
 from curiosity_rosa_demo.infra.config_models import PolicyConfig
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status

@@ -20,10 +20,10 @@ import os
 from pathlib import Path
 import sqlite3
 
-from curiosity_rosa_demo.agent.policy.decision_log import Decision
+from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.infra.config_world import WorldView
-from curiosity_rosa_demo.infra.damaged_files import Damaged, set_aside
+from curiosity_rosa_demo.infra.config.world import WorldView
+from curiosity_rosa_demo.infra.storage.quarantine import Damaged, set_aside
 from pydantic import ValidationError
 
 APPLICATION_ID = 0x43524F50  # 'CROP', in the header of the file

@@ -17,9 +17,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from curiosity_rosa_demo.domain.brain import Text
+from curiosity_rosa_demo.domain.brain_state import Text
 from curiosity_rosa_demo.domain.models import Model
-from curiosity_rosa_demo.infra.config_world import WorldView
+from curiosity_rosa_demo.infra.config.world import WorldView
 from pydantic import Field
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]

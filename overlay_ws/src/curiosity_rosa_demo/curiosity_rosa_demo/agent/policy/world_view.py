@@ -18,7 +18,7 @@ from datetime import datetime, tzinfo
 from functools import lru_cache
 
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.infra.config_world import DAY_MIN, DAYS, minutes_of_day, WorldView
+from curiosity_rosa_demo.infra.config.world import DAY_MIN, DAYS, minutes_of_day, WorldView
 
 
 class World:

@@ -19,17 +19,17 @@ from collections.abc import Awaitable, Callable
 import time
 from typing import Any, TypedDict
 
-from curiosity_rosa_demo.agent.react.build_observation import build_observation
-from curiosity_rosa_demo.agent.react.check import guardrails_check
-from curiosity_rosa_demo.agent.react.compile_ops import compile_ops
-from curiosity_rosa_demo.agent.react.dispatch_skills import dispatch_skills
-from curiosity_rosa_demo.agent.react.human_approval import human_approval, put_question
-from curiosity_rosa_demo.agent.react.observe_result import observe_result
-from curiosity_rosa_demo.agent.react.react_decide import react_decide
-from curiosity_rosa_demo.agent.react.record import with_react
-from curiosity_rosa_demo.agent.react.stop_or_loop import stop_or_loop
-from curiosity_rosa_demo.agent.react.turn import Turn
-from curiosity_rosa_demo.domain.brain import BrainState
+from curiosity_rosa_demo.agent.react.nodes.build_observation import build_observation
+from curiosity_rosa_demo.agent.react.nodes.checked_call import guardrails_check
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import compile_ops
+from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import dispatch_skills
+from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
+from curiosity_rosa_demo.agent.react.nodes.observe_result import observe_result
+from curiosity_rosa_demo.agent.react.nodes.react_decide import react_decide
+from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.messages import with_react
+from curiosity_rosa_demo.domain.brain_state import BrainState
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph

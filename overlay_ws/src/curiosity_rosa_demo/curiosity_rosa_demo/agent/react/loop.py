@@ -22,19 +22,19 @@ import sqlite3
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.brain import Request
-from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.agent.react.course import PROPOSED
-from curiosity_rosa_demo.agent.react.desk import Desk
+from curiosity_rosa_demo.agent.llm.loader import Request
+from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 from curiosity_rosa_demo.agent.react.graph import build_graph
-from curiosity_rosa_demo.agent.react.observe_result import interrupted, observe_result
-from curiosity_rosa_demo.agent.react.record import StepCache
-from curiosity_rosa_demo.agent.react.saver import TurnSaver
-from curiosity_rosa_demo.agent.react.stop_or_loop import stop_or_loop
-from curiosity_rosa_demo.agent.react.turn import Turn
-from curiosity_rosa_demo.domain.brain import BrainState, Json, ReactState
+from curiosity_rosa_demo.agent.react.nodes.observe_result import interrupted, observe_result
+from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED
+from curiosity_rosa_demo.agent.react.turn.messages import StepCache
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.plan import Plan, PlanError
+from curiosity_rosa_demo.domain.plan.plan import Plan, PlanError
 from langgraph.constants import START
 from langgraph.types import Command
 from langsmith import tracing_context

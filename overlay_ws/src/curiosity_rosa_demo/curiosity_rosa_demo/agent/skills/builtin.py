@@ -12,12 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from curiosity_rosa_demo.agent.skills.knowledge import knowledge_of
-from curiosity_rosa_demo.agent.skills.nav2 import nav2_of
-from curiosity_rosa_demo.agent.skills.navigate import navigate_to_pose
-from curiosity_rosa_demo.agent.skills.plugins import skill_of
-from curiosity_rosa_demo.agent.skills.query_world import query_world
-from curiosity_rosa_demo.agent.skills.rover_skills import (
+from curiosity_rosa_demo.agent.skills.library.knowledge import knowledge_of
+from curiosity_rosa_demo.agent.skills.library.query_world import query_world
+from curiosity_rosa_demo.agent.skills.library.rover import (
     capture_and_score,
     get_status,
     mast_close,
@@ -29,10 +26,13 @@ from curiosity_rosa_demo.agent.skills.rover_skills import (
     turn_left,
     turn_right,
 )
+from curiosity_rosa_demo.agent.skills.library.speak import speak
+from curiosity_rosa_demo.agent.skills.library.tasks import activity, charge, react
+from curiosity_rosa_demo.agent.skills.library.wait_until import wait_until
+from curiosity_rosa_demo.agent.skills.navigation.nav2 import nav2_of
+from curiosity_rosa_demo.agent.skills.navigation.navigate import navigate_to_pose
+from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill
-from curiosity_rosa_demo.agent.skills.speak import speak
-from curiosity_rosa_demo.agent.skills.task_skills import activity, charge, react
-from curiosity_rosa_demo.agent.skills.wait_until import wait_until
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config

@@ -19,12 +19,12 @@ import asyncio
 from collections.abc import AsyncIterator
 import uuid
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.agent.skills.errors import ResourceBusy, UnknownRun
 from curiosity_rosa_demo.agent.skills.registry import checked, SkillRegistry
 from curiosity_rosa_demo.agent.skills.run import Run
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillWorld
-from curiosity_rosa_demo.domain.brain import Json, RunningSkill, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 
 KEPT = 100  # runs that have ended and can still be asked for
 

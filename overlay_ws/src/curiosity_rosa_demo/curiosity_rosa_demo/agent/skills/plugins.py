@@ -18,14 +18,14 @@ from dataclasses import replace
 from importlib.metadata import entry_points, EntryPoint
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.skills.errors import BadSkill
 from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
-from curiosity_rosa_demo.domain.brain import Json, SkillDef
+from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.infra.config_rules import SkillSettings
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from pydantic import BaseModel
 

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.skills import builtin, plugins
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.errors import BadSkill as BadSkill
 from curiosity_rosa_demo.agent.skills.skill import Skill
-from curiosity_rosa_demo.domain.brain import DecisionType, Json, SkillDef
+from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.arguments import in_words

@@ -19,10 +19,10 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
 from curiosity_rosa_demo.agent.skills.registry import error_key
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
-from curiosity_rosa_demo.domain.brain import Json, RunningSkill, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import json_object, ToolResult
 from curiosity_rosa_demo.tools.arguments import shown
 

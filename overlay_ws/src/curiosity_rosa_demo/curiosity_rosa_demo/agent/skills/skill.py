@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from curiosity_rosa_demo.agent.cancellation import Cancellation
-from curiosity_rosa_demo.domain.brain import Json, SkillDef
+from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
-from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config_models import Config
 from pydantic import BaseModel
 

@@ -19,19 +19,19 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 import logging
 
+from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, Step, Weight
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
+from curiosity_rosa_demo.agent.tasks.event_writer import News
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
-from curiosity_rosa_demo.agent.tasks.lifecycle import wait_of
-from curiosity_rosa_demo.agent.tasks.news import News
-from curiosity_rosa_demo.agent.tasks.ranks import rank_of, Ranks
-from curiosity_rosa_demo.agent.tasks.record import Cause, Record, Step, Weight
-from curiosity_rosa_demo.agent.tasks.runs import Runs
+from curiosity_rosa_demo.agent.tasks.priority_inheritance import rank_of, Ranks
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
-from curiosity_rosa_demo.agent.tasks.skills import Skills
+from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill_runs import Runs
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.agent.tasks.validation import wait_of
 
 KEPT = 1000  # tasks that ended and can still be listed
 

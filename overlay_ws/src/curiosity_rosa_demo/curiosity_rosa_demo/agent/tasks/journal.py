@@ -15,8 +15,8 @@ from functools import partial
 import logging
 from typing import Protocol
 
+from curiosity_rosa_demo.agent.tasks.entry import Record, Step
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
-from curiosity_rosa_demo.agent.tasks.record import Record, Step
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 
 RETRY_S = 1.0  # between two tries to write what could not be written

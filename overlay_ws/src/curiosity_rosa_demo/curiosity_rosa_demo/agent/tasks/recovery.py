@@ -13,11 +13,11 @@ from __future__ import annotations
 import asyncio
 
 from curiosity_rosa_demo.agent.tasks.engine import Engine
-from curiosity_rosa_demo.agent.tasks.lifecycle import backoff_s
-from curiosity_rosa_demo.agent.tasks.record import Record, snapshot
+from curiosity_rosa_demo.agent.tasks.entry import Record, snapshot
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.agent.tasks.validation import backoff_s
 
 _S = LifecycleState
 

@@ -33,17 +33,17 @@ from collections.abc import Callable, Iterable
 import logging
 from typing import Literal, TypeVar
 
-from curiosity_rosa_demo.agent.tasks.control import TaskControl
+from curiosity_rosa_demo.agent.tasks.commands import TaskControl
 from curiosity_rosa_demo.agent.tasks.engine import Engine, KEPT
+from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, snapshot, Weight
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.events import EventType
-from curiosity_rosa_demo.agent.tasks.lifecycle import check_task, label
-from curiosity_rosa_demo.agent.tasks.record import Cause, Record, snapshot, Weight
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
-from curiosity_rosa_demo.agent.tasks.skills import SkillFunction, Skills
+from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, Skills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.agent.tasks.validation import check_task, label
 
 _S = LifecycleState
 

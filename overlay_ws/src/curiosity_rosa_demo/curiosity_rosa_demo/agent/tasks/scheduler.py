@@ -30,7 +30,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 import heapq
 
-from curiosity_rosa_demo.agent.tasks.ranks import Rank
+from curiosity_rosa_demo.agent.tasks.priority_inheritance import Rank
 
 Place = tuple[Rank, bool, int]  # rank, not recovering, seq
 _Lane = list[tuple[Place, int, str]]  # a heap of place, ticket, id

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.tasks.writer import (
     Unit,
     Writer,
 )
-from curiosity_rosa_demo.infra.damaged_files import Damaged, set_aside
+from curiosity_rosa_demo.infra.storage.quarantine import Damaged, set_aside
 
 __all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']
 

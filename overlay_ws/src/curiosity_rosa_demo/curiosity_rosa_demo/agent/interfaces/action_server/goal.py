@@ -1,0 +1,102 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a goal of ``run_task`` asks for, and how it ends. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import json
+import math
+from typing import Any, NoReturn, Protocol
+
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.trace.reporter import number
+
+MAX_CHARACTERS = 20_000  # of a text or of arguments; a plan has room in it
+EITHER = 'give either text or skill'
+EXAMPLE = 'such as skill "move_forward" with arguments_json {"duration_s": 2.0}'
+
+
+class Request(Protocol):
+    """Of RunTask.Goal."""
+
+    text: str
+    skill: str
+    arguments_json: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A ``text``, or the name of a skill and its arguments."""
+
+    text: str = ''
+    skill: str = ''
+    arguments: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Of a goal. ``cancelled``: by whom does not matter here."""
+
+    ok: bool
+    answer: str
+    score: float = math.nan
+    cancelled: bool = False
+    task_id: str = ''
+
+
+def wanted_in(request: Request) -> Wanted:
+    """Raises BadTask, which says what would be right."""
+    text, skill, arguments = request.text.strip(), request.skill.strip(), request.arguments_json
+    for name, given in (('text', text), ('skill', skill), ('arguments_json', arguments)):
+        if len(given) > MAX_CHARACTERS:
+            raise BadTask(f'{name} has {len(given)} characters; {MAX_CHARACTERS} are allowed')
+    if text and skill:
+        raise BadTask(f'The goal has text {text[:40]!r} and skill {skill[:40]!r}; {EITHER}')
+    if skill:
+        return Wanted(skill=skill, arguments=_arguments(arguments))
+    if not text:
+        raise BadTask(f'The goal is empty; {EITHER}, {EXAMPLE}')
+    if arguments.strip():
+        raise BadTask(f'arguments_json goes with skill, not with text; {EXAMPLE}')
+    return Wanted(text=text)
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text, parse_constant=_no_number)
+        if isinstance(value, dict):
+            json_object(value)
+    except (ValueError, RecursionError) as error:
+        raise BadTask(f'arguments_json {text[:80]!r} cannot be read: {error}; {EXAMPLE}') from None
+    if not isinstance(value, dict):
+        raise BadTask(f'arguments_json {text[:80]!r} is no JSON object; {EXAMPLE}')
+    return value
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f'{name} is no JSON')
+
+
+def ending_of(task: Task) -> Ending:
+    """Of the goal whose task has ended."""
+    kept = task.metadata.get('outcome')
+    outcome = kept if isinstance(kept, dict) else {}
+    score = number(outcome.get('score'))
+    known = math.nan if score is None else score
+    answer = str(outcome.get('answer') or '')
+    if task.state is LifecycleState.COMPLETED:
+        return Ending(bool(outcome.get('ok', True)), answer or 'done', known)
+    if task.state is LifecycleState.CANCELLED:
+        return Ending(False, task.reason or 'cancelled', known, cancelled=True)
+    return Ending(False, task.reason or answer or 'failed', known)

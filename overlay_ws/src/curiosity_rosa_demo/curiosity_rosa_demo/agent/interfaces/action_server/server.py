@@ -1,0 +1,242 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The action ``run_task``: what a goal asks for becomes a task in the agent's queue.
+
+A goal that cannot become one is aborted with words; to be rejected it would have none. The task
+belongs to the agent: a client that vanishes, or an action that fails, changes nothing about it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+import logging
+import threading
+import time
+
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import Ending, ending_of, wanted_in
+from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Handle, Handles
+from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Robot
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.bus import Subscription
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.infra.config_models import Config
+
+EARLY = 200  # events that are kept until it is known which task they are of
+NEWS = 1000  # of the runner, kept for one goal
+LOOK_S = 2.0  # how long the runner is asked at a time for news
+AGAIN_S = 1.0
+READY_LOOK_S = 0.2
+CANCELLED = 'Cancelled by the client of the action'
+LEFT = 'The agent ends; the task is kept for its next run'
+RUNS = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
+ENDS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CANCEL)
+
+_log = logging.getLogger('curiosity_rosa.run_task')
+
+
+@dataclass(eq=False)
+class Goal:
+    """``early``: what was traced before it was known that the task runs; None: it is known."""
+
+    handle: Handle
+    task: Task | None = None
+    early: deque[TraceEvent] | None = field(default_factory=lambda: deque(maxlen=EARLY))
+    cancelled: bool = False
+
+
+class RunTaskServer:
+    """From its making to ``close``; what it needs of the robot it asks in a loop of its own.
+
+    A goal that comes while the agent starts waits for it, for ``ready_wait_s`` at most.
+    """
+
+    def __init__(
+        self, config: Config, robot: Robot, runner: SkillRunner, *, ready_wait_s: float = 30.0
+    ) -> None:
+        self._robot, self._runner, self._ready_wait_s = robot, runner, ready_wait_s
+        self._lock = threading.Lock()  # of the goals, and of the order of what they are told
+        self._goals: dict[Handle, Goal] = {}
+        self._closing = False
+        self._loop = LoopThread('run-task', _failed)
+        self._handles = Handles(
+            config.topics.agent.run_task,
+            begin=lambda handle: self._loop.soon(self._begin, handle),
+            cancel=lambda handle: self._loop.soon(self._cancel, handle),
+            failed=_failed,
+        )
+        self._unsubscribe = robot.subscribe(self._hear)
+
+    def close(self) -> None:
+        """End the goals that are left; their tasks go on without them."""
+        self._closing = True
+        self._unsubscribe()
+        self._handles.refuse()
+        with suppress(TimeoutError):
+            self._loop.call(self._loop.cancel_jobs())
+        self._handles.close()
+        self._loop.close()
+
+    def _hear(self, event: TraceEvent) -> None:
+        """From any thread."""
+        with self._lock:
+            for goal in self._goals.values():
+                if goal.early is not None:
+                    goal.early.append(event)
+                elif goal.task is not None and goal.task.state in RUNS:
+                    self._tell_event(goal, event)
+
+    def _tell_event(self, goal: Goal, event: TraceEvent) -> None:
+        """The lock is held."""
+        turn = goal.task is not None and goal.task.name == 'react'
+        step = self._robot.state().react.iter if turn else 0
+        self._handles.feedback(goal.handle, event.message, event.kind.value, step)
+
+    # --- in the loop ------------------------------------------------------------------------
+
+    def _begin(self, handle: Handle) -> None:
+        if self._closing:  # it was accepted in the last moment
+            self._handles.end(handle, Ending(False, LEFT))
+            return
+        goal = Goal(handle)
+        with self._lock:
+            self._goals[handle] = goal
+        self._loop.start(self._carry(goal))
+
+    def _cancel(self, handle: Handle) -> None:
+        if (goal := self._goals.get(handle)) is not None:
+            goal.cancelled = True
+            if goal.task is not None:  # otherwise who makes it sees to it
+                self._loop.start(self._cancel_task(goal.task))
+
+    async def _carry(self, goal: Goal) -> None:
+        ending = Ending(False, LEFT)
+        try:
+            ending = await self._ending(goal)
+        except TaskError as error:
+            ending = Ending(False, str(error))
+        except Exception as error:
+            ending = Ending(False, f'Internal error: {error!r}')
+            raise
+        finally:
+            with self._lock:
+                del self._goals[goal.handle]
+            task_id = goal.task.id if goal.task else ''
+            self._handles.end(goal.handle, replace(ending, task_id=task_id))
+
+    async def _ending(self, goal: Goal) -> Ending:
+        wanted = wanted_in(goal.handle.request)
+        await self._wait_until_ready(goal)
+        if goal.cancelled:
+            return Ending(False, CANCELLED, cancelled=True)
+        news = await self._robot.call(self._subscribe())
+        try:
+            if wanted.skill:
+                task = self._robot.make_task(wanted.skill, wanted.arguments or {})
+                goal.task = await self._robot.submit(task)
+            else:
+                said = await self._robot.say(wanted.text)
+                if said.task is None:
+                    return Ending(said.ok, said.words or ('done' if said.ok else 'refused'))
+                goal.task = said.task
+            if goal.cancelled:
+                self._loop.start(self._cancel_task(goal.task))
+            await self._follow(goal, goal.task, news)
+        finally:
+            with suppress(TaskError):  # then there is no runner any more that would tell news
+                await self._robot.call(_close(news))
+        return ending_of(goal.task)
+
+    async def _wait_until_ready(self, goal: Goal) -> None:
+        """Raises TaskError with the reason when it takes too long."""
+        until_s = time.monotonic() + self._ready_wait_s
+        while (why := self._robot.ready()) and not goal.cancelled:
+            if time.monotonic() >= until_s:
+                raise TaskError(f'Nothing can run yet: {why}')
+            await asyncio.sleep(READY_LOOK_S)
+
+    async def _follow(self, goal: Goal, task: Task, news: Subscription) -> None:
+        """Until the task has ended; its states are told as they were at each change."""
+        while True:
+            try:
+                event = await self._robot.call(_next(news, task))
+            except NoAnswer:
+                await asyncio.sleep(AGAIN_S)
+                continue
+            if event is None and not task.terminal:
+                continue
+            if event is None or event.type in ENDS:
+                return
+            if event.type is EventType.TASK_STATE:
+                after, reason = event.payload['after'], event.payload['reason']
+                self._tell_state(goal, after, reason, event.at.timestamp())
+            elif task.state not in RUNS and not task.terminal:
+                self._tell_state(goal, task.state, task.reason, event.at.timestamp())
+
+    def _tell_state(self, goal: Goal, state: LifecycleState, reason: str, at_s: float) -> None:
+        """``at_s``: since when it is in it, seconds since the epoch."""
+        with self._lock:
+            self._handles.feedback(goal.handle, reason, state.name, 0)
+            if state not in RUNS:
+                return
+            self._handles.execute(goal.handle)
+            early, goal.early = goal.early or (), None
+            for event in early:
+                if event.ts >= at_s:
+                    self._tell_event(goal, event)
+
+    async def _cancel_task(self, task: Task) -> None:
+        """It has ended when its skill has cleaned up: then the rover stands."""
+        while not task.terminal:
+            try:
+                await self._robot.call(self._runner.cancel(task.id, CANCELLED))
+                return
+            except NoAnswer:
+                await asyncio.sleep(AGAIN_S)
+            except TaskError as error:  # done nevertheless, or the agent ends
+                _failed(error)
+                return
+
+    # --- in the runner's loop ---------------------------------------------------------------
+
+    async def _subscribe(self) -> Subscription:
+        return self._runner.subscribe(NEWS)
+
+
+async def _next(news: Subscription, task: Task) -> Event | None:
+    """What comes next of this task; None: nothing for LOOK_S. Raises TaskError when the runner
+    has stopped.
+    """
+
+    async def wait() -> Event | None:
+        async for event in news:
+            if event.task_id == task.id:
+                return event
+        return None
+
+    try:
+        event = await asyncio.wait_for(wait(), LOOK_S)
+    except asyncio.TimeoutError:
+        return None
+    if event is None and not task.terminal:
+        raise TaskError(LEFT)
+    return event
+
+
+async def _close(news: Subscription) -> None:
+    news.close()
+
+
+def _failed(error: BaseException) -> None:
+    _log.error('event=action_failed error=%r', error)

@@ -1,0 +1,162 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Who may ask: whoever has the token, or a page that was opened by somebody who has.
+
+Where no token is set (that is on the loopback) a script may do everything; a page needs its
+session all the same for what acts, so that nothing but our own page, opened in this browser, can
+press a button. Only the stop takes a page of this origin without: it must work after a restart,
+too.
+"""
+
+from __future__ import annotations
+
+import hmac
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs, urlencode
+
+from curiosity_rosa_demo.agent.interfaces.http.cross_site import acts, from_browser
+from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
+from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
+from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, Sessions, set_cookie
+from starlette.datastructures import MutableHeaders
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+OPEN = '/healthz'
+PAGE, LOGIN, STOP = '/', '/login', '/stop'
+CHALLENGE = {'WWW-Authenticate': 'Bearer realm="curiosity"'}
+FORM = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Curiosity ROSA</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>:root{{color-scheme:light dark}}body{{font:1rem system-ui,sans-serif;display:grid;
+place-items:center;min-height:90vh}}form{{display:grid;gap:.75rem;width:min(20rem,90vw)}}
+input,button{{font:inherit;padding:.6rem}}</style></head>
+<body><form method="post" action="/login"><h1>Curiosity ROSA</h1>
+<label for="token">Token</label>
+<input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+<button>Open</button><p role="alert">{message}</p></form></body></html>
+"""
+
+
+class Auth:
+    """Middleware, inside of CrossSite. ``token`` '': none is needed."""
+
+    def __init__(self, app: ASGIApp, token: str, sessions: Sessions) -> None:
+        self._app, self._sessions = app, sessions
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope['type'] not in ('http', 'websocket') or scope['path'] == OPEN:
+            await self._app(scope, receive, send)
+            return
+        has_session = self._has_session(scope)
+        if scope['type'] == 'http' and scope['path'] in (PAGE, LOGIN):
+            given = await _token_of_form(scope, receive)
+            if given is not None or scope['path'] == LOGIN:
+                await self._log_in(given, scope)(scope, receive, send)
+                return
+        if not self._token:
+            if from_browser(scope) and acts(scope) and not has_session and scope['path'] != STOP:
+                detail = "The page's session is missing or has ended; reload the page."
+                await refuse(scope, receive, send, 403, detail)
+                return
+        elif not has_session and not self._has_token(scope):
+            if _wants_page(scope):
+                await _form('', 401)(scope, receive, send)
+            else:
+                detail = 'The token is missing or wrong: send "Authorization: Bearer <token>".'
+                await refuse(scope, receive, send, 401, detail, CHALLENGE)
+            return
+        if _wants_page(scope) and not has_session:
+            send = self._with_session(scope, send)
+        await self._app(scope, receive, send)
+
+    def _has_token(self, scope: Scope) -> bool:
+        values = headers(scope, b'authorization')
+        scheme, _, given = values[0].partition(b' ') if len(values) == 1 else (b'', b'', b'')
+        return scheme.lower() == b'bearer' and hmac.compare_digest(given.strip(), self._token)
+
+    def _has_session(self, scope: Scope) -> bool:
+        cookie = cookie_of(scope)
+        return cookie is not None and self._sessions.valid(cookie)
+
+    def _cookie(self, scope: Scope) -> str:
+        [host] = headers(scope, b'host')
+        secure = scope['scheme'] == 'https'
+        return set_cookie(host, self._sessions.create(), secure=secure)
+
+    def _with_session(self, scope: Scope, send: Send) -> Send:
+        async def sending(message: Message) -> None:
+            if message['type'] == 'http.response.start' and message['status'] < 400:
+                MutableHeaders(scope=message).append('set-cookie', self._cookie(scope))
+            await send(message)
+
+        return sending
+
+    def _log_in(self, given: str | None, scope: Scope) -> Response:
+        """The token is exchanged for a session, and gone from the address."""
+        if given is None:
+            return _form('', 200)
+        if self._token and not hmac.compare_digest(given.encode('utf-8', 'replace'), self._token):
+            return _form('This is not the token.', 401)
+        return RedirectResponse(_without_token(scope), 303, {'Set-Cookie': self._cookie(scope)})
+
+
+def cookie_of(scope: Scope) -> str | None:
+    [host] = headers(scope, b'host')
+    for value in headers(scope, b'cookie'):
+        try:
+            cookies = SimpleCookie(value.decode('latin-1'))
+        except CookieError:
+            continue
+        if (found := cookies.get(cookie_name(host))) is not None:
+            return found.value
+    return None
+
+
+def _wants_page(scope: Scope) -> bool:
+    return (
+        scope['type'] == 'http'
+        and scope['path'] == PAGE
+        and scope['method'] == 'GET'
+        and any(b'text/html' in value for value in headers(scope, b'accept'))
+    )
+
+
+async def _token_of_form(scope: Scope, receive: Receive) -> str | None:
+    """The token in ``/?token=`` or in the form."""
+    if scope['path'] == PAGE and scope['method'] == 'GET':
+        text = scope['query_string']
+    elif scope['path'] == LOGIN and scope['method'] == 'POST':
+        text = await _body(receive)
+    else:
+        return None
+    values = parse_qs(text.decode('latin-1'), keep_blank_values=True).get('token')
+    return None if values is None else values[0]
+
+
+async def _body(receive: Receive) -> bytes:
+    parts = []
+    while True:
+        message = await receive()
+        parts.append(message.get('body', b''))
+        if not message.get('more_body', False):
+            return b''.join(parts)
+
+
+def _without_token(scope: Scope) -> str:
+    query = parse_qs(scope['query_string'].decode('latin-1'), keep_blank_values=True)
+    query.pop('token', None)
+    return f'{PAGE}?{urlencode(query, doseq=True)}' if query else PAGE
+
+
+def _form(message: str, status: int) -> Response:
+    return HTMLResponse(
+        FORM.format(message=message), status, {'Cache-Control': 'no-store', **CHALLENGE}
+    )

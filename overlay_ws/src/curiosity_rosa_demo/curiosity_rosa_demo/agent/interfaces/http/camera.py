@@ -1,0 +1,103 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the rover sees: one picture, or one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+import time
+
+from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.http.sse import Seats, Stream
+from curiosity_rosa_demo.agent.runtime.robot import Picture, Robot
+from fastapi import APIRouter, Response
+
+FIRST_WAIT_S = 2.0  # the camera is switched on by the first who asks
+FRESH_S = 2.0
+LOOK_S = 0.05
+BOUNDARY = 'frame'
+MJPEG_TYPE = f'multipart/x-mixed-replace; boundary={BOUNDARY}'
+
+
+class Frames:
+    """A Source: each picture once, never one that waited; at most ``hz`` in a second."""
+
+    def __init__(self, robot: Robot, hz: float) -> None:
+        self.over = asyncio.Event()
+        self._robot, self._period_s = robot, 1.0 / hz
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        shown = float('-inf')
+        while True:
+            picture = self._robot.picture()
+            if picture is not None and picture.received_s > shown and _age_s(picture) <= FRESH_S:
+                shown = picture.received_s
+                yield part(picture)
+            await asyncio.sleep(self._period_s)
+
+    def close(self) -> None:
+        pass
+
+
+def part(picture: Picture) -> bytes:
+    """``X-Timestamp``: when it came, seconds since the epoch."""
+    head = (
+        f'--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(picture.jpeg)}\r\n'
+        f'X-Timestamp: {picture.at:.3f}\r\n\r\n'
+    )
+    return head.encode() + picture.jpeg + b'\r\n'
+
+
+async def fresh(robot: Robot, wait_s: float) -> Picture:
+    """A picture of the last FRESH_S. Raises Problem."""
+    until = time.monotonic() + wait_s
+    while True:
+        picture = robot.picture()
+        if picture is not None and _age_s(picture) <= FRESH_S:
+            return picture
+        if time.monotonic() >= until:
+            break
+        await asyncio.sleep(LOOK_S)
+    why = 'has come' if picture is None else f'but one that is {_age_s(picture):.0f} s old'
+    raise Problem(
+        503, f'No picture of the camera {why}; is it switched on?', headers={'Retry-After': '2'}
+    )
+
+
+def _age_s(picture: Picture) -> float:
+    return time.monotonic() - picture.received_s
+
+
+def camera_routes(
+    robot: Robot, seats: Seats, hz: float, *, wait_s: float = FIRST_WAIT_S
+) -> APIRouter:
+    router = APIRouter(tags=['camera'])
+
+    @router.get(
+        '/camera.jpg', response_class=Response, responses={**holds('image/jpeg'), **problems()}
+    )
+    async def jpeg() -> Response:
+        """The newest picture. 503: there is none of the last seconds."""
+        picture = await fresh(robot, wait_s)
+        headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
+        return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
+
+    @router.get(
+        '/camera.mjpg',
+        response_class=Response,
+        responses={**holds('multipart/x-mixed-replace'), **problems()},
+    )
+    async def mjpeg() -> Stream:
+        """Picture after picture; a slow client gets fewer."""
+        await fresh(robot, wait_s)
+        return Stream(lambda: Frames(robot, hz), MJPEG_TYPE, seats)
+
+    return router

@@ -1,0 +1,87 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Browsers: what a page of another site sends is refused, whatever cookies come with it, and no
+other page may show or frame what is here. There is no CORS: other origins read nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
+from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+READS = ('GET', 'HEAD', 'OPTIONS')
+OWN = (b'same-origin', b'none')  # none: the user has typed the address
+SAFE_HEADERS = {
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Content-Security-Policy': "frame-ancestors 'none'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'same-origin',
+}
+_ORIGIN = re.compile(rb'(https?|wss?)://([^/?#@\s]+)', re.IGNORECASE)
+_DEFAULT_PORT = {b'http': b':80', b'ws': b':80', b'https': b':443', b'wss': b':443'}
+
+
+def acts(scope: Scope) -> bool:
+    """Whether the request may change something. A websocket carries any number of those."""
+    return scope['type'] == 'websocket' or scope['method'] not in READS
+
+
+def from_browser(scope: Scope) -> bool:
+    return bool(headers(scope, b'origin') or headers(scope, b'sec-fetch-site'))
+
+
+def same_origin(origin: bytes, host: bytes) -> bool:
+    """Whether a page of ``origin`` came from the server that is asked as ``host``."""
+    found = _ORIGIN.fullmatch(origin)
+    if found is None:  # null, say
+        return False
+    port = _DEFAULT_PORT[found[1].lower()]
+    return found[2].lower().removesuffix(port) == host.lower().removesuffix(port)
+
+
+def is_foreign(scope: Scope) -> bool:
+    """Whether a page of another site has sent it, and may not have."""
+    sites = headers(scope, b'sec-fetch-site')
+    if acts(scope):
+        [host] = headers(scope, b'host')
+        origins = headers(scope, b'origin')
+        return any(site not in OWN for site in sites) or not all(
+            same_origin(origin, host) for origin in origins
+        )
+    # A link to the page may be followed; what it shows may not be embedded.
+    followed = headers(scope, b'sec-fetch-mode') == [b'navigate']
+    return not followed and any(site not in OWN for site in sites)
+
+
+class CrossSite:
+    """Middleware, inside of HostCheck."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message['type'] == 'http.response.start':
+                answered = MutableHeaders(scope=message)
+                for name, value in SAFE_HEADERS.items():
+                    answered.setdefault(name, value)
+            await send(message)
+
+        if scope['type'] not in ('http', 'websocket'):
+            await self._app(scope, receive, send)
+        elif is_foreign(scope):
+            detail = 'The request comes from a page of another site.'
+            await refuse(scope, receive, with_headers, 403, detail)
+        else:
+            await self._app(scope, receive, with_headers)

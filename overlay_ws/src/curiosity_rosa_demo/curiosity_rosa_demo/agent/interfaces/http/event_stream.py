@@ -1,0 +1,216 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What happens, as server-sent events: trace events and the life of the tasks, numbered.
+
+An id is ``<process>-<number>``. A client that comes back with the last id that it has seen gets
+what it has missed, as far as that is kept; what it cannot have any more is told by an event
+``gap``. A client that falls ``PENDING`` events behind is dropped, and may come back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+import json
+import logging
+import secrets
+from typing import NamedTuple
+
+from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.tasks import Event, SkillRunner
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.trace.trace_codec import encode
+
+KEPT, PENDING = 1000, 250
+HEARTBEAT_S, RETRY_MS = 15.0, 2000
+
+_log = logging.getLogger('curiosity_rosa.http')
+
+
+class Message(NamedTuple):
+    number: int
+    text: bytes
+
+
+class Listener:
+    """One client: a Source of chunks for a Stream. In the server's loop."""
+
+    def __init__(self, hub: EventHub, missed: list[bytes]) -> None:
+        self.over = asyncio.Event()
+        self._hub, self._missed = hub, missed
+        self._pending: deque[bytes] = deque()
+        self._news = asyncio.Event()
+
+    def put(self, text: bytes) -> None:
+        if len(self._pending) >= self._hub.pending:
+            self.over.set()
+        else:
+            self._pending.append(text)
+            self._news.set()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield f'retry: {RETRY_MS}\n\n'.encode()
+        for text in self._missed:
+            yield text
+        self._missed = []
+        while True:
+            while self._pending:
+                yield self._pending.popleft()
+            self._news.clear()
+            try:
+                await asyncio.wait_for(self._news.wait(), self._hub.heartbeat_s)
+            except asyncio.TimeoutError:
+                yield b': still here\n\n'
+
+    def close(self) -> None:
+        self._hub.listeners.discard(self)
+
+
+class EventHub:
+    """All of it belongs to the server's loop. ``heard`` is called with each trace event."""
+
+    def __init__(
+        self,
+        access: RunnerAccess,
+        robot: Robot | None,
+        *,
+        heard: Callable[[TraceEvent], None] = lambda event: None,
+        kept: int = KEPT,
+        pending: int = PENDING,
+        heartbeat_s: float = HEARTBEAT_S,
+    ) -> None:
+        self.pending, self.heartbeat_s = pending, heartbeat_s
+        self.listeners: set[Listener] = set()
+        self.process = secrets.token_hex(4)
+        self._access, self._robot, self._heard = access, robot, heard
+        self._ring: deque[Message] = deque(maxlen=kept)
+        self._count = 0
+        self._started: asyncio.Task[None] | None = None
+        self._leave: list[Callable[[], None]] = []
+
+    def begin(self) -> None:
+        """start(), in the background: the server waits for no mission."""
+        if self._started is None:
+            self._started = asyncio.get_running_loop().create_task(self._start())
+            self._started.add_done_callback(_told)
+
+    async def start(self) -> None:
+        """Listen, from the first call on; what failed is tried again. Raises TaskError."""
+        if self._started is not None and self._started.done() and not _told(self._started):
+            self._started = None
+        self.begin()
+        assert self._started is not None
+        await asyncio.shield(self._started)
+
+    async def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def hear_task(event: Event) -> None:
+            with suppress(RuntimeError):  # the server's loop has ended
+                loop.call_soon_threadsafe(self.publish, 'task', task_json(event))
+
+        def hear_trace(event: TraceEvent) -> None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._trace, event)
+
+        async def follow(runner: SkillRunner) -> Callable[[], None]:
+            events = runner.subscribe()
+
+            async def pass_on() -> None:
+                async for event in events:
+                    hear_task(event)
+
+            job = asyncio.get_running_loop().create_task(pass_on())
+
+            def leave() -> None:
+                with suppress(RuntimeError):  # its loop has ended before
+                    job.get_loop().call_soon_threadsafe(events.close)
+
+            return leave
+
+        if self._robot is not None and not self._leave:
+            self._leave.append(self._robot.subscribe(hear_trace))
+        self._leave.append(await self._access.do(follow))
+
+    def close(self) -> None:
+        """Listen no more, and let the clients go."""
+        if self._started is not None:
+            self._started.cancel()
+        for leave in self._leave:
+            leave()
+        self._leave.clear()
+        for listener in self.listeners:
+            listener.over.set()
+
+    def _trace(self, event: TraceEvent) -> None:
+        self._heard(event)
+        self.publish('trace', encode(event))
+
+    def publish(self, kind: str, data: str) -> None:
+        """``data``: one line."""
+        self._count += 1
+        text = f'id: {self.process}-{self._count}\nevent: {kind}\ndata: {data}\n\n'.encode()
+        self._ring.append(Message(self._count, text))
+        for listener in self.listeners:
+            listener.put(text)
+
+    def listen(self, last_id: str | None) -> Listener:
+        """``last_id`` None: what happens from now on."""
+        listener = Listener(self, [] if last_id is None else self._since(last_id))
+        self.listeners.add(listener)
+        return listener
+
+    def _since(self, last_id: str) -> list[bytes]:
+        seen = self._number(last_id)
+        first = self._ring[0].number if self._ring else self._count + 1
+        missed = [message.text for message in self._ring if message.number > seen]
+        if seen < first - 1 or seen < 0:
+            gap = json.dumps({'detail': 'Some events before these are not kept any more'})
+            missed.insert(0, f'event: gap\ndata: {gap}\n\n'.encode())
+        return missed
+
+    def _number(self, last_id: str) -> int:
+        """-1 for what is not an id of this process."""
+        process, _, number = last_id.partition('-')
+        if process != self.process or not (number.isascii() and number.isdigit()):
+            return -1
+        return int(number) if len(number) < 20 and int(number) <= self._count else -1
+
+
+def _told(started: asyncio.Task[None]) -> bool:
+    """Whether it went well; else the log has why."""
+    if started.cancelled():
+        return False
+    if (error := started.exception()) is not None:
+        _log.warning('event=no_task_events error=%r', str(error))
+    return error is None
+
+
+def task_json(event: Event) -> str:
+    """What a client is told of a task's event, in one line."""
+    payload = event.payload
+    told: dict[str, object] = {key: payload[key] for key in ('error', 'reason') if key in payload}
+    for key in ('before', 'after'):
+        if payload.get(key) is not None:
+            told[key] = payload[key].value
+    task = payload.get('task')
+    if task is not None:
+        told |= {'name': task.name, 'priority': task.priority}
+    return json.dumps(
+        {
+            'task_id': event.task_id,
+            'type': event.type.value,
+            'at': event.at.isoformat(),
+            **told,
+        },
+        default=str,
+    )

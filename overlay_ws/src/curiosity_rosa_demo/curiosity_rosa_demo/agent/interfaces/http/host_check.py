@@ -1,0 +1,111 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Which names the server answers to: a page of another site must not reach it under a name of its
+own that it has pointed at this machine (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import ipaddress
+import re
+
+from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
+from curiosity_rosa_demo.infra.config_models import HttpConfig
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+LOCALHOST = 'localhost'
+_HOST = re.compile(r'(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(:[0-9]{1,5})?', re.ASCII)
+
+
+class BindingError(ValueError):
+    """The server may not listen there as it is configured."""
+
+
+def check_binding(settings: HttpConfig, token: str) -> None:
+    """Raises BindingError when others than this machine could get in without a token."""
+    if not is_loopback(settings.host) and not token.strip():
+        raise BindingError(
+            f'http.host is {settings.host!r}, which other machines can reach: set the environment '
+            'variable CURIOSITY_HTTP_TOKEN to a long secret, or http.host to 127.0.0.1'
+        )
+
+
+def is_loopback(host: str) -> bool:
+    address = _address(host)
+    return host.lower() == LOCALHOST if address is None else address.is_loopback
+
+
+def name_of(host: bytes) -> str | None:
+    """The name or address in a Host header, without its port; None when it is none."""
+    try:
+        found = _HOST.fullmatch(host.decode('ascii').lower())
+    except UnicodeDecodeError:
+        return None
+    return None if found is None else found[1].strip('[]').removesuffix('.') or None
+
+
+class Names:
+    """Loopback addresses, ``settings.host``, ``settings.hosts``. Where it listens on all addresses
+    any address will do: only a name can be pointed somewhere else.
+    """
+
+    def __init__(self, settings: HttpConfig) -> None:
+        self._names = {_plain(each) for each in (LOCALHOST, settings.host, *settings.hosts)}
+        listens = _address(settings.host)
+        self._any_address = listens is not None and listens.is_unspecified
+
+    def __contains__(self, name: str) -> bool:
+        address = _address(name)
+        if address is None:
+            return name in self._names
+        return address.is_loopback or self._any_address or str(address) in self._names
+
+
+def _plain(name: str) -> str:
+    address = _address(name)
+    return name.lower().removesuffix('.') if address is None else str(address)
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name.strip('[]'))
+    except ValueError:
+        return None
+
+
+class HostCheck:
+    """Middleware."""
+
+    def __init__(self, app: ASGIApp, settings: HttpConfig) -> None:
+        self._app, self._names = app, Names(settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope['type'] not in ('http', 'websocket'):
+            await self._app(scope, receive, send)
+            return
+        hosts = headers(scope, b'host')
+        name = name_of(hosts[0]) if len(hosts) == 1 else None
+        if name is None:
+            detail = 'The request must have one header Host that names this server.'
+            await refuse(scope, receive, send, 400, detail)
+        elif name not in self._names:
+            detail = (
+                f'This server is not {name[:100]!r}; to reach it under that name add it to '
+                'http.hosts in agent.yaml'
+            )
+            await refuse(scope, receive, send, 421, detail)
+        else:
+            await self._app(scope, receive, send)
+
+
+def headers(scope: Scope, name: bytes) -> list[bytes]:
+    """All values of the header ``name``, which is in lower case."""
+    pairs: Iterable[tuple[bytes, bytes]] = scope['headers']
+    return [value for key, value in pairs if key.lower() == name]

@@ -1,0 +1,152 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What one client may take: requests in a second, and the size of a body."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+import ipaddress
+import math
+import time
+
+from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
+from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+BURST_S = 10.0  # what was not asked for so long may be asked for at once
+CLIENTS = 4096  # that are remembered
+BODY_WAIT_S = 10.0
+STOP = '/stop'
+PAGE_FILES = '/_nicegui/'  # many, and cached
+
+
+class Buckets:
+    """A token bucket for each client. ``rate``: tokens in a second; a client that is forgotten, as
+    the one that was not seen for longest is, has a full bucket again.
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        burst: float,
+        *,
+        clients: int = CLIENTS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._rate, self._burst, self._clients, self._clock = rate, burst, clients, clock
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # and when
+
+    def take(self, client: str) -> float:
+        """0.0: granted; else the seconds after which the next one will be."""
+        now = self._clock()
+        level, at = self._levels.pop(client, (self._burst, now))
+        level = min(self._burst, level + max(0.0, now - at) * self._rate)
+        granted = level >= 1.0
+        self._levels[client] = (level - 1.0 if granted else level, now)
+        if len(self._levels) > self._clients:
+            self._levels.popitem(last=False)
+        return 0.0 if granted else (1.0 - level) / self._rate
+
+    def __len__(self) -> int:
+        return len(self._levels)
+
+
+def client_of(scope: Scope) -> str:
+    """Its address; of IPv6 the network, since one client has any number of addresses there."""
+    host = (scope.get('client') or ('', 0))[0]
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return str(host)
+    if address.version == 4:
+        return str(address)
+    return str(ipaddress.ip_network((int(address), 64), strict=False))
+
+
+class RateLimit:
+    """Middleware. The stop waits for nobody."""
+
+    def __init__(self, app: ASGIApp, per_s: float) -> None:
+        self._app = app
+        self._buckets = Buckets(per_s, max(1.0, per_s * BURST_S))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        wait_s = 0.0 if _is_free(scope) else self._buckets.take(client_of(scope))
+        if wait_s == 0.0:
+            await self._app(scope, receive, send)
+            return
+        again_s = math.ceil(wait_s)
+        detail = f'Too many requests; try again in {again_s} s.'
+        await refuse(scope, receive, send, 429, detail, {'Retry-After': str(again_s)})
+
+
+class BodyLimit:
+    """Middleware. The body is here in full, or refused, before anything else looks at it."""
+
+    def __init__(self, app: ASGIApp, max_bytes: int) -> None:
+        self._app, self._max = app, max_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope['type'] != 'http' or not _has_body(scope) or scope['path'] == STOP:
+            await self._app(scope, receive, send)
+            return
+        length = headers(scope, b'content-length')
+        if length and length[0].isdigit() and _exceeds(length[0], self._max):
+            await self._refuse(scope, receive, send)
+            return
+        try:
+            body = await asyncio.wait_for(self._read(receive), BODY_WAIT_S)
+        except asyncio.TimeoutError:
+            detail = f'The body did not come within {BODY_WAIT_S:g} s.'
+            await refuse(scope, receive, send, 408, detail, {'Connection': 'close'})
+            return
+        if body is None:
+            await self._refuse(scope, receive, send)
+            return
+        rest: list[Message] = [{'type': 'http.request', 'body': body, 'more_body': False}]
+
+        async def replay() -> Message:
+            return rest.pop() if rest else await receive()
+
+        await self._app(scope, replay, send)
+
+    async def _read(self, receive: Receive) -> bytes | None:
+        """None: it is too large."""
+        parts: list[bytes] = []
+        size = 0
+        while True:
+            message = await receive()
+            if message['type'] == 'http.disconnect':
+                return b''.join(parts)
+            parts.append(message.get('body', b''))
+            size += len(parts[-1])
+            if size > self._max:
+                return None
+            if not message.get('more_body', False):
+                return b''.join(parts)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        detail = f'The body is larger than {self._max} bytes.'
+        await refuse(scope, receive, send, 413, detail, {'Connection': 'close'})
+
+
+def _is_free(scope: Scope) -> bool:
+    if scope['type'] not in ('http', 'websocket'):
+        return True
+    return scope['path'] == STOP or scope['path'].startswith(PAGE_FILES)
+
+
+def _has_body(scope: Scope) -> bool:
+    return bool(headers(scope, b'content-length') or headers(scope, b'transfer-encoding'))
+
+
+def _exceeds(digits: bytes, limit: int) -> bool:
+    return len(digits) > 18 or int(digits) > limit

@@ -1,0 +1,119 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Figures for Prometheus, in a registry of their own."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+
+from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
+from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner
+from curiosity_rosa_demo.domain.brain_state import Mode
+from curiosity_rosa_demo.domain.models import TraceEvent
+from fastapi import APIRouter, Response
+from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest, Histogram
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+METHODS = ('GET', 'POST', 'PATCH', 'DELETE')
+STOP_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.requests = Counter(
+            'curiosity_http_requests_total',
+            'Requests by route and status code.',
+            ['method', 'route', 'code'],
+            registry=registry,
+        )
+        self.traced = Counter(
+            'curiosity_trace_events_total', 'Trace events by kind.', ['kind'], registry=registry
+        )
+        self.stop_latency = Histogram(
+            'curiosity_stop_seconds',
+            'From a request to stop until the rover was told.',
+            buckets=STOP_BUCKETS,
+            registry=registry,
+        )
+        self.tasks = Gauge(
+            'curiosity_tasks', 'Known tasks by state.', ['state'], registry=registry
+        )
+        self.counters = Gauge(
+            'curiosity_task_events',
+            'What happened to tasks since the start.',
+            ['event'],
+            registry=registry,
+        )
+        self.clients = Gauge(
+            'curiosity_event_clients', 'Clients that listen to /events.', registry=registry
+        )
+        self.battery = Gauge(
+            'curiosity_battery_percent', 'Charge of the battery.', registry=registry
+        )
+        self.mode = Gauge(
+            'curiosity_mode',
+            'The mode of the kernel: 1 at one of them.',
+            ['mode'],
+            registry=registry,
+        )
+
+    def traces(self, event: TraceEvent) -> None:
+        self.traced.labels(event.kind.value).inc()
+
+
+class CountRequests:
+    """Middleware."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app, self._requests = app, metrics.requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope['type'] != 'http':
+            await self._app(scope, receive, send)
+            return
+
+        async def counted(message: Message) -> None:
+            if message['type'] == 'http.response.start':
+                # Bounded, whatever clients ask for: the route's own path, not the request's.
+                route = getattr(scope.get('route'), 'path', '') or 'other'
+                method = scope['method'] if scope['method'] in METHODS else 'other'
+                self._requests.labels(method, route, str(message['status'])).inc()
+            await send(message)
+
+        await self._app(scope, receive, counted)
+
+
+def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) -> APIRouter:
+    router = APIRouter(tags=['figures'])
+
+    async def look(runner: SkillRunner) -> tuple[Tally[LifecycleState], dict[str, int]]:
+        return Tally(task.state for task in runner.list_tasks()), runner.counters
+
+    @router.get(
+        '/metrics', response_class=Response, responses={**holds('text/plain'), **problems()}
+    )
+    async def figures() -> Response:
+        """In Prometheus' text format."""
+        states, counters = await access.do(look)
+        for state in LifecycleState:
+            metrics.tasks.labels(state.value).set(states[state])
+        for name, count in counters.items():
+            metrics.counters.labels(name).set(count)
+        if robot is not None:
+            brain = robot.state()
+            metrics.battery.set(brain.robot.battery_pct)
+            for mode in Mode:
+                metrics.mode.labels(mode.value).set(mode is brain.tasks.mode)
+        return Response(generate_latest(metrics.registry), media_type=TYPE)
+
+    return router

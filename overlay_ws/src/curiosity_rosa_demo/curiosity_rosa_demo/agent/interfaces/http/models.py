@@ -1,0 +1,296 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The bodies of the API. A task's own fields come first, as they were always named."""
+
+from __future__ import annotations
+
+from datetime import datetime
+import json
+from typing import Annotated, Any, Literal
+
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.validation import PRIORITIES, RETRIES
+from curiosity_rosa_demo.domain.brain_state import Json, Question
+from curiosity_rosa_demo.domain.models import RoverPose
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+Priority = Annotated[int, Field(strict=True, ge=PRIORITIES[0], le=PRIORITIES[-1])]
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\S')]
+Words = Annotated[str, Field(min_length=1, max_length=4000, pattern=r'\S')]
+EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
+
+
+class Body(BaseModel):
+    """What a client sends: nothing that is not known here."""
+
+    model_config = ConfigDict(extra='forbid', allow_inf_nan=False)
+
+
+class NewTask(Body):
+    """``metadata`` of the agent's own skills: ``{"arguments": {...}}``, or the arguments alone."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            'examples': [
+                {'name': 'react', 'metadata': {'text': 'go to the light'}},
+                {'name': 'move_forward', 'priority': 5, 'metadata': {'duration_s': 2.0}},
+            ]
+        }
+    )
+
+    name: Name
+    priority: Priority = 3
+    metadata: Json = Field(default_factory=dict)
+    blocked_by: list[Name] = Field(default_factory=list, max_length=100)
+    deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
+    not_before: AwareDatetime | None = None
+    max_retries: Annotated[int, Field(strict=True, ge=RETRIES[0], le=RETRIES[-1])] = 0
+    needs_approval: Annotated[bool, Field(strict=True)] = False
+
+
+class Interruption(Body):
+    """It begins at once: what runs on the same resources is paused for it."""
+
+    model_config = ConfigDict(
+        json_schema_extra={'examples': [{'name': 'mast_close', 'priority': 10}]}
+    )
+
+    name: Name
+    priority: Priority = 10
+    metadata: Json = Field(default_factory=dict)
+    deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
+    max_retries: Annotated[int, Field(strict=True, ge=RETRIES[0], le=RETRIES[-1])] = 0
+
+
+class NewPriority(Body):
+    model_config = ConfigDict(json_schema_extra={'examples': [{'priority': 7}]})
+
+    priority: Priority
+
+
+class Line(Body):
+    """A sentence or a command, as at the console."""
+
+    model_config = ConfigDict(json_schema_extra={'examples': [{'text': 'go to the light'}]})
+
+    text: Words
+
+
+class NewAnswer(Body):
+    """``arguments``: those of an edit, in place of the operation's own."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            'examples': [
+                {'action': 'approve'},
+                {'action': 'edit', 'arguments': {'duration_s': 1.0}},
+                {'action': 'reject', 'why': 'there is a cliff'},
+            ]
+        }
+    )
+
+    action: Literal['approve', 'edit', 'reject']
+    arguments: Json | None = None
+    why: Annotated[str, Field(max_length=1000)] = ''
+
+
+# --- answers ---------------------------------------------------------------------------------
+
+
+EXAMPLE_TASK = {
+    'id': EXAMPLE_ID,
+    'name': 'react',
+    'state': 'active',
+    'priority': 3,
+    'metadata': {'text': 'go to the light', 'expects': 'answer'},
+    'reason': '',
+    'held': False,
+    'urgent': False,
+    'blocked_by': [],
+    'deadline_s': None,
+    'used_s': 0.0,
+    'not_before': None,
+    'max_retries': 0,
+    'attempts': 0,
+    'needs_approval': False,
+    'created_at': '2026-11-22T10:00:00.000000Z',
+    'updated_at': '2026-11-22T10:00:00.020000Z',
+}
+
+
+def _example(**fields: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={'examples': [fields]})
+
+
+class TaskView(BaseModel):
+    """A task. ``reason``: why it is in its state; ``deadline_s`` and ``used_s``: seconds;
+    ``held``: not to be run until somebody resumes it.
+    """
+
+    model_config = _example(**EXAMPLE_TASK)
+
+    id: str
+    name: str
+    state: LifecycleState
+    priority: int
+    metadata: dict[str, Any]
+    reason: str
+    held: bool
+    urgent: bool
+    blocked_by: list[str]
+    deadline_s: float | None
+    used_s: float
+    not_before: datetime | None
+    max_retries: int
+    attempts: int
+    needs_approval: bool
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, task: Task) -> TaskView:
+        """In the runner's loop, since the metadata follows the skill; the view shares nothing."""
+        fields = {name: getattr(task, name) for name in cls.model_fields}
+        # A skill may have put in what JSON cannot carry, until it is told so.
+        text = json.dumps(task.metadata, ensure_ascii=False, default=str, skipkeys=True)
+        fields['metadata'] = json.loads(text.encode('utf-8', 'replace'))
+        fields['blocked_by'] = list(task.blocked_by)
+        return cls.model_construct(**fields)
+
+
+class HistoryView(BaseModel):
+    """A change of state; ``before`` is null where the task was submitted."""
+
+    model_config = _example(
+        at='2026-11-22T10:00:00.020000Z', before='pending', after='active', reason=''
+    )
+
+    at: datetime
+    before: LifecycleState | None
+    after: LifecycleState
+    reason: str
+
+    @classmethod
+    def of(cls, row: HistoryRow) -> HistoryView:
+        return cls(at=row.at, before=row.before, after=row.after, reason=row.reason)
+
+
+class HealthView(BaseModel):
+    """``active_task``: the first of those that run."""
+
+    model_config = _example(status='ok', detail='', active_task=None, active_tasks=[])
+
+    status: Literal['ok', 'degraded']
+    detail: str
+    active_task: TaskView | None
+    active_tasks: list[TaskView]
+
+
+class StatusView(BaseModel):
+    status: Literal['ok']
+
+
+class OutcomeView(BaseModel):
+    model_config = _example(ok=True, answer='stopped')
+
+    ok: bool
+    answer: str
+
+    @classmethod
+    def of(cls, outcome: Outcome) -> OutcomeView:
+        return cls(ok=outcome.ok, answer=outcome.answer)
+
+
+class SaidView(BaseModel):
+    """What came of a line: a task that was made of it, or words. ``ok`` false: it was refused, and
+    the words say why.
+    """
+
+    model_config = _example(ok=True, words='', task=EXAMPLE_TASK)
+
+    ok: bool
+    words: str
+    task: TaskView | None
+
+
+class QuestionView(BaseModel):
+    """What a person is asked. ``until``: when it counts as a no, seconds since the epoch."""
+
+    model_config = _example(
+        id='q3f9a1',
+        text='Drive for 2 s?',
+        op={'skill': 'move_forward', 'arguments': {'duration_s': 2.0}},
+        reasons=['it is near the fence'],
+        asked_at=1795341600.0,
+        until=1795341900.0,
+    )
+
+    id: str
+    text: str
+    op: dict[str, Any] | None
+    reasons: list[str]
+    asked_at: float
+    until: float | None
+
+    @classmethod
+    def of(cls, question: Question, until: float | None) -> QuestionView:
+        return cls(**question.model_dump(mode='json'), until=until)
+
+
+class PlanView(BaseModel):
+    """What the turn that runs, or the last one, is about. ``plan``: its steps and their states."""
+
+    model_config = _example(goal='go to the light', plan=None, answer='', ok=False)
+
+    goal: str
+    plan: dict[str, Any] | None
+    answer: str
+    ok: bool
+
+
+class NodeView(BaseModel):
+    """``age_s``: seconds since the node was last heard, null: never."""
+
+    model_config = _example(name='adapter', ok=True, age_s=0.1, text='')
+
+    name: str
+    ok: bool
+    age_s: float | None
+    text: str
+
+
+class StateView(BaseModel):
+    """All that the kernel knows (``brain``), the pose in the world frame (metres, radians), and
+    how the nodes are.
+    """
+
+    brain: dict[str, Any]
+    pose: RoverPose | None
+    nodes: list[NodeView]
+    ready: str
+    auto: str
+
+
+class FaultView(BaseModel):
+    field: str
+    value: str
+    rule: str
+
+
+class ProblemView(BaseModel):
+    """Problem details (RFC 9457); ``errors`` where fields of a request are wrong."""
+
+    type: str = Field(examples=['about:blank'])
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: list[FaultView] | None = None

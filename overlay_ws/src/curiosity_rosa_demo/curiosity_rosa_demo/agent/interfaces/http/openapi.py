@@ -1,0 +1,106 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The description of the API: every answer that a route can give, and who may ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.http.models import FaultView, ProblemView
+from curiosity_rosa_demo.agent.interfaces.http.problems import MEDIA_TYPE, title
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+Answers = dict[int | str, dict[str, Any]]
+
+EVERYWHERE = (400, 401, 403, 413, 421, 429, 503)
+OPEN = ('/healthz',)  # need no token
+DETAILS = {
+    400: 'The body is no JSON.',
+    401: 'The token is missing or wrong.',
+    403: 'The request comes from another site.',
+    404: "There is no task '5f0c'",
+    408: 'The body did not come within 10 s.',
+    409: 'Task react 5f0c6a52 has ended: COMPLETED',
+    413: 'The body is larger than 262144 bytes.',
+    421: "This server is not 'evil.example'.",
+    422: 'priority: Input should be less than or equal to 1000',
+    429: 'Too many requests; try again in 1 s.',
+    503: 'The agent does not answer; try again.',
+}
+HEADERS = {401: 'WWW-Authenticate', 429: 'Retry-After'}
+
+
+def problems(*statuses: int) -> Answers:
+    """What a route declares: ``statuses`` and those that any request may get."""
+    return {status: _declared(status) for status in sorted({*statuses, 408, *EVERYWHERE})}
+
+
+def _declared(status: int) -> dict[str, Any]:
+    example = {
+        'type': 'about:blank',
+        'title': title(status),
+        'status': status,
+        'detail': DETAILS[status],
+        'instance': '/tasks',
+    }
+    answer: dict[str, Any] = {
+        'description': title(status),
+        'content': {
+            MEDIA_TYPE: {
+                'schema': {'$ref': '#/components/schemas/Problem'},
+                'example': example,
+            }
+        },
+    }
+    if status in HEADERS:
+        answer['headers'] = {HEADERS[status]: {'schema': {'type': 'string'}, 'required': True}}
+    return answer
+
+
+def holds(media_type: str) -> Answers:
+    """What a route declares whose answer is no JSON."""
+    return {200: {'content': {media_type: {'schema': {'type': 'string'}}}}}
+
+
+def describe(app: FastAPI) -> None:
+    """Have ``app`` describe itself so, once all its routes are there."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _complete(
+                get_openapi(
+                    title=app.title,
+                    version=app.version,
+                    description=app.description,
+                    routes=app.routes,
+                )
+            )
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _complete(schema: dict[str, Any]) -> dict[str, Any]:
+    components = schema.setdefault('components', {})
+    schemas = components.setdefault('schemas', {})
+    template = '#/components/schemas/{model}'
+    problem = ProblemView.model_json_schema(ref_template=template)
+    problem.pop('$defs', None)
+    schemas |= {'Problem': problem, 'FaultView': FaultView.model_json_schema()}
+    components['securitySchemes'] = {
+        'token': {'type': 'http', 'scheme': 'bearer'},
+        'session': {'type': 'apiKey', 'in': 'cookie', 'name': 'curiosity_<port>'},
+    }
+    # {}: where no token is set nobody needs one.
+    schema['security'] = [{'token': []}, {'session': []}, {}]
+    for path in OPEN:
+        for operation in schema['paths'].get(path, {}).values():
+            operation['security'] = []
+    return schema

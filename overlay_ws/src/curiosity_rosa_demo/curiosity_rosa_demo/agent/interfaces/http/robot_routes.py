@@ -1,0 +1,140 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The routes of the rover: stop, say, approvals, plan, state, trace, events."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Annotated, Any
+
+from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
+from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
+from curiosity_rosa_demo.agent.interfaces.http.models import (
+    Line,
+    NewAnswer,
+    NodeView,
+    OutcomeView,
+    PlanView,
+    QuestionView,
+    SaidView,
+    StateView,
+    TaskView,
+)
+from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.http.sse import Seats, Stream
+from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Robot
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from fastapi import APIRouter, Header, Path, Query, Response
+
+BY = 'HTTP'
+
+
+def event_routes(hub: EventHub, seats: Seats) -> APIRouter:
+    router = APIRouter(tags=['events'])
+
+    @router.get(
+        '/events',
+        response_class=Response,
+        responses={**holds('text/event-stream'), **problems(422)},
+    )
+    async def events(
+        last_event_id: Annotated[str | None, Header(max_length=100)] = None,
+    ) -> Stream:
+        """What happens from now on, or since the last event that was seen: ``trace`` and
+        ``task``. Before what cannot be told any more there is a ``gap``.
+        """
+        await hub.start()
+        return Stream(lambda: hub.listen(last_event_id), 'text/event-stream', seats)
+
+    return router
+
+
+def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
+    router = APIRouter(tags=['robot'])
+
+    @router.post('/stop', responses=problems())
+    async def stop() -> OutcomeView:
+        """Stop the rover, what runs and what waits. Answers once the rover has been told; 503: it
+        could not be told, or did not confirm.
+        """
+        with metrics.stop_latency.time():
+            outcome = await robot.stop(BY)
+        if not outcome.ok:
+            raise Problem(503, outcome.answer)
+        return OutcomeView.of(outcome)
+
+    @router.post('/say', responses=problems(409, 422))
+    async def say(line: Line) -> SaidView:
+        """Answers once it is known what the line means; a task that was made of it goes on."""
+        said = await robot.say(line.text)
+        view = None
+        if (task := said.task) is not None:
+
+            async def look() -> TaskView:
+                return TaskView.of(task)
+
+            with suppress(NoAnswer):  # it was said, and must not be said again
+                view = await robot.call(look())
+        return SaidView(ok=said.ok, words=said.words, task=view)
+
+    @router.get('/approvals', responses=problems())
+    async def approvals() -> list[QuestionView]:
+        """Open now, the oldest first."""
+        return [QuestionView.of(each, robot.asks_until(each)) for each in robot.questions()]
+
+    @router.post('/approvals/{question_id}', responses=problems(404, 409, 422))
+    async def answer(
+        question_id: Annotated[str, Path(max_length=200, examples=['q3f9a1'])], answer: NewAnswer
+    ) -> OutcomeView:
+        """An edited operation is checked again."""
+        if answer.action == 'edit' and answer.arguments is None:
+            raise Problem(422, 'arguments: to edit, the new arguments are needed')
+        if answer.action != 'edit' and answer.arguments is not None:
+            raise Problem(422, f'arguments: they are for an edit, not to {answer.action}')
+        # By its whole id: of another question its beginning would say yes to something else.
+        if all(each.id != question_id for each in robot.questions()):
+            raise Problem(404, f'No question {question_id!r} is open')
+        action = ApprovalAction(answer.action.upper())
+        try:
+            outcome = await robot.answer(question_id, action, answer.arguments, answer.why)
+        except NoQuestion as error:
+            raise Problem(409, str(error)) from None
+        if not outcome.ok:
+            raise Problem(409, outcome.answer)
+        return OutcomeView.of(outcome)
+
+    @router.get('/plan', responses=problems())
+    async def plan() -> PlanView:
+        """Of the turn that runs, or of the last one."""
+        react = robot.state().react
+        return PlanView(goal=react.goal, plan=react.plan, answer=react.answer, ok=react.ok)
+
+    @router.get('/state', responses=problems())
+    async def state() -> StateView:
+        nodes = [
+            NodeView(name=each.name, ok=each.ok, age_s=each.age_s, text=each.text)
+            for each in robot.health()
+        ]
+        brain: dict[str, Any] = robot.state().model_dump(mode='json')
+        return StateView(
+            brain=brain, pose=robot.pose(), nodes=nodes, ready=robot.ready(), auto=robot.auto()
+        )
+
+    @router.get('/trace', responses=problems(422))
+    async def trace(
+        count: Annotated[int, Query(ge=1, le=1000)] = 100,
+        kind: Annotated[list[TraceKind] | None, Query()] = None,
+    ) -> list[TraceEvent]:
+        """The last ``count`` events, of these kinds, the oldest first."""
+        return [each for each in robot.events() if not kind or each.kind in kind][-count:]
+
+    return router

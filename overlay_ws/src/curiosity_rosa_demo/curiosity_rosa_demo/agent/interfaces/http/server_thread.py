@@ -1,0 +1,160 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The HTTP server of the agent, in a thread and a loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+import errno
+import logging
+import socket
+import threading
+from typing import Any
+
+from curiosity_rosa_demo.infra.config_models import HttpConfig
+
+START_WAIT_S = 60.0  # the imports, on a busy machine
+CLOSE_WAIT_S = 3.0
+KEEP_ALIVE_S = 10  # of a connection without a request
+LARGEST_HEAD = 32_768  # bytes of a request's line and headers
+LARGEST_MESSAGE = 1_000_000  # bytes of one message of a page's socket
+RESERVE = 20  # connections beyond http.max_connections: who is refused is told so, a stop is not
+BACKLOG = 128
+
+_log = logging.getLogger('curiosity_rosa.http')
+
+
+class HttpUnavailable(Exception):
+    """The server cannot be had; the message says why, and what to do."""
+
+
+class HttpThread:
+    """``make_app`` is called in the thread, and may import what takes its time. The address is
+    taken at once: who asks before the server is ready waits. Raises HttpUnavailable.
+    """
+
+    def __init__(self, make_app: Callable[[], Any], settings: HttpConfig) -> None:
+        self._make_app, self._settings = make_app, settings
+        self._socket = _listen(settings.host, settings.port)
+        self.url = _url(self._socket)
+        self._done = threading.Event()  # it serves, or it has ended
+        self._error: BaseException | None = None
+        self._server: Any = None
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name='http', daemon=True)
+
+    def start(self) -> str:
+        """The address, once it is served. Raises HttpUnavailable."""
+        if self._closing:
+            raise HttpUnavailable(f'{self.url} was given up')
+        self._thread.start()
+        in_time = self._done.wait(START_WAIT_S)
+        if in_time and self._error is None:
+            return self.url
+        self.close()  # else who asks would wait for ever
+        late = f'it did not begin to answer in {START_WAIT_S:g} s'
+        why = repr(self._error) if self._error is not None else late
+        raise HttpUnavailable(f'{self.url} cannot be served: {why}')
+
+    def close(self) -> None:
+        """Open streams are cut; bounded. Who still imports is not waited for."""
+        self._closing = True
+        if self._server is not None:
+            self._server.should_exit = True
+            self._thread.join(CLOSE_WAIT_S)
+        self._socket.close()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:  # uvicorn leaves by SystemExit when the app cannot start
+            self._error = error
+            if not self._closing:
+                _log.exception('event=server_ended')
+        finally:
+            self._done.set()
+
+    async def _serve(self) -> None:
+        from curiosity_rosa_demo.agent.interfaces.http.timeout_protocol import ImpatientProtocol
+        import uvicorn
+
+        thread = self
+
+        class Server(uvicorn.Server):
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                if thread._closing:  # while it imported; its socket is gone
+                    self.should_exit = True
+                    return
+                await super().startup(sockets)
+                thread._done.set()
+
+        _quiet()
+        limits = self._settings
+        config = uvicorn.Config(
+            self._make_app(),
+            loop='none',
+            http=ImpatientProtocol,
+            log_config=None,
+            access_log=False,  # an address may hold a token
+            proxy_headers=False,
+            server_header=False,
+            limit_concurrency=limits.max_connections + RESERVE,
+            backlog=BACKLOG,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            timeout_graceful_shutdown=0,
+            h11_max_incomplete_event_size=LARGEST_HEAD,
+            ws_max_size=LARGEST_MESSAGE,
+        )
+        self._server = Server(config)
+        self._server.should_exit = self._closing
+        await self._server.serve(sockets=[self._socket])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Raises HttpUnavailable."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise HttpUnavailable(
+            f'{host}:{port} is no address of this machine ({error.strerror or error}); '
+            'set http.host in agent.yaml'
+        ) from None
+    try:
+        # Else the address of an agent that was killed would be taken for a minute.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise HttpUnavailable(_why(host, port, error)) from None
+    return listener
+
+
+def _why(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f'{host}:{port} is taken; set http.port in agent.yaml'
+    if error.errno == errno.EACCES:
+        return f'{host}:{port} may not be used by this user; set http.port in agent.yaml'
+    return f'{host}:{port} cannot be used ({error.strerror}); set http.host in agent.yaml'
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f'http://[{host}]:{port}/' if ':' in host else f'http://{host}:{port}/'
+
+
+def _quiet() -> None:
+    """What the server's libraries log goes to the agent's file, not between a user's lines."""
+    for name in ('uvicorn', 'uvicorn.error', 'nicegui', 'asyncio'):
+        logging.getLogger(name).parent = _log
+        logging.getLogger(name).propagate = True

@@ -1,0 +1,88 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A response without end, to a client that may be slow, or gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from curiosity_rosa_demo.agent.interfaces.http import problems
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+SEND_WAIT_S = 10.0  # a client that takes nothing for so long is dropped
+GONE = (OSError, asyncio.TimeoutError)  # the client is gone, or slow
+
+
+class Source(Protocol):
+    over: asyncio.Event  # once it is set the client is dropped, also while it is being waited for
+
+    def chunks(self) -> AsyncIterator[bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class Seats:
+    """How many streams there may be at once: those that last keep no request from its turn."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.taken = limit, 0
+
+
+class Stream(Response):
+    """``open_source`` is called when the client is there; its result is closed in any case."""
+
+    def __init__(self, open_source: Callable[[], Source], media_type: str, seats: Seats) -> None:
+        self._open, self._seats = open_source, seats
+        super().__init__(media_type=media_type, headers={'Cache-Control': 'no-store'})
+        del self.headers['content-length']
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._seats.taken >= self._seats.limit:
+            detail = f'{self._seats.limit} streams are open, and there may be no more; close one'
+            await problems.refuse(scope, receive, send, 503, detail, {'Retry-After': '5'})
+            return
+        self._seats.taken += 1
+        source = self._open()
+        try:
+            await self._run(source, receive, send)
+        finally:
+            self._seats.taken -= 1
+            source.close()
+
+    async def _run(self, source: Source, receive: Receive, send: Send) -> None:
+        jobs = [
+            asyncio.ensure_future(work)
+            for work in (self._pump(source, send), _gone(receive), source.over.wait())
+        ]
+        try:
+            await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for job in jobs:
+                job.cancel()
+            await asyncio.wait(jobs)
+        pump = jobs[0]
+        error = None if pump.cancelled() else pump.exception()
+        if error is not None and not isinstance(error, GONE):
+            raise error
+
+    async def _pump(self, source: Source, send: Send) -> None:
+        start = {'type': 'http.response.start', 'status': 200, 'headers': self.raw_headers}
+        await send(start)
+        async for chunk in source.chunks():
+            message: Message = {'type': 'http.response.body', 'body': chunk, 'more_body': True}
+            await asyncio.wait_for(send(message), SEND_WAIT_S)
+        await send({'type': 'http.response.body', 'body': b'', 'more_body': False})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())['type'] != 'http.disconnect':
+        pass

@@ -1,0 +1,271 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The routes of the tasks, with the bodies and codes of the first design, and what came to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any
+
+from curiosity_rosa_demo.agent.interfaces.http import cursor as cursors
+from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
+from curiosity_rosa_demo.agent.interfaces.http.models import (
+    EXAMPLE_ID,
+    HealthView,
+    HistoryView,
+    Interruption,
+    NewPriority,
+    NewTask,
+    TaskView,
+)
+from curiosity_rosa_demo.agent.interfaces.http.openapi import Answers, problems
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+
+RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
+MOST = 1000  # tasks in one list
+TaskId = Annotated[str, Path(min_length=1, max_length=200, examples=[EXAMPLE_ID])]
+Key = Annotated[
+    str | None,
+    Header(
+        alias='Idempotency-Key',
+        min_length=1,
+        max_length=200,
+        pattern=r'^[\x21-\x7e]+$',
+        description='A second request with the same key makes no second task.',
+    ),
+]
+
+
+class TaskDesk:
+    """What the routes do; the nested functions run in the runner's loop."""
+
+    def __init__(self, access: RunnerAccess, robot: Robot | None) -> None:
+        self._do, self._robot = access.do, robot
+
+    async def health(self) -> HealthView:
+        async def look(runner: SkillRunner) -> HealthView:
+            active = [TaskView.of(each) for each in runner.live() if each.state in RUNNING]
+            failed = runner.failed
+            return HealthView.model_construct(
+                status='ok' if failed is None else 'degraded',
+                detail='' if failed is None else str(failed),
+                active_task=next(iter(active), None),
+                active_tasks=active,
+            )
+
+        return await self._do(look)
+
+    async def page(
+        self, wanted: Callable[[Task], bool], after: int | None, limit: int
+    ) -> tuple[list[TaskView], int | None]:
+        """At most ``limit`` tasks behind ``after``, in order of submission, and after which the
+        next page begins.
+        """
+
+        async def look(runner: SkillRunner) -> tuple[list[TaskView], int | None]:
+            tasks = runner.list_tasks()
+            found: list[TaskView] = []
+            seq = after
+            for task in tasks:
+                if (after is not None and task.seq <= after) or not wanted(task):
+                    continue
+                if len(found) == limit:
+                    return found, seq
+                found.append(TaskView.of(task))
+                seq = task.seq
+                await asyncio.sleep(
+                    0
+                )  # one task's metadata may be large, and others need the loop
+            return found, None
+
+        return await self._do(look)
+
+    async def submit(self, new: NewTask, key: str | None) -> tuple[TaskView, bool]:
+        """The task, and whether it is a new one."""
+        task = self._task(new.name, new.metadata, key)
+        task.priority, task.max_retries = new.priority, new.max_retries
+        task.blocked_by = tuple(new.blocked_by)
+        task.deadline_s, task.not_before = new.deadline_s, new.not_before
+        task.needs_approval = new.needs_approval
+        if self._robot is None:
+            return await self._shown(task, await self._do(lambda runner: runner.submit(task)))
+
+        async def check(runner: SkillRunner) -> None:
+            if runner.failed is not None:
+                raise runner.failed
+            for each in task.blocked_by:
+                if runner.get_task(each) is None:
+                    raise BadTask(f'blocked_by names {each!r}, and there is no such task')
+
+        await self._do(check)  # the kernel would refuse it too, but only in words
+        return await self._shown(task, await self._robot.submit(task))
+
+    async def interrupt(self, new: Interruption, key: str | None) -> tuple[TaskView, bool]:
+        task = self._task(new.name, new.metadata, key)
+        task.priority, task.max_retries = new.priority, new.max_retries
+        task.deadline_s = new.deadline_s
+        return await self._shown(task, await self._do(lambda runner: runner.interrupt(task)))
+
+    def _task(self, name: str, metadata: dict[str, Any], key: str | None) -> Task:
+        """With a robot its arguments are checked. Raises BadTask, Problem."""
+        if self._robot is None:
+            task = Task(name, metadata=metadata)
+        else:
+            if why := self._robot.ready():
+                raise Problem(503, f'Nothing can run yet: {why}', headers={'Retry-After': '1'})
+            task = self._robot.make_task(name, arguments_of(metadata))
+        # The agent has keys of its own, which nobody may meet by chance.
+        task.idempotency_key = None if key is None else f'http/{key}'
+        return task
+
+    async def _shown(self, new: Task, known: Task) -> tuple[TaskView, bool]:
+        async def look(runner: SkillRunner) -> TaskView:
+            return TaskView.of(known)
+
+        if known is not new:
+            for part in ('text', 'arguments'):
+                if known.name != new.name or known.metadata.get(part) != new.metadata.get(part):
+                    raise Problem(422, f'This Idempotency-Key was used for the task {known.id}')
+        return await self._do(look), known is new
+
+    async def change(
+        self, task_id: str, work: Callable[[SkillRunner], Awaitable[object]] | None = None
+    ) -> TaskView:
+        """The task after ``work``. Raises UnknownTask, TaskError."""
+
+        async def run(runner: SkillRunner) -> TaskView:
+            if work is not None:
+                await work(runner)
+            task = runner.get_task(task_id)
+            if task is None:
+                raise UnknownTask(task_id)
+            return TaskView.of(task)
+
+        return await self._do(run)
+
+    async def cancel(self, task_id: str) -> TaskView:
+        async def cancel(runner: SkillRunner) -> None:
+            if await runner.cancel(task_id, 'cancelled by HTTP'):
+                return
+            task = runner.get_task(task_id)
+            if task is not None and task.state is not LifecycleState.CANCELLED:
+                raise TaskError(f'The task has ended before: {task.state.name}')
+
+        return await self.change(task_id, cancel)
+
+    async def history(self, task_id: str) -> list[HistoryView]:
+        async def look(runner: SkillRunner) -> list[HistoryView]:
+            return [HistoryView.of(row) for row in runner.history(task_id)]
+
+        return await self._do(look)
+
+
+def arguments_of(metadata: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a skill in a task's metadata. Raises BadTask."""
+    if 'arguments' not in metadata:
+        return metadata
+    arguments = metadata['arguments']
+    if len(metadata) > 1 or not isinstance(arguments, dict):
+        raise BadTask('metadata must be {"arguments": {...}}, or the arguments alone')
+    return arguments
+
+
+def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
+    desk = TaskDesk(access, robot)
+    router = APIRouter(tags=['tasks'])
+
+    def made(result: tuple[TaskView, bool], response: Response) -> TaskView:
+        view, new = result
+        response.status_code = 201 if new else 200
+        response.headers['Location'] = f'/tasks/{view.id}'
+        return view
+
+    again: Answers = {
+        200: {'model': TaskView, 'description': 'The earlier task with this Idempotency-Key'},
+    }
+
+    @router.get('/health', responses=problems())
+    async def health() -> HealthView:
+        """Whether tasks can be stored, and what runs."""
+        return await desk.health()
+
+    @router.get('/tasks', responses=problems(422))
+    async def list_tasks(
+        request: Request,
+        response: Response,
+        state: Annotated[list[LifecycleState] | None, Query()] = None,
+        name: Annotated[str | None, Query(max_length=200)] = None,
+        live: Annotated[bool | None, Query(description='Those that have not ended')] = None,
+        limit: Annotated[int, Query(ge=1, le=MOST)] = MOST,
+        cursor: Annotated[str | None, Query(description='From the Link header')] = None,
+    ) -> list[TaskView]:
+        """Those that have not ended and the last that have, in order of submission. Where there
+        are more, the header ``Link`` names the next page.
+        """
+
+        def wanted(task: Task) -> bool:
+            return (
+                (not state or task.state in state)
+                and name in (None, task.name)
+                and live in (None, not task.terminal)
+            )
+
+        try:
+            after = None if cursor is None else cursors.decode(cursor)
+        except ValueError as error:
+            raise Problem(422, f'cursor: {error}') from None
+        found, seq = await desk.page(wanted, after, limit)
+        if seq is not None:
+            url = request.url.include_query_params(cursor=cursors.encode(seq))
+            response.headers['Link'] = f'<{url.path}?{url.query}>; rel="next"'
+        return found
+
+    @router.post('/tasks', status_code=201, responses={**again, **problems(409, 422)})
+    async def submit_task(new: NewTask, response: Response, key: Key = None) -> TaskView:
+        """It waits its turn. It is stored when this answers."""
+        return made(await desk.submit(new, key), response)
+
+    @router.get('/tasks/{task_id}', responses=problems(404, 422))
+    async def get_task(task_id: TaskId) -> TaskView:
+        return await desk.change(task_id)
+
+    @router.patch('/tasks/{task_id}', responses=problems(404, 409, 422))
+    async def change_task(task_id: TaskId, new: NewPriority) -> TaskView:
+        """Another priority, while it does not run."""
+        priority = new.priority
+        return await desk.change(task_id, lambda runner: runner.reprioritise(task_id, priority))
+
+    @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
+    async def cancel_task(task_id: TaskId) -> TaskView:
+        """Its skill has cleaned up when this answers. 409: it has ended otherwise."""
+        return await desk.cancel(task_id)
+
+    @router.post('/tasks/{task_id}/pause', responses=problems(404, 409, 422))
+    async def pause_task(task_id: TaskId) -> TaskView:
+        return await desk.change(task_id, lambda runner: runner.pause(task_id, 'paused by HTTP'))
+
+    @router.post('/tasks/{task_id}/resume', responses=problems(404, 409, 422))
+    async def resume_task(task_id: TaskId) -> TaskView:
+        return await desk.change(task_id, lambda runner: runner.resume(task_id))
+
+    @router.get('/tasks/{task_id}/history', responses=problems(404, 422))
+    async def get_history(task_id: TaskId) -> list[HistoryView]:
+        return await desk.history(task_id)
+
+    @router.post('/interrupt', status_code=201, responses={**again, **problems(409, 422)})
+    async def interrupt(new: Interruption, response: Response, key: Key = None) -> TaskView:
+        """What runs on the same resources has been paused when this answers."""
+        return made(await desk.interrupt(new, key), response)
+
+    return router

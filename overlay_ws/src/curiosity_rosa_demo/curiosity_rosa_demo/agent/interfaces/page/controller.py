@@ -1,0 +1,131 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a page asks of the robot, in words that a person can act on. Whatever a browser sends may
+be anything at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+import json
+import logging
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
+from curiosity_rosa_demo.domain.models import json_object
+
+LONGEST_LINE = 10_000  # characters
+LONGEST_WHY = 500
+BY = 'the page'
+
+Reply = tuple[bool, str]
+
+_log = logging.getLogger('curiosity_rosa.page')
+
+
+class Wishes:
+    """Each answers whether it went well, and what came of it."""
+
+    def __init__(self, robot: Robot, runner: SkillRunner) -> None:
+        self._robot, self._runner = robot, runner
+
+    async def stop(self) -> Reply:
+        """The second way of STOP; the first is POST /stop."""
+
+        async def stop() -> Reply:
+            outcome = await self._robot.stop(BY)
+            return outcome.ok, outcome.answer
+
+        return await _told(stop)
+
+    async def say(self, text: object) -> Reply:
+        if not isinstance(text, str) or not text.strip():
+            return False, 'Nothing was said.'
+        if len(text) > LONGEST_LINE:
+            return False, f'{len(text)} characters; a line may have {LONGEST_LINE}.'
+
+        async def say() -> Reply:
+            said = await self._robot.say(text)
+            task = said.task
+            words = said.words or (f'task {task.id[:8]}' if task else 'done')
+            return said.ok, words
+
+        return await _told(say)
+
+    async def cancel(self, task_id: object) -> Reply:
+        if not isinstance(task_id, str):
+            return False, 'No task was named.'
+
+        async def cancel() -> Reply:
+            ended = await self._robot.call(self._runner.cancel(task_id, f'cancelled on {BY}'))
+            return (
+                ended,
+                f'{task_id[:8]} cancelled' if ended else f'{task_id[:8]} had ended before',
+            )
+
+        return await _told(cancel)
+
+    async def answer(self, given: dict[str, Any]) -> Reply:
+        """``given``: id, action, arguments as JSON text (for EDIT), why."""
+        try:
+            question_id, action = str(given['id']), ApprovalAction(given.get('action'))
+            arguments = None
+            if action is ApprovalAction.EDIT:
+                arguments = read_arguments(given.get('arguments'))
+        except (KeyError, ValueError) as error:
+            return False, f'Not sent: {error}'
+        why = str(given.get('why', ''))[:LONGEST_WHY]
+
+        async def answer() -> Reply:
+            outcome = await self._robot.answer(question_id, action, arguments, why)
+            return outcome.ok, outcome.answer
+
+        return await _told(answer)
+
+    def raw(self, event_id: object) -> str:
+        """A trace event as it came, as JSON."""
+        for event in reversed(self._robot.events()):
+            if event.event_id == event_id:
+                return json.dumps(event.model_dump(mode='json'), ensure_ascii=False, indent=2)
+        return 'This event is no longer kept.'
+
+
+def read_arguments(text: object) -> Json:
+    """The object that ``text`` holds. Raises ValueError that says what is wrong and where."""
+    if not isinstance(text, str):
+        raise ValueError('the arguments must be text that holds a JSON object')
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        where = f'line {error.lineno}, column {error.colno}'
+        raise ValueError(f'the arguments are not JSON: {error.msg} at {where}') from None
+    except RecursionError:
+        raise ValueError('the arguments are nested too deep') from None
+    if not isinstance(value, dict):
+        raise ValueError('the arguments must be an object, such as {"x": 6.5}')
+    json_object(value)
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f'the arguments hold {name}, which is no JSON')
+
+
+async def _told(work: Callable[[], Awaitable[Reply]]) -> Reply:
+    try:
+        return await work()
+    except (TaskError, NoQuestion) as error:
+        return False, str(error)
+    except Exception as error:
+        _log.exception('event=page_request_failed')
+        return False, f'It failed inside ({type(error).__name__}); the log of the agent says more.'

@@ -1,0 +1,41 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The pictures of the page. They are not of the API: GET /camera.jpg is."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.interfaces.http.camera import FIRST_WAIT_S, fresh
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from fastapi import APIRouter, Response
+
+
+def image_routes(robot: Robot) -> APIRouter:
+    router = APIRouter(prefix='/page', include_in_schema=False)
+
+    @router.get('/frame.jpg')
+    async def frame() -> Response:
+        """The newest frame of the camera. That there is none is no error of the page: 204."""
+        try:
+            picture = await fresh(robot, FIRST_WAIT_S)
+        except Problem as problem:
+            return Response(status_code=204, headers={'X-Problem': problem.detail})
+        headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
+        return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
+
+    @router.get('/shots/{event_id}.jpg')
+    def shot(event_id: str) -> Response:
+        """The capture that the trace event tells of."""
+        for each in robot.shots():
+            if each.event_id == event_id:
+                kept = {'Cache-Control': 'private, max-age=86400, immutable'}
+                return Response(each.picture.jpeg, media_type='image/jpeg', headers=kept)
+        raise Problem(404, f'There is no capture {event_id[:100]!r}, or it is no longer kept.')
+
+    return router

@@ -1,0 +1,77 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The page, made with NiceGUI, on the server of the HTTP API. NiceGUI ships all that a browser
+loads; nothing comes from another server.
+"""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.interfaces.page.controller import Wishes
+from curiosity_rosa_demo.agent.interfaces.page.feed import Feed
+from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
+from curiosity_rosa_demo.agent.interfaces.page.layout import Page
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.infra.config_models import Config
+from fastapi import FastAPI
+from nicegui import Client, core, ui
+from starlette.routing import Match, Mount
+from starlette.types import Scope
+
+TITLE = 'Curiosity ROSA'
+RECONNECT_S = 5.0  # a page that is gone for longer is built anew
+PATHS = ('/', '/favicon.ico')
+FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
+
+
+class _Mount(Mount):
+    """Only the page's own paths: of any other, the API says that it is not there."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        path = scope.get('path', '')
+        if (path in PATHS and scope.get('method') == 'GET') or path.startswith(FOLDERS):
+            return super().matches(scope)
+        return Match.NONE, {}
+
+
+def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) -> None:
+    """Mount the page at ``/``, before the server starts. Who may open it, and its session, is the
+    business of ``http/auth.py``.
+
+    NiceGUI has one application for each process, so the app that was added last has the page.
+    """
+    feed, wishes = Feed(robot, runner, config), Wishes(robot, runner)
+
+    @ui.page('/', title=TITLE)
+    def index() -> None:
+        page = Page(wishes, feed.look(), camera_hz=config.agent.http.camera_hz)
+
+        def left(client: Client) -> None:
+            if not client.has_socket_connection:  # else it has come back already
+                feed.leave(page)
+
+        client = ui.context.client
+        client.on_connect(lambda: feed.join(page))
+        client.on_disconnect(left)
+        client.on_delete(lambda: feed.leave(page))
+
+    app.include_router(image_routes(robot))
+    core.app.user_middleware.clear()  # what an earlier call has added, which began to run
+    core.app.middleware_stack = None
+    ui.run_with(
+        app,
+        title=TITLE,
+        dark=None,
+        language='en-US',
+        tailwind=False,
+        reconnect_timeout=RECONNECT_S,
+        show_welcome_message=False,
+    )
+    app.router.routes.pop()  # NiceGUI's own mount, which would take every path
+    app.router.routes.append(_Mount('/', app=core.app))

@@ -1,0 +1,193 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the page shows of the rover, as JSON. Pure; text stays text, the browser never reads it as
+markup. Lengths are metres, times seconds, moments seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+import json
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.turn.texts import short_id
+from curiosity_rosa_demo.agent.runtime.robot import Health, Shot
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.texts import cut, what
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Question
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+
+Facts = dict[str, Any]
+
+LONGEST = 2000  # characters of one text on the page
+WIDE = 120  # columns of a text in a table
+SOURCES = ('odometry', 'scan', 'battery')  # whose age is shown; the e-stop tells only changes
+
+
+def status_facts(
+    state: BrainState,
+    pose: RoverPose | None,
+    health: Sequence[Health],
+    *,
+    waits_for: str,
+    auto: str,
+    replay: bool,
+    limits: Mapping[str, float],
+) -> Facts:
+    """The head of the page. ``waits_for``: why nothing can run yet; ``limits``: from what age on,
+    in seconds, a source counts as stale.
+    """
+    robot, tasks = state.robot, state.tasks
+    known = robot.battery_state is not BatteryLevel.UNKNOWN
+    return {
+        'mode': tasks.mode.value,
+        'why': shortened(tasks.mode_reason),
+        'battery': round(robot.battery_pct) if known else None,
+        'battery_state': robot.battery_state.value,
+        'mast': robot.mast,
+        'moving': robot.moving,
+        'estop': robot.estop,
+        'latch': shortened(robot.safety_latch),
+        'pose': pose_text(pose),
+        'sources': [
+            {'name': name, 'silent': name in robot.silent, 'limit': limits.get(name)}
+            for name in SOURCES
+            if name in robot.ages_s
+        ],
+        'nodes': [
+            # One that is well and has no age is part of the agent itself.
+            {
+                'name': each.name,
+                'ok': each.ok,
+                'aged': each.age_s is not None or not each.ok,
+                'text': shortened(each.text),
+            }
+            for each in health
+        ],
+        'waits_for': shortened(waits_for),
+        'auto': shortened(auto),
+        'replay': replay,
+    }
+
+
+def ages(state: BrainState, health: Iterable[Health]) -> dict[str, float | None]:
+    """How old each datum is, in seconds; None: never heard. What the kernel knows is at least as
+    old as its last tick.
+    """
+    nodes = {f'node:{each.name}': each.age_s for each in health}
+    kernel = nodes.get('node:kernel') or 0.0
+    return {**nodes, **{name: age + kernel for name, age in state.robot.ages_s.items()}}
+
+
+def pose_text(pose: RoverPose | None) -> str:
+    return 'unknown' if pose is None else f'x {pose.x:.1f} m, y {pose.y:.1f} m'
+
+
+def task_facts(tasks: Iterable[Task]) -> Facts:
+    """The newest first."""
+    return {
+        'rows': [
+            {
+                'id': task.id,
+                'short': task.id[:8],
+                'what': cut(what(task), WIDE),
+                'state': task.state.value,
+                'held': task.held and not task.terminal,
+                'live': not task.terminal,
+                'urgent': task.urgent,
+                'priority': task.priority,
+                'reason': cut(task.reason, WIDE),
+                'since': task.updated_at.timestamp(),
+            }
+            for task in sorted(tasks, key=lambda task: task.seq, reverse=True)
+        ]
+    }
+
+
+def plan_facts(plan: Mapping[str, Any] | None) -> Facts:
+    """``plan`` as in ReactState; what a model wrote into it is taken as it comes."""
+    steps = plan.get('steps') if plan else None
+    return {
+        'goal': shortened(str(plan.get('goal', ''))) if plan else '',
+        'status': shortened(str(plan.get('status', ''))) if plan else '',
+        'steps': [_step(step) for step in steps if isinstance(step, dict)]
+        if isinstance(steps, list)
+        else [],
+    }
+
+
+def question_facts(question: Question, until: float | None) -> Facts:
+    """``until``: when it counts as a no, seconds since the epoch; None: never."""
+    op = question.op or {}
+    return {
+        'id': question.id,
+        'short': short_id(question),
+        'text': shortened(question.text),
+        'reasons': [shortened(reason) for reason in question.reasons],
+        'skill': shortened(str(op.get('skill', ''))),
+        # In full: what is approved or edited must be what was read.
+        'arguments': json.dumps(op.get('arguments', {}), ensure_ascii=False, indent=2),
+        'editable': question.op is not None,
+        'until': until,
+    }
+
+
+def shot_facts(shots: Iterable[Shot]) -> Facts:
+    """The newest first."""
+    rows = [
+        {
+            'id': shot.event_id,
+            'score': round(shot.score, 3),
+            'good': shot.is_good,
+            'at': shot.picture.at,
+            'place': pose_text(shot.pose),
+        }
+        for shot in shots
+    ]
+    return {'rows': rows[::-1]}
+
+
+def trace_facts(event: TraceEvent, before: float | None) -> Facts:
+    """A line of the trace. ``before``: the moment of the event before it."""
+    return {
+        'id': event.event_id,
+        'ts': event.ts,
+        'took': None if before is None else round(max(0.0, event.ts - before), 3),
+        'kind': event.kind.value,
+        'tool': shortened(event.tool_name or ''),
+        'text': shortened(event.message),
+        'ok': event.ok,
+        'score': event.score,
+        'replay': is_replay(event),
+    }
+
+
+def is_replay(event: TraceEvent) -> bool:
+    """Whether it was played back from a recording."""
+    return bool(event.data and event.data.get('replay'))
+
+
+def is_answer(line: Facts) -> bool:
+    """Whether a line of the trace is the end of a turn, in words."""
+    return line['kind'] == TraceKind.RESULT.value and not line['tool']
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'
+
+
+def _step(step: Mapping[str, Any]) -> Facts:
+    parameters = step.get('parameters') or {}
+    return {
+        'id': str(step.get('step_id', '')),
+        'action': shortened(str(step.get('action', ''))),
+        'parameters': shortened(json.dumps(parameters, ensure_ascii=False)) if parameters else '',
+        'status': shortened(str(step.get('status', 'pending'))),
+        'text': shortened(str(step.get('description', ''))),
+    }

@@ -1,0 +1,163 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The lives of tasks over the time of day. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.texts import duration
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.drawing.scale import Axis
+from curiosity_rosa_demo.drawing.svg import (
+    cut,
+    drawing,
+    element,
+    fitting,
+    label,
+    line,
+    Svg,
+    text,
+    title,
+    TOLD,
+)
+from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
+
+WIDTH, ROW, TOP, BOTTOM = 520.0, 24.0, 6.0, 22.0
+LEFT, RIGHT = 148.0, 490.0  # of the time axis
+NAME_COLUMNS = 17
+MOST_ROWS, MOST_BARS = 20, 200  # the newest; all rows share the bars
+WHY_COLUMNS = 80  # of a bar's reason
+MOST_TICKS = 5
+LEAST_S = 10.0  # of the axis
+PAD = 4.0  # beside a label in a bar
+
+SIGNS: dict[LifecycleState, str] = {
+    LifecycleState.PENDING: '○',
+    LifecycleState.WAITING: '◔',
+    LifecycleState.ACTIVE: '►',
+    LifecycleState.PAUSED: '‖',
+    LifecycleState.RECOVERING: '↻',
+    LifecycleState.COMPLETED: '✓',
+    LifecycleState.FAILED: '✕',
+    LifecycleState.CANCELLED: '⊘',
+}
+
+
+@dataclass(frozen=True)
+class Life:
+    """A task: its id, what it is in a few words, and how its state changed, the oldest first."""
+
+    task_id: str
+    name: str
+    history: Sequence[HistoryRow]
+
+
+def render(
+    lives: Sequence[Life],
+    now: datetime,
+    *,
+    zone: tzinfo | None = None,
+    longest_s: float = 3600.0,
+) -> Svg:
+    """The last MOST_ROWS of ``lives``, the last one lowest, over at most ``longest_s`` up to
+    ``now`` (with a zone). ``zone`` None: the local one. Each row's data-task is its id.
+    Where there are too many, what has not ended goes first.
+    """
+    lives = _shown(lives)
+    span = _span(lives, now.timestamp(), longest_s)
+    bottom = TOP + ROW * max(1, len(lives))
+    most = MOST_BARS // max(1, len(lives))
+    empty = [] if lives else [label('no tasks yet', WIDTH / 2, TOP + 16.0, 'middle')]
+    return drawing(
+        'timeline',
+        WIDTH,
+        bottom + BOTTOM,
+        f'Tasks over time: {len(lives)}',
+        *_axis(span, bottom, zone),
+        *(_row(life, TOP + ROW * place, span, most) for place, life in enumerate(lives)),
+        *empty,
+    )
+
+
+def _shown(lives: Sequence[Life]) -> list[Life]:
+    known = [life for life in lives if life.history]
+    ranked = sorted(
+        range(len(known)), key=lambda place: (known[place].history[-1].after.terminal, -place)
+    )
+    return [known[place] for place in sorted(ranked[:MOST_ROWS])]
+
+
+def _span(lives: Sequence[Life], now: float, longest_s: float) -> Axis:
+    """Up to now; from a whole step before the first, so that it seldom changes."""
+    first = min((life.history[0].at.timestamp() for life in lives), default=now)
+    length = min(longest_s, max(LEAST_S, now - first))
+    step = time_step(length, MOST_TICKS)
+    return Axis((now - length) // step * step, now, LEFT, RIGHT)
+
+
+def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
+    step = time_step(span.high - span.low, MOST_TICKS)
+    lines, numbers = [], []
+    for at in time_ticks(span.low, span.high, step, zone):
+        x = span.at(at)
+        lines.append(line(x, TOP, x, bottom))
+        words = text(time_text(at, step, zone))  # a browser writes its own time instead
+        moment = {'data_at': at, 'data_step': float(step)}
+        numbers.append(
+            element('text', words, x=x, y=bottom + 15.0, text_anchor='middle', **moment)
+        )
+    yield element('g', *lines, class_='cr-grid', aria_hidden='true')
+    yield line(RIGHT, TOP, RIGHT, bottom, 'cr-now', 'now')
+    yield element('g', *numbers, class_='cr-numbers')
+
+
+def _row(life: Life, top: float, span: Axis, most_bars: int) -> Svg:
+    last = life.history[-1]
+    name = label(cut(life.name, NAME_COLUMNS), 22.0, top + 16.0)
+    sign = label(SIGNS[last.after], 6.0, top + 16.0, class_=f'cr-sign cr-{last.after.value}')
+    return element(
+        'g',
+        title(f'{cut(life.name, TOLD // 2)}: {_state(last)}'),
+        sign,
+        name,
+        *_bars(life.history[-most_bars:], top, span),
+        class_='cr-life',
+        data_task=cut(life.task_id, TOLD),
+    )
+
+
+def _bars(rows: Sequence[HistoryRow], top: float, span: Axis) -> Iterator[Svg]:
+    """One for each state, to the next one or to now; a sign where the task ended."""
+    starts = [row.at.timestamp() for row in rows]
+    ends = [*starts[1:], span.high]
+    for row, start, end in zip(rows, starts, ends, strict=True):
+        left, right = span.at(start), span.at(end)
+        if row.after.terminal:
+            sign = label(SIGNS[row.after], left + 3.0, top + 16.0, class_='cr-sign')
+            yield element('g', title(_state(row)), sign, class_=f'cr-{row.after.value}')
+        elif right > left:
+            yield _bar(row, left, right, top, end - start)
+
+
+def _bar(row: HistoryRow, left: float, right: float, top: float, seconds: float) -> Svg:
+    width = right - left
+    box = element('rect', x=left, y=top + 4.0, width=width, height=ROW - 8.0, rx=2.0)
+    sign = SIGNS[row.after]
+    words = (f'{sign} {row.after.value}', sign)
+    inside = fitting(words, left + PAD, top + 16.0, width - 2 * PAD)
+    about = f'{duration(seconds)} {cut(_state(row), WHY_COLUMNS)}'
+    return element('g', title(about), box, *inside, class_=f'cr-bar cr-{row.after.value}')
+
+
+def _state(row: HistoryRow) -> str:
+    return f'{row.after.value}{": " + row.reason if row.reason else ""}'

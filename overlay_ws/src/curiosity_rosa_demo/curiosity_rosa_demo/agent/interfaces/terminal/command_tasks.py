@@ -1,0 +1,42 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The tasks that console commands ask for."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.plan_file import plan_task
+from curiosity_rosa_demo.infra.config_models import Config
+
+TOOLS = {
+    'cap': 'capture_and_score',
+    'mast_open': 'mast_open',
+    'mast_close': 'mast_close',
+    'mast_rotate': 'mast_rotate',
+}
+DRIVES = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
+
+
+def task_of(command: Command, mission: Mission, config: Config) -> Task | None:
+    """None: the command asks for no task. Raises TaskError."""
+    name = command.name
+    if name == 'demo':
+        template = config.prompts.templates.demo_ground_texture
+        return Task('react', metadata={'text': template.text, 'expects': template.expects})
+    if name in DRIVES:
+        return mission.task(DRIVES[name], {'duration_s': command.number})
+    if name in TOOLS:
+        return mission.task(TOOLS[name], {})
+    if name == 'submit':
+        return mission.task(command.text, command.data)
+    if name == 'run':
+        return plan_task(command.text)
+    return None

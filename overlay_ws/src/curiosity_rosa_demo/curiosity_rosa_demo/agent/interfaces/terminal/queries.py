@@ -1,0 +1,102 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The commands that wait for nothing: what there is to know, and small changes to tasks."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+import time
+
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command, help_text
+from curiosity_rosa_demo.agent.memory import line as trace_line
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
+from curiosity_rosa_demo.agent.react.plan.steps import plan_text
+from curiosity_rosa_demo.agent.react.turn.texts import budget_text, pending_table
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.tasks.texts import history_table, task_text, tasks_table
+from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.recording.recorder import Recording
+from curiosity_rosa_demo.trace.reporter import status_text, summary
+
+SHOWN_TASKS = 30
+RULES_NOTE = (
+    'The agent runs on routine: a set of rules, not a language model. '
+    'To use a model, set llm.provider and llm.model in agent.yaml.'
+)
+NO_RECORDING = 'nothing can be recorded here'
+UNASKED = ('auto', 'why', 'tree', 'message')
+
+
+def at_once(
+    command: Command,
+    session: Session,
+    mission: Mission,
+    autonomy: Autonomy,
+    config: Config,
+    recording: Recording | None = None,
+) -> Outcome:
+    """``recording`` None: there is no place for one. Raises TaskError."""
+    if command.name == 'record':
+        return recording.command(command.text) if recording else Outcome(False, NO_RECORDING)
+    if command.name in UNASKED:
+        return _unasked(command, autonomy)
+    if command.name == 'status':
+        result = session.status()
+        return Outcome(result.ok, status_text(result.data) if result.ok else summary(result))
+    if command.name == 'cancel':
+        task = mission.find(command.text)
+        ended = mission.call(mission.runner.cancel(task.id, 'Cancelled by the operator'))
+        words = f'cancelled {task.id[:8]}' if ended else f'{task.id[:8]} had ended already'
+        return Outcome(ended, words)
+    if command.name == 'priority':
+        task, priority = mission.find(command.text), int(command.number)
+        mission.call(mission.runner.reprioritise(task.id, priority))
+        return Outcome(True, f'{task.id[:8]} has priority {priority}')
+    return Outcome(True, _known(command, session, mission, config))
+
+
+def _unasked(command: Command, autonomy: Autonomy) -> Outcome:
+    name, text = command.name, command.text
+    if name == 'why':
+        return autonomy.why(int(command.number))
+    if name == 'message':
+        return autonomy.message(text)
+    if name == 'tree':
+        tree = autonomy.dot() if text else autonomy.tree()
+        return write_tree(tree.answer, text) if text and tree.ok else tree
+    if text == 'on':
+        return autonomy.on()
+    return autonomy.off('the operator said so') if text == 'off' else autonomy.text()
+
+
+def _known(command: Command, session: Session, mission: Mission, config: Config) -> str:
+    name = command.name
+    if name == 'trace':
+        events = session.events.last(int(command.number))
+        return '\n'.join(trace_line(event) for event in events) or 'no events'
+    if name == 'pending':
+        return pending_table(mission.questions, time.time())
+    if name == 'plan':
+        plan = session.react.plan
+        return plan_text(Plan.from_dict(plan)) if plan else 'no plan'
+    if name == 'budget':
+        return budget_text(session.react, config.guardrails.budget, config.agent.turn.max_steps)
+    if name == 'mode':
+        return mission.mode_text()
+    if name == 'tasks':
+        return tasks_table(mission.known_tasks()[-SHOWN_TASKS:], datetime.now(timezone.utc))
+    if name == 'task':
+        return task_text(mission.find(command.text))
+    if name == 'history':
+        return history_table(mission.history(mission.find(command.text).id))
+    notes = [RULES_NOTE] if config.agent.llm.provider == 'routine' else []
+    return '\n'.join([help_text(), *notes])

@@ -1,0 +1,108 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the kernel does for an activity: its work, then the time that it takes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing
+from curiosity_rosa_demo.agent.runtime.execution.react import MAX_SWITCHES
+from curiosity_rosa_demo.agent.skills.builtin import TASKS_ONLY
+from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
+from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.infra.config.world import ActivityConfig, StepConfig, WorldView
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.config_models import Config
+
+AUTO_PRIORITY = 1  # below what people ask for
+UNASKED = 'unasked'  # in the metadata of each such task: the name of its activity
+ALONE = ('charge',)  # a task of its own, and no step of a plan
+
+
+def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
+    """In the order in which they are to be submitted; each waits for the one before it. Raises
+    ValueError when the activity has another number of tasks than ``ongoing``.
+    """
+    tasks: list[Task] = []
+    parts = list(_parts(ongoing, view.activities[ongoing.activity]))
+    for task_id, (skill, metadata) in zip(ongoing.task_ids, parts, strict=True):
+        tasks.append(
+            Task(
+                skill,
+                AUTO_PRIORITY,
+                id=task_id,
+                metadata={**metadata, UNASKED: ongoing.activity},
+                blocked_by=tuple(task.id for task in tasks),
+                idempotency_key=task_id,
+                resources=frozenset() if skill == 'activity' else None,
+            )
+        )
+    return tasks
+
+
+def _parts(ongoing: Ongoing, activity: ActivityConfig) -> Iterator[tuple[str, Json]]:
+    """The skill and the metadata of each task."""
+    name = ongoing.activity
+    if activity.does and activity.does[0].skill in ALONE:
+        yield activity.does[0].skill, {}
+    elif activity.does:
+        yield 'react', {'text': activity.says, 'plan': _plan(ongoing, activity), **_STEADFAST}
+    elif activity.asks:
+        yield 'react', {'text': activity.asks, 'expects': activity.expects, **_STEADFAST}
+    if activity.minutes:
+        text = f'{name}: {activity.says}'
+        yield 'activity', {'activity': name, 'minutes': activity.minutes, 'text': text}
+
+
+# What it would rather do instead is not for the model to begin: nobody has asked for it.
+_STEADFAST: Json = {'switches': MAX_SWITCHES}
+
+
+def _plan(ongoing: Ongoing, activity: ActivityConfig) -> Json:
+    steps = [
+        PlanStep(number, step.skill, parameters=dict(step.arguments))
+        for number, step in enumerate(activity.does, start=1)
+    ]
+    plan = Plan(
+        f'{ongoing.activity}_{ongoing.task_ids[0][:8]}',
+        activity.says,
+        steps=steps,
+        created_at=ongoing.began_at,
+        source=ongoing.by.value,
+    )
+    return plan.to_dict()
+
+
+def check_world(config: Config, registry: SkillRegistry) -> None:
+    """That each step of each activity is one the agent can take. Raises ConfigError."""
+    for name, activity in config.world.activities.items():
+        for index, step in enumerate(activity.does):
+            key = f'{config.agent.policy.world_view}.yaml: activities.{name}.does[{index}]'
+            if why := _wrong(step, alone=len(activity.does) == 1, registry=registry):
+                raise ConfigError(f'{key}{why}')
+
+
+def _wrong(step: StepConfig, *, alone: bool, registry: SkillRegistry) -> str:
+    """What, as the end of a sentence that begins with where it stands; '' when nothing is."""
+    try:
+        as_json(registry.get(step.skill), dict(step.arguments))
+    except UnknownSkill as error:
+        return f'.skill = {step.skill!r}: {error}'
+    except BadArguments as error:
+        return f'.arguments = {step.arguments}: {error}'
+    if step.skill in ALONE:
+        return '' if alone else f'.skill = {step.skill!r}: it must be the only step'
+    if step.skill in TASKS_ONLY:
+        way_out = 'use asks' if step.skill == 'react' else 'use minutes'
+        return f'.skill = {step.skill!r}: it is no step of a plan; {way_out} in its place'
+    return ''

@@ -1,0 +1,203 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Between the policy and the mission: what the kernel knows for the one, what the other shall do.
+
+While the kernel's mode is CHARGE, the task that charges is the kernel's, whoever submitted it: it
+is neither paused nor cancelled for the policy, and the kernel submits no second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+import logging
+import queue
+
+from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
+from curiosity_rosa_demo.agent.policy.action import (
+    BeginTasks,
+    CancelTasks,
+    Command,
+    PauseTasks,
+    Senses,
+)
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import tasks_of, UNASKED
+from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.react.turn.texts import printable
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY, Reply
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.texts import cut, what
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mode
+
+WHAT = 60  # columns of a person's task
+MODES = (Mode.SAFE, Mode.CHARGE)  # in which nothing of the policy begins
+
+_S = LifecycleState
+_log = logging.getLogger('curiosity_rosa.autonomy')
+
+
+@dataclass(frozen=True)
+class Look:
+    """``own``: the policy's tasks as far as the kernel knows them."""
+
+    senses: Senses
+    own: tuple[Task, ...]
+
+
+class KernelLink:
+    """From the policy's thread."""
+
+    def __init__(self, mission: Mission, world: World) -> None:
+        self._mission, self._world = mission, world
+
+    def look(self, ours: Collection[str], held: str) -> Look:
+        """``ours``: the policy's tasks. ``held``: why nothing may begin, for a reason that the
+        kernel does not keep. Raises TaskError.
+        """
+        brain = self._mission.state
+        own, others, failed = self._mission.call(self._tasks(ours))
+        senses = Senses(
+            place=self._place(brain),
+            energy=self._energy(brain),
+            holding=_mode(brain) or failed or held or _goes_first(others),
+            tasks={task.id: task.state.name for task in own},
+        )
+        return Look(senses, tuple(own))
+
+    def carry_out(self, commands: Iterable[Command], stops: int) -> None:
+        """``stops``: of the mission when the policy was switched on; a later one drops what would
+        begin or go on. Raises TaskError, and what is left is not done.
+        """
+        for command in commands:
+            if isinstance(command, BeginTasks):
+                for task in tasks_of(command.ongoing, self._world.view):
+                    self._submit(task, stops)
+            elif isinstance(command, CancelTasks):
+                self.cancel(command.task_ids, command.why)
+            elif isinstance(command, PauseTasks):
+                self._pause(command.task_ids, command.why)
+            elif stops == self._mission.stops:
+                self._resume(command.task_ids)
+
+    def go_on(self, after: WorldState, look: Look, stops: int) -> None:
+        """What a person's pause has put aside while the policy knew nothing of it. ``stops`` as in
+        carry_out. Raises TaskError.
+        """
+        if stops == self._mission.stops:
+            self._resume(self._stuck(after, look))
+
+    def cancel(self, task_ids: Iterable[str], why: str) -> None:
+        """Raises TaskError when nobody answers."""
+        runner = self._mission.runner
+        self._each(self._not_charging(task_ids), lambda task_id: runner.cancel(task_id, why))
+
+    def _pause(self, task_ids: Iterable[str], why: str) -> None:
+        runner = self._mission.runner
+        self._each(self._not_charging(task_ids), lambda task_id: runner.pause(task_id, why))
+
+    def _resume(self, task_ids: Iterable[str]) -> None:
+        self._each(list(task_ids), self._mission.runner.resume)
+
+    def _each(self, task_ids: Collection[str], change: Callable[[str], Awaitable[object]]) -> None:
+        if not task_ids:
+            return
+
+        async def each() -> None:
+            for task_id in task_ids:
+                with suppress(TaskError):  # it has ended, or was never there
+                    await change(task_id)
+
+        self._mission.call(each())
+
+    def _submit(self, task: Task, stops: int) -> None:
+        """What is not taken never begins: the policy finds it missing."""
+        replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+        self._mission.submit(task, replies.put, stops)
+        try:
+            reply = replies.get(timeout=CALL_WAIT_S)
+        except queue.Empty:
+            raise TaskError(f'{what(task)} was not taken within {CALL_WAIT_S:g} s') from None
+        if reply.task is None:
+            why = '; '.join(reply.words) or 'a stop overtook it'
+            _log.warning('event=not_begun task=%s why=%r', task.id, why)
+
+    def _not_charging(self, task_ids: Iterable[str]) -> list[str]:
+        """The last one first: none of them gets free on the way to begin."""
+        charging = self._mission.state.tasks.mode is Mode.CHARGE
+        return [
+            each for each in reversed(list(task_ids)) if not (charging and self._charges(each))
+        ]
+
+    def _charges(self, task_id: str) -> bool:
+        queue_ = self._mission.state.tasks.queue
+        return any(task.task_id == task_id and task.skill == CHARGE_SKILL for task in queue_)
+
+    def _stuck(self, after: WorldState, look: Look) -> list[str]:
+        ongoing, charging = after.activity, self._mission.state.tasks.mode is Mode.CHARGE
+        going: Collection[str] = ()
+        if ongoing is not None and not ongoing.held and not look.senses.holding:
+            going = ongoing.task_ids
+        return [
+            task.id
+            for task in look.own
+            if task.held and (task.id in going or (charging and task.name == CHARGE_SKILL))
+        ]
+
+    async def _tasks(self, ids: Collection[str]) -> tuple[list[Task], list[Task], str]:
+        """The policy's own, those of others that have not ended, and why no task can run."""
+        runner = self._mission.runner
+        own = {task_id: task for task_id in ids if (task := runner.get_task(task_id)) is not None}
+        live = runner.live()
+        # Those of an activity that has ended: a crash came between that and their cancelling.
+        own.update({task.id: task for task in live if UNASKED in task.metadata})
+        others = [task for task in live if task.id not in own]
+        return list(own.values()), others, str(runner.failed or '')
+
+    def _place(self, brain: BrainState) -> str | None:
+        if not self._world.view.measured:
+            return None
+        robot = brain.robot
+        if 'odometry' not in robot.ages_s or 'odometry' in robot.silent:
+            return ''
+        return self._world.place_of(brain.world.zones)
+
+    def _energy(self, brain: BrainState) -> float | None:
+        robot = brain.robot
+        if not self._world.view.measured or robot.battery_state is BatteryLevel.UNKNOWN:
+            return None
+        return min(1.0, max(0.0, robot.battery_pct / 100.0))
+
+
+def ids_of(state: WorldState) -> list[str]:
+    """Of all tasks of what goes on and what it interrupted."""
+    going_on = [*state.suspended, *([state.activity] if state.activity else [])]
+    return [task_id for each in going_on for task_id in each.task_ids]
+
+
+def _mode(brain: BrainState) -> str:
+    tasks = brain.tasks
+    return f'{tasks.mode.value}: {tasks.mode_reason}' if tasks.mode in MODES else ''
+
+
+def _goes_first(others: Iterable[Task]) -> str:
+    """What a person asked for is never kept waiting; what waits for something else keeps nobody
+    waiting, nor does what was put aside.
+    """
+    for task in others:
+        if task.state is _S.WAITING or task.held or task.terminal:
+            continue
+        if task.name == CHARGE_SKILL and task.priority == CHARGE_PRIORITY:
+            return 'the battery is being charged'
+        return f"a person's task goes first: {cut(printable(what(task)), WHAT)}"
+    return ''

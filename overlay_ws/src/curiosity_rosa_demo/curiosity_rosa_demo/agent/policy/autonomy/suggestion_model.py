@@ -1,0 +1,72 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The model that suggests what to do unasked: made when it is first asked, in the thread that asks
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import threading
+
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
+from curiosity_rosa_demo.infra.config_models import Config
+
+MakeProvider = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # takes its on_answer
+
+
+def make_provider(
+    config: Config, imported: Callable[[], None], on_answer: Callable[[], None]
+) -> LLMPolicyProvider | None:
+    """None where the rules alone decide. ``imported`` returns when the agent has imported its own
+    model: two threads that import parts of LangChain can wait for each other.
+    """
+    settings, llm = config.agent.policy, config.agent.llm
+    if 'routine' in (settings.provider, llm.provider):
+        return None
+    return LLMPolicyProvider(_asked_later(config, imported), settings, on_answer=on_answer)
+
+
+def no_model_note(config: Config) -> str:
+    """What to say to somebody who set policy.provider and gets no model all the same."""
+    if config.agent.policy.provider == 'routine' or config.agent.llm.provider != 'routine':
+        return ''
+    return (
+        'policy.provider is llm, but llm.provider is routine: no model is asked. '
+        'Set llm.provider and llm.model in agent.yaml.'
+    )
+
+
+def _asked_later(config: Config, imported: Callable[[], None]) -> Ask:
+    making = threading.Lock()
+    made: list[Ask] = []
+
+    def ask(situation: Situation, refusals: str) -> PolicyAction:
+        imported()
+        with making:  # a call that hung may have been given up, and still be here
+            if not made:
+                made.append(_ask(config))
+        return made[0](situation, refusals)
+
+    return ask
+
+
+def _ask(config: Config) -> Ask:
+    """Raises PolicyFailed."""
+    from curiosity_rosa_demo.agent.policy.chat_policy import ask_chat_model, for_policy
+    from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model, ModelSetupError
+
+    llm = for_policy(config.agent.llm, config.agent.policy)
+    try:
+        model = make_chat_model(llm)
+    except ModelSetupError as error:
+        raise PolicyFailed(str(error)) from None
+    return ask_chat_model(model, config.world, llm)

@@ -1,0 +1,128 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Each tick's decision as a record that is kept, and many of them told as a diary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from curiosity_rosa_demo.agent.policy.tree_text import NO, YES
+from curiosity_rosa_demo.agent.policy.world_state import Source
+from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.react.turn.texts import printable
+from curiosity_rosa_demo.agent.tasks.texts import cut
+from curiosity_rosa_demo.domain.brain_state import Text
+from curiosity_rosa_demo.domain.models import Model
+from pydantic import Field
+
+WORDS = 300  # columns; so much of each text is told
+
+
+class Rejection(Model):
+    """What somebody wanted and did not get."""
+
+    type: str
+    by: Source
+    reason: str
+
+
+class Decision(Model):
+    """One tick: what it came from, the way through the tree, and what was done; ``done`` '' is
+    nothing. Place, energy and activity are those after it; ``activity`` '' is none. ``words`` are
+    the model's own. ``holding``: why nothing may begin; '' it may.
+    """
+
+    number: int
+    at: float
+    cause: str
+    missed: int = 0
+    path: list[Text] = Field(default_factory=list)
+    words: str = ''
+    rejected: list[Rejection] = Field(default_factory=list)
+    done: str = ''
+    place: str
+    energy: float
+    activity: str = ''
+    holding: str = ''
+
+
+def diary(decisions: Iterable[Decision], world: World, n: int | None = None) -> str:
+    """The last ``n`` entries, the newest last; ticks in a row in which nothing happened are one
+    entry. Times are local. No text of a model can pass for a line of its own.
+    """
+    entries = [
+        entry
+        for quiet, run in groupby(decisions, _quiet)
+        for entry in ([_folded(list(run), world)] if quiet else (_entry(d, world) for d in run))
+    ]
+    return '\n'.join(entries if n is None else entries[max(0, len(entries) - n) :])
+
+
+def _quiet(decision: Decision) -> tuple[str, str, str] | None:
+    """Equal for ticks that are told as one, None for one that is told alone."""
+    if decision.done or decision.words or decision.rejected or decision.missed:
+        return None
+    return decision.activity, decision.place, decision.holding
+
+
+def _folded(run: list[Decision], world: World) -> str:
+    ticks = '1 tick' if len(run) == 1 else f'{len(run)} ticks'
+    return _lines(run[0], world, f'{ticks}: {_goes_on(run[0])}', _path(run[-1]))
+
+
+def _entry(decision: Decision, world: World) -> str:
+    where = f'at {decision.place}' if decision.place else 'at an unknown place'
+    did = printable(decision.done) or _goes_on(decision)
+    more = [*_model(decision), *_others(decision)]
+    if decision.missed:
+        ticks = '1 tick was' if decision.missed == 1 else f'{decision.missed} ticks were'
+        more.append(f'{ticks} slept through before')
+    energy = f'energy {100.0 * decision.energy:.0f} %'
+    return _lines(decision, world, f'{where}, {energy}: {did}', *more, _path(decision))
+
+
+def _lines(decision: Decision, world: World, first: str, *more: str) -> str:
+    when = f'{world.local(decision.at):%a %d %b %H:%M}'
+    return '\n    '.join([f'{when}  {first}', *more])
+
+
+def _goes_on(decision: Decision) -> str:
+    if decision.holding:
+        aside = f'{decision.activity} is put aside' if decision.activity else 'nothing may begin'
+        return f'{_shown(decision.holding)}; {aside}'
+    return f'{decision.activity} goes on' if decision.activity else 'nothing to do'
+
+
+def _model(decision: Decision) -> Iterator[str]:
+    words = cut(printable(decision.words), WORDS)
+    for each in decision.rejected:
+        if each.by is Source.MODEL:
+            said = f'"{_shown(each.type)}" ({words})' if words else f'"{_shown(each.type)}"'
+            yield f'the model said {said}: refused, {_shown(each.reason)}'
+            words = ''
+    if words:
+        yield f'the model said: {words}'
+
+
+def _others(decision: Decision) -> Iterator[str]:
+    for each in decision.rejected:
+        if each.by is not Source.MODEL:
+            why = _shown(each.reason)
+            yield f'the {each.by.value} wanted {_shown(each.type)}: refused, {why}'
+
+
+def _path(decision: Decision) -> str:
+    """The way that was taken; the nodes that said no are left out."""
+    way = [each.removesuffix(YES) for each in decision.path if not NO.search(each)]
+    return f'{_shown(decision.cause)}: {" > ".join(map(_shown, way))}'
+
+
+def _shown(text: str) -> str:
+    return cut(printable(text), WORDS)

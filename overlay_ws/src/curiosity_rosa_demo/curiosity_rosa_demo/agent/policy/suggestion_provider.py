@@ -1,0 +1,207 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The model as one who suggests: asked seldom, waited for by nobody, and left alone when it fails.
+
+Everything but the call itself happens in the policy's thread. "at" is the policy's time in seconds
+since the epoch; how long a call takes is measured by a clock that nobody sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+import threading
+import time
+
+from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
+from curiosity_rosa_demo.agent.policy.action import PolicyAction
+from curiosity_rosa_demo.agent.policy.suggestion import (
+    Answer,
+    Asking,
+    checked,
+    in_words,
+    Key,
+    NoAnswer,
+    PolicyFailed,
+    Situation,
+    spoken,
+)
+from curiosity_rosa_demo.agent.policy.ttl_cache import Recent
+from curiosity_rosa_demo.infra.config_models import PolicyConfig
+
+MOST_SITUATIONS = 256  # whose answers, and whose refusals, are remembered
+MOST_REFUSALS = 8  # of one situation
+MOST_TOLD = 5  # refusals that the model hears of
+MOST_LEFT_BEHIND = 8  # calls that outlived their time limit and still run
+
+Ask = Callable[[Situation, str], PolicyAction]
+Idea = tuple[str, bool]  # the type of an action, and whether it is preemptive
+
+
+class _Request:
+    """One call. Its own thread sets ``ended``, then ``result``, once."""
+
+    def __init__(self, situation: Situation, at: float, begun: float) -> None:
+        self.situation = situation
+        self.at = at
+        self.begun = begun
+        self.ended = begun
+        self.result: PolicyAction | BaseException | None = None
+
+    def run(self, ask: Ask, refusals: str, steady: Callable[[], float]) -> None:
+        result: PolicyAction | BaseException
+        try:
+            result = checked(ask(self.situation, refusals))
+        except BaseException as error:  # also a SystemExit: somebody waits for the result
+            result = error
+        self.ended = steady()
+        self.result = result
+
+
+def in_a_daemon_thread(job: Callable[[], None]) -> None:
+    threading.Thread(target=job, name='policy-model-call', daemon=True).start()
+
+
+class LLMPolicyProvider:
+    """Asks the model, at most once in each ``window_s``, and keeps what it answered.
+
+    ``ask`` gets the situation and the refusals lately, as text; it runs by ``start`` and raises
+    PolicyFailed. ``on_answer`` is called in its thread when there is something to poll.
+    """
+
+    def __init__(
+        self,
+        ask: Ask,
+        settings: PolicyConfig,
+        *,
+        start: Callable[[Callable[[], None]], None] = in_a_daemon_thread,
+        steady: Callable[[], float] = time.monotonic,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._ask = ask
+        self._settings = settings
+        self._start = start
+        self._steady = steady
+        self._on_answer = on_answer
+        self._window = float('-inf')  # the last one in which it was asked, counted from the epoch
+        self._request: _Request | None = None
+        self._left_behind: list[_Request] = []
+        self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_open_s)
+        window = f'{settings.window_s:g} s (policy.window_s)'
+        self._asked_already = f'it was asked already in this window of {window}'
+        pause = f'{settings.breaker_open_s:g} s (policy.breaker_open_s)'
+        times = f'{settings.breaker_failures} times in a row'
+        self._left_alone = f'it failed {times} and is left alone for {pause}'
+        self._answers: Recent[Key, PolicyAction] = Recent(settings.cache_s, MOST_SITUATIONS)
+        self._refused: Recent[Key, dict[Idea, str]] = Recent(settings.rejected_s, MOST_SITUATIONS)
+
+    def closed(self, situation: Situation, at: float) -> str:
+        """Why nothing can come of a poll now: the model may not be asked, nor has it been. '': it
+        can. The situation needs no text.
+        """
+        if self._request is not None or self._answers.get(situation.key, at) is not None:
+            return ''
+        if not situation.options:
+            return 'there is nothing that it could suggest'
+        if reason := self.resting(at):
+            return reason
+        if refused := self._refused.get(situation.key, at):
+            return f'its idea was refused lately: {list(refused.values())[-1]}'
+        self._left_behind = [each for each in self._left_behind if each.result is None]
+        if len(self._left_behind) >= MOST_LEFT_BEHIND:
+            return f'{MOST_LEFT_BEHIND} calls to it hang; restart its server, or the agent'
+        return ''
+
+    def resting(self, at: float) -> str:
+        """Why it is not asked now, whatever the situation; '' while it is, or could be."""
+        if self._request is not None:
+            return ''
+        if at // self._settings.window_s <= self._window:
+            return self._asked_already
+        return '' if self._breaker.allows(at) else self._left_alone
+
+    def poll(self, situation: Situation, at: float) -> Answer | NoAnswer | Asking:
+        """What the model says to this situation, as far as is known. It asks where it may; it
+        never waits and never raises. Each answer or failure comes once, and again from the cache
+        as long as that holds.
+        """
+        if self._request is None:
+            known = self._answers.get(situation.key, at)
+            if known is not None:
+                return Answer(known, in_words(known, known.rationale), cached=True)
+            if reason := self.closed(situation, at):
+                return NoAnswer(reason)
+            self._begin(situation, at)
+        return self._outcome(situation, at)
+
+    def refused(self, situation: Situation, action: PolicyAction, reason: str, at: float) -> None:
+        """Remember that ``action`` could not be begun in ``situation``."""
+        idea = (action.type, action.preemptive)
+        ideas = dict(self._refused.get(situation.key, at) or {})
+        ideas.pop(idea, None)
+        ideas[idea] = spoken(in_words(action, reason))
+        self._refused.put(situation.key, dict(list(ideas.items())[-MOST_REFUSALS:]), at)
+        self._answers.drop(situation.key)
+
+    def _begin(self, situation: Situation, at: float) -> None:
+        self._window = at // self._settings.window_s
+        self._breaker.begun()
+        request = self._request = _Request(situation, at, self._steady())
+        told = [text for ideas in self._refused.values(at) for text in ideas.values()]
+        refusals = '\n'.join(told[-MOST_TOLD:])
+
+        def call() -> None:
+            request.run(self._ask, refusals, self._steady)
+            with suppress(RuntimeError):  # the event loop that would hear of it has closed
+                self._on_answer()
+
+        try:
+            self._start(call)
+        except Exception as error:  # such as: can't start new thread
+            request.result = error
+
+    def _outcome(self, situation: Situation, at: float) -> Answer | NoAnswer | Asking:
+        request = self._request
+        assert request is not None
+        result = request.result
+        ended = self._steady() if result is None else request.ended
+        if ended - request.begun > self._settings.timeout_s:
+            if result is None:
+                self._left_behind.append(request)
+            limit = f'{self._settings.timeout_s:g} s (policy.timeout_s)'
+            result = PolicyFailed(f'The model did not answer within {limit}.')
+        if result is None:
+            return Asking()
+        self._request = None
+        if isinstance(result, PolicyAction):
+            return self._answered(request, result, situation, at)
+        self._breaker.failed(at)
+        if isinstance(result, PolicyFailed):
+            return NoAnswer(result.reason, result.words)
+        return NoAnswer(f'The model failed ({type(result).__name__}).')
+
+    def _answered(
+        self, request: _Request, action: PolicyAction, situation: Situation, at: float
+    ) -> Answer | NoAnswer:
+        words = in_words(action, action.rationale)
+        asked = request.situation
+        refused = self._refused.get(asked.key, at) or {}
+        if action.type not in asked.options:
+            self._breaker.failed(at)  # and the safety filter says why it cannot be
+        else:
+            self._breaker.succeeded()
+            if (action.type, action.preemptive) not in refused:
+                self._answers.put(asked.key, action, request.at)
+        if asked.key != situation.key:
+            return NoAnswer('its answer came when the situation had changed', words)
+        if why := refused.get((action.type, action.preemptive)):
+            return NoAnswer(f'its idea was refused lately: {why}', words)
+        if at - request.at > max(self._settings.cache_s, self._settings.window_s):
+            return NoAnswer('its answer was looked at too late', words)
+        return Answer(action, words, cached=False)

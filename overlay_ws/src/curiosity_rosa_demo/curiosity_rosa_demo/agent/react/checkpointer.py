@@ -1,0 +1,62 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Where turns are kept between their steps: LangGraph's SQLite saver, told what not to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+import sqlite3
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.checkpoint_codec import BrainSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+# A turn goes on from its last checkpoint; the ones before are of no use to anybody. The IDs begin
+# with the time: after a clock was set back, an older checkpoint would pass for the newest.
+_NEWEST_ONLY = """
+CREATE TRIGGER newest_only AFTER INSERT ON checkpoints BEGIN
+  DELETE FROM checkpoints WHERE thread_id = NEW.thread_id
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id <> NEW.checkpoint_id;
+  DELETE FROM writes WHERE thread_id = NEW.thread_id
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id <> NEW.checkpoint_id;
+END
+"""
+
+
+class TurnSaver(SqliteSaver):
+    """A turn's thread is its task's ID. Each checkpoint is one commit with synchronous=FULL."""
+
+    def __init__(self, file: Path | str) -> None:
+        self.file = file
+        connection = sqlite3.connect(str(file), check_same_thread=False, timeout=5.0)
+        super().__init__(connection, serde=BrainSerializer())
+        self.setup()
+        self.conn.execute('PRAGMA synchronous=FULL')
+        self.conn.execute('DROP TRIGGER IF EXISTS newest_only')
+        self.conn.execute(_NEWEST_ONLY)
+
+    def put_writes(
+        self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ''
+    ) -> None:
+        """Nothing: a stage is done when the checkpoint that follows at once is on the disk.
+
+        A question stands in the state, and is put again after a cut. Were LangGraph to find half
+        of an answer then, it would go on with what was allowed and checked long ago.
+        """
+
+    def keep(self, threads: Collection[str]) -> None:
+        """Forget every other turn."""
+        rows = self.conn.execute('SELECT DISTINCT thread_id FROM checkpoints').fetchall()
+        for (thread,) in rows:
+            if thread not in threads:
+                self.delete_thread(thread)
+
+    def close(self) -> None:
+        self.conn.close()

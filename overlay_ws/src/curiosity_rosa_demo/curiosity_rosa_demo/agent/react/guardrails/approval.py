@@ -1,0 +1,47 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a person must allow first. Pure."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.react.guardrails.geofence import outside
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation, STOPS
+
+NEVER_ASKED = STOPS | {'get_status'}
+
+
+def reasons_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> list[str]:
+    """Why this needs a yes, each in one line; none when it needs none."""
+    if proposal.skill in NEVER_ASKED:
+        return []
+    rules, reasons = limits.approval, []
+    if proposal.skill in rules.skills:
+        reasons.append(f'{proposal.skill} is in approval.skills')
+    if proposal.risk in rules.risk_levels:
+        reasons.append(f'its risk is {proposal.risk.value} (approval.risk_levels)')
+    if limits.drives(proposal):
+        reasons += filter(
+            None, (_battery(situation, limits), _leaving(proposal, situation, limits))
+        )
+    return reasons
+
+
+def _battery(situation: Situation, limits: Limits) -> str:
+    """An unknown charge counts as below the limit; with the limit 0.0 nothing is below it."""
+    least, battery = limits.approval.battery_below, situation.battery
+    if least <= 0.0 or (battery is not None and battery >= least):
+        return ''
+    known = 'unknown' if battery is None else f'at {battery:.0%}'
+    return f'the battery is {known}, the limit {least:.0%} (approval.battery_below)'
+
+
+def _leaving(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    if limits.geofence.leaving != 'ask':
+        return ''
+    return outside(proposal, situation, limits)

@@ -1,0 +1,126 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Where a motion may lead, and whether that is inside the fence. Pure; metres, world frame.
+
+A reach is the convex hull of points, grown by a radius: it holds every place that the motion may
+pass. The fence is a rectangle, so it holds a reach when it holds each point grown by the radius.
+
+- Forward: the straight line along the heading.
+- Turns are arcs of a radius and rate that nobody knows beforehand: a disc with the whole path as
+  its radius holds them all, whatever the rate does on the way.
+- A motion of a rover that is not known to stand, or whose heading is unknown, and whatever else
+  claims the base: the disc too. One that does not stand drives for one more reaction time.
+- ``navigate_to_pose``: arcs to face the goal, a straight line, arcs to face the asked heading. An
+  arc stays within its diameter of where it begins, so the line from pose to goal, grown by the
+  diameter, holds the way. What it really drives is looked at again before each leg.
+
+A path is at most ``max_speed_mps`` times the motion's time and the reaction time long.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+from curiosity_rosa_demo.agent.react.guardrails.situation import (
+    Limits,
+    NAVIGATE,
+    Proposal,
+    Situation,
+)
+from curiosity_rosa_demo.infra.config.guardrails import Geofence
+from curiosity_rosa_demo.trace.reporter import number
+
+# The demo's turns command linear.x = 1.0 with angular.z = 0.4, both in the same wheel units.
+TURN_RADIUS_M = 1.0 / 0.4
+
+
+@dataclass(frozen=True)
+class Reach:
+    points: tuple[tuple[float, float], ...]
+    radius: float
+
+
+def motion_seconds(proposal: Proposal, limits: Limits) -> float:
+    """How long the motion drives at most. One that says no time may use the whole leash."""
+    duration_s = number(proposal.op.arguments.get('duration_s'))
+    if duration_s is None or not 0.0 <= duration_s <= limits.leash_s:
+        duration_s = limits.leash_s
+    return duration_s + limits.reaction_s
+
+
+def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> float | None:
+    """The longest path of the motion; None when it cannot be told.
+
+    Of ``navigate_to_pose`` the straight line, one full circle of turning and a stop.
+    """
+    fastest = limits.geofence.max_speed_mps
+    if proposal.skill != NAVIGATE:
+        return fastest * motion_seconds(proposal, limits)
+    pose, goal = _pose(situation), _goal(proposal)
+    if pose is None or goal is None:
+        return None
+    return math.dist(pose, goal) + math.tau * TURN_RADIUS_M + fastest * limits.reaction_s
+
+
+def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reach | None:
+    """Every place that the motion may lead to; None when the pose or the goal is unknown."""
+    pose, fastest = _pose(situation), limits.geofence.max_speed_mps
+    if pose is None:
+        return None
+    stop_m = fastest * limits.reaction_s
+    drift_m = 0.0 if situation.moving is False else stop_m
+    if proposal.skill == NAVIGATE:
+        goal = _goal(proposal)
+        return None if goal is None else Reach((pose, goal), 2 * TURN_RADIUS_M + stop_m + drift_m)
+    path_m = fastest * motion_seconds(proposal, limits)
+    yaw = situation.yaw_rad
+    if proposal.skill == 'move_forward' and yaw is not None and situation.moving is False:
+        end = (pose[0] + path_m * math.cos(yaw), pose[1] + path_m * math.sin(yaw))
+        return Reach((pose, end), 0.0)
+    return Reach((pose,), path_m + drift_m)
+
+
+def outside(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """How the motion may leave the fence, in words; empty when it cannot, or is no motion."""
+    if not limits.geofence.enabled or not limits.drives(proposal):
+        return ''
+    reach = reach_of(proposal, situation, limits)
+    if reach is None:
+        return 'GEOFENCE: the pose or the goal is unknown; wait for the pose'
+    here = _beyond(Reach(reach.points[:1], 0.0), limits.geofence)
+    if here:
+        return f'GEOFENCE: the rover is at {here}; a person must drive it back'
+    there = _beyond(reach, limits.geofence)
+    return there and f'GEOFENCE: may lead to {there}; drive for less time or another way'
+
+
+def _beyond(reach: Reach, fence: Geofence) -> str:
+    """The place farthest beyond the fence and its margin; empty when all is inside."""
+    sides = []
+    for axis, name in enumerate('xy'):
+        low, high = getattr(fence, f'{name}_min'), getattr(fence, f'{name}_max')
+        least = min(point[axis] for point in reach.points) - reach.radius
+        most = max(point[axis] for point in reach.points) + reach.radius
+        sides.append((low + fence.margin_m - least, f'{name} {least:.5g}', f'{name}_min {low:g}'))
+        sides.append((most - high + fence.margin_m, f'{name} {most:.5g}', f'{name}_max {high:g}'))
+    excess, place, side = max(sides)
+    return f'{place}, beyond {side} and its margin {fence.margin_m:g}' if excess > 0.0 else ''
+
+
+def _pose(situation: Situation) -> tuple[float, float] | None:
+    return _point(situation.x, situation.y)
+
+
+def _goal(proposal: Proposal) -> tuple[float, float] | None:
+    return _point(*(number(proposal.op.arguments.get(key)) for key in 'xy'))
+
+
+def _point(x: float | None, y: float | None) -> tuple[float, float] | None:
+    return None if x is None or y is None else (x, y)

@@ -1,0 +1,207 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The rules between a proposal and its being done: one small function each, safety first. Pure.
+
+A rule answers why it refuses, in one line that begins with a stable word, or nothing. A stop
+passes all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+    metres_ahead,
+    motion_seconds,
+    outside,
+)
+from curiosity_rosa_demo.agent.react.guardrails.situation import (
+    Limits,
+    NAVIGATE,
+    Proposal,
+    seen,
+    Situation,
+)
+from curiosity_rosa_demo.domain.brain_state import Mode, Spent
+from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+
+Rule = Callable[[Proposal, Situation, Limits], str]
+MAX_QUOTED = 80  # characters of a text that others wrote
+MAY_ACT = frozenset({Mode.EXEC.value, Mode.IDLE.value})
+
+
+@dataclass(frozen=True)
+class Refusal:
+    rule: str  # name of the rule
+    reason: str
+
+
+def safety(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """Nothing moves under a safety latch, in SAFE, or while the mode is unknown."""
+    if not (limits.drives(proposal) or proposal.moves_mast):
+        return ''
+    if situation.safety_latch:
+        latch = situation.safety_latch[:MAX_QUOTED]
+        return f'SAFE_MODE: the safety latch is set ({latch}); a person must clear it'
+    if situation.mode not in MAY_ACT | {Mode.CHARGE.value}:
+        mode = situation.mode[:MAX_QUOTED] or 'unknown'
+        return f'SAFE_MODE: the mode is {mode}, nothing may move; wait until it is EXEC'
+    return ''
+
+
+def charging(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """In CHARGE the rover stands with its mast stowed; stowing it is allowed."""
+    if situation.mode != Mode.CHARGE.value or proposal.skill == 'mast_close':
+        return ''
+    if not (limits.drives(proposal) or proposal.moves_mast):
+        return ''
+    return 'CHARGING: the mode is CHARGE, only mast_close may move; wait until it is charged'
+
+
+def mast_closed(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """The rover drives with a mast that is known to be closed, or not at all."""
+    if limits.drives(proposal) and situation.mast != 'closed':
+        return NEED_TO_CLOSE_MAST
+    return ''
+
+
+def still_for_mast(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """The mast moves while the rover stands; stowing it may be tried when nobody can tell."""
+    if not proposal.moves_mast or situation.moving is False:
+        return ''
+    if situation.moving:
+        return f'{MOVE_IN_PROGRESS}: the rover moves; move_stop first'
+    if proposal.skill == 'mast_close':
+        return ''
+    return f'{MOVE_IN_PROGRESS}: it is unknown whether the rover stands; get_status tells'
+
+
+def resource_conflict(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """A resource serves one running skill at a time."""
+    for running in situation.running:
+        shared = proposal.skill_resources.intersection(running.resources_occupied)
+        if shared:
+            names, holder = ', '.join(sorted(shared)), running.skill_name[:MAX_QUOTED]
+            return (
+                f'RESOURCE_CONFLICT: {names[:MAX_QUOTED]} held by {holder}; wait until it ends '
+                'or stop it'
+            )
+    return ''
+
+
+def same_refused(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """What was refused often enough is refused without another look."""
+    times = situation.refused.get(proposal.op.text, 0)
+    if times < limits.patience.same_refused:
+        return ''
+    return f'REFUSED_AGAIN: refused {times} times already: do something else, or change arguments'
+
+
+def steps_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """turn.max_steps of agent.yaml."""
+    if situation.spent.steps < limits.max_steps:
+        return ''
+    return f'BUDGET: all {limits.max_steps} steps of this turn are used; finish with what is known'
+
+
+def cost_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """budget.max_cost."""
+    spent, most = situation.spent.cost, limits.budget.max_cost
+    if spent + proposal.cost <= most:
+        return ''
+    return (
+        f'BUDGET: cost {proposal.cost:g} on top of {spent:g} exceeds {most:g}; '
+        'do something cheaper, or finish'
+    )
+
+
+def metres_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """budget.max_metres, with the longest path that the motion may take."""
+    if not limits.drives(proposal):
+        return ''
+    ahead, spent = metres_ahead(proposal, situation, limits), situation.spent.metres
+    if ahead is None:
+        return 'BUDGET: the pose or the goal is unknown, so is the way; wait for the pose'
+    if spent + ahead <= limits.budget.max_metres:
+        return ''
+    return (
+        f'BUDGET: up to {ahead:.1f} m on top of {spent:.1f} m exceed '
+        f'{limits.budget.max_metres:g} m; drive less, or finish'
+    )
+
+
+def seconds_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """budget.max_seconds, with the longest time of a motion; navigation is timed leg by leg."""
+    spent, most = situation.spent.seconds, limits.budget.max_seconds
+    timed = limits.drives(proposal) and proposal.skill != NAVIGATE
+    ahead = motion_seconds(proposal, limits) if timed else 0.0
+    if spent + ahead <= most and spent < most:
+        return ''
+    return (
+        f'BUDGET: up to {ahead:.1f} s on top of {spent:.1f} s exceed {most:g} s; '
+        'drive for less time, or finish'
+    )
+
+
+def geofence(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """Where a motion may lead is inside; with ``leaving: ask`` a person decides instead, but for
+    navigate_to_pose, whose legs nobody can be asked about.
+    """
+    if limits.geofence.leaving == 'ask' and proposal.skill != NAVIGATE:
+        return ''
+    return outside(proposal, situation, limits)
+
+
+RULES: tuple[Rule, ...] = (
+    safety,
+    charging,
+    mast_closed,
+    still_for_mast,
+    resource_conflict,
+    same_refused,
+    steps_left,
+    cost_left,
+    metres_left,
+    seconds_left,
+    geofence,
+)
+# Of one leg of navigate_to_pose: its step, cost and resources were those of the whole.
+LEG_RULES: tuple[Rule, ...] = (safety, charging, mast_closed, metres_left, seconds_left)
+
+
+def refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
+    """The first rule that refuses; None when all let the proposal pass."""
+    return _first(RULES, proposal, situation, limits)
+
+
+def may_drive(
+    name: str, duration_s: float, facts: Mapping[str, object], spent: Spent, limits: Limits
+) -> str:
+    """Why the motion ``name`` may not be driven now as one leg of a longer way; empty: it may.
+
+    Nobody can be asked in the middle of the way, so a leg never leads outside the fence.
+    """
+    leg = Proposal(Op(name, {'duration_s': duration_s}), frozenset({'base'}), RiskLevel.LOW, 0.0)
+    refused = _first((*LEG_RULES, outside), leg, seen(facts, spent=spent), limits)
+    return refused.reason if refused else ''
+
+
+def _first(
+    rules: tuple[Rule, ...], proposal: Proposal, situation: Situation, limits: Limits
+) -> Refusal | None:
+    if proposal.stops:
+        return None
+    for rule in rules:
+        reason = rule(proposal, situation, limits)
+        if reason:
+            return Refusal(rule.__name__, ' '.join(reason.split()))
+    return None

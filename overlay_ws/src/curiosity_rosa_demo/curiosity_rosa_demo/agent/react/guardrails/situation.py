@@ -1,0 +1,157 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the guardrails look at: the proposal, the rover as known, the limits. Pure.
+
+What is missing, of the wrong type or not finite is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, RunningSkill, Spent
+from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence, Patience
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+from curiosity_rosa_demo.trace.reporter import number
+
+NAVIGATE = 'navigate_to_pose'
+STOPS = frozenset({'move_stop', 'stop_base'})  # always allowed, never asked for
+MAST_ACTIONS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
+UNREADABLE = 'unreadable'
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """An operation and what its skill's definition says of it."""
+
+    op: Op
+    skill_resources: frozenset[str]
+    risk: RiskLevel
+    cost: float
+
+    @property
+    def skill(self) -> str:
+        return self.op.skill
+
+    @property
+    def stops(self) -> bool:
+        return self.skill in STOPS
+
+    @property
+    def moves_mast(self) -> bool:
+        return self.skill in MAST_ACTIONS
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Metres and radians in the world frame; ``battery`` is 0.0 to 1.0; ``refused``: how often
+    which call was refused in this turn. None, and an empty ``mode``, mean unknown.
+    """
+
+    mode: str = ''
+    mast: str = 'unknown'
+    moving: bool | None = None
+    x: float | None = None
+    y: float | None = None
+    yaw_rad: float | None = None
+    battery: float | None = None
+    running: tuple[RunningSkill, ...] = ()
+    spent: Spent = field(default_factory=Spent)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    safety_latch: str = ''
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``leash_s``: the adapter ends every motion after this. ``reaction_s``: how much longer than
+    its time a motion may last: its start is answered late, its stop is not answered, it settles.
+    """
+
+    budget: Budget
+    patience: Patience
+    geofence: Geofence
+    approval: ApprovalRules
+    max_steps: int
+    leash_s: float
+    reaction_s: float
+    motions: frozenset[str] = frozenset({*MOTIONS, NAVIGATE})
+
+    @classmethod
+    def of(cls, config: Config) -> Limits:
+        rules, motion = config.guardrails, config.thresholds.motion
+        return cls(
+            budget=rules.budget,
+            patience=rules.patience,
+            geofence=rules.geofence,
+            approval=rules.approval,
+            max_steps=config.agent.turn.max_steps,
+            leash_s=motion.max_duration_s,
+            reaction_s=motion.service_timeout_s + motion.stop_timeout_s + motion.settle_s,
+        )
+
+    def drives(self, proposal: Proposal) -> bool:
+        """Whether it may move the base: the motions, and whatever claims the base."""
+        if proposal.stops:
+            return False
+        return proposal.skill in self.motions or 'base' in proposal.skill_resources
+
+
+def situation_of(state: BrainState) -> Situation:
+    react = state.react
+    return seen(
+        react.observation,
+        spent=react.spent,
+        running=state.skills.running,
+        refused=react.refused,
+    )
+
+
+def seen(
+    facts: Mapping[str, object],
+    *,
+    spent: Spent,
+    running: Sequence[RunningSkill] = (),
+    refused: Mapping[str, int] | None = None,
+) -> Situation:
+    """The situation that the flat ``facts`` of an observation tell of."""
+    moving = facts.get('moving')
+    return Situation(
+        mode=_text(facts.get('mode')),
+        mast=_text(facts.get('mast')) or 'unknown',
+        moving=moving if isinstance(moving, bool) else None,
+        x=number(facts.get('x')),
+        y=number(facts.get('y')),
+        yaw_rad=number(facts.get('yaw_rad')),
+        battery=_battery(facts),
+        running=tuple(running),
+        spent=spent,
+        refused=dict(refused or {}),
+        safety_latch=_latch(facts.get('safety_latch')),
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ''
+
+
+def _latch(value: object) -> str:
+    """A latch that cannot be read is one."""
+    return UNREADABLE if value is not None and not isinstance(value, str) else _text(value)
+
+
+def _battery(facts: Mapping[str, object]) -> float | None:
+    """A battery that was never heard of has the default percentage, which says nothing."""
+    percent = number(facts.get('battery_pct'))
+    if percent is None or not 0.0 <= percent <= 100.0:
+        return None
+    return None if facts.get('battery_state') == BatteryLevel.UNKNOWN.value else percent / 100.0

@@ -1,0 +1,38 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The guardrails as a node of this turn: what they refuse is traced."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check as judged
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+
+
+async def guardrails_check(state: BrainState, turn: Turn) -> BrainState:
+    def facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
+        skill = turn.registry.get(name)
+        resources = frozenset(skill.definition.resources_required)
+        return resources, skill.risk, turn.config.tool_costs.of(name)
+
+    def told(op: Op, refusal: Refusal) -> None:
+        turn.trace(
+            TraceKind.ERROR,
+            f'{op.skill}: {refusal.reason}',
+            tool_name=op.skill,
+            ok=False,
+            error_reason=refusal.reason,
+            data={'rule': refusal.rule},
+        )
+
+    return await judged(state, turn.limits, facts, told)

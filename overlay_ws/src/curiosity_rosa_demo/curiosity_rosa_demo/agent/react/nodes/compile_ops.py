@@ -1,0 +1,143 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The decision as typed operations. What does not fit a skill is refused in words, here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.plan.steps import check_plan, revised
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.decide_tool import DECIDE, PROPOSED
+from curiosity_rosa_demo.agent.react.turn.messages import with_react, with_result
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Decision,
+    DecisionType,
+    Json,
+    ProposedOps,
+)
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import call_text, Op
+from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanError
+from curiosity_rosa_demo.tools.arguments import in_words, shown
+from pydantic import ValidationError
+
+
+class BadCall(Exception):
+    """A call that cannot be carried out; the message says why, for the model and the user."""
+
+
+async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
+    """``react.proposed_ops``: at most one operation, checked against its skill's schema, or a
+    question.
+    """
+    decision = state.react.decision
+    assert decision is not None
+    state = with_react(state, proposed_ops=ProposedOps())
+    if not decision.ops:
+        return state
+    first = decision.ops[0]
+    try:
+        if 'refused' in first:
+            raise BadCall(str(first['refused']))
+        if decision.plan_patch is not None:
+            return _patched(state, decision, turn)
+        if decision.type is DecisionType.ASK_HUMAN:
+            return _asking(state, decision.reason or 'The agent asks whether to go on.')
+        if 'tool' not in first:  # a question of a plan
+            return _asking(state, str(first['ask']))
+        if first['tool'] == DECIDE:
+            return _noted(state, first, decision)
+        op = checked(
+            str(first['tool']),
+            json.loads(str(first['input'])),
+            turn,
+            call_id=str(first['call_id']),
+            plan_step=first.get('plan_step'),
+        )
+    except BadCall as problem:
+        return refused(state, first, str(problem), turn)
+    asks = str(first.get('ask', ''))
+    payload: Json = {'reasons': [asks], 'op': op.to_json()} if asks else {}
+    return with_react(
+        state,
+        proposed_ops=ProposedOps(
+            to_dispatch=[op.to_json()], need_approval=bool(asks), approval_payload=payload
+        ),
+    )
+
+
+def checked(name: str, arguments: Any, turn: Turn, call_id: str = '', plan_step: Any = None) -> Op:
+    """The operation, with the arguments as the skill takes them. Raises BadCall."""
+    skills = {skill.definition.name: skill for skill in turn.registry.for_model()}
+    skill = skills.get(name)
+    if skill is None:
+        raise BadCall(f"Unknown tool '{shown(name)}'; there are: {', '.join(skills)}")
+    try:
+        fitting = skill.arguments.model_validate(arguments).model_dump(mode='json')
+    except ValidationError as error:
+        why = in_words(error, skill.arguments)
+        raise BadCall(f'Wrong arguments for {name}: {why}') from None
+    return Op(name, fitting, call_id, plan_step)
+
+
+def refused(state: BrainState, call: Json, why: str, turn: Turn) -> BrainState:
+    """The model reads ``why`` as the result of its call."""
+    name = shown(str(call.get('tool', '')))
+    turn.trace(TraceKind.ERROR, why, tool_name=name, ok=False, error_reason=why)
+    text = call_text(name, json.loads(str(call.get('input', '{}'))))
+    counts = state.react.refused
+    state = with_react(
+        state,
+        refused={**counts, text: counts.get(text, 0) + 1},
+        refused_in_a_row=state.react.refused_in_a_row + 1,
+        proposed_ops=ProposedOps(),
+    )
+    messages = with_result(state.messages, str(call.get('call_id', '')), ToolResult.failure(why))
+    return state.model_copy(update={'messages': messages})
+
+
+def _asking(state: BrainState, text: str) -> BrainState:
+    payload: Json = {'reasons': [], 'text': text}
+    return with_react(
+        state, proposed_ops=ProposedOps(need_approval=True, approval_payload=payload)
+    )
+
+
+def _noted(state: BrainState, call: Json, decision: Decision) -> BrainState:
+    """A change of course that asks nothing of the robot."""
+    noted = ToolResult.success(decision=decision.type.value)
+    messages = with_result(state.messages, str(call['call_id']), noted)
+    return state.model_copy(update={'messages': messages})
+
+
+def _patched(state: BrainState, decision: Decision, turn: Turn) -> BrainState:
+    """Propose, revise or drop the plan. Raises BadCall."""
+    patch, call = decision.plan_patch or {}, decision.ops[0]
+    if patch['action'] == 'drop':
+        state = with_react(state, plan=None)
+        return _noted(state, call, decision)
+    try:
+        plan = create_plan_from_llm_response(patch['plan'] or {})  # type: ignore[arg-type]
+    except PlanError as error:
+        raise BadCall(f'That is no plan: {error}') from None
+    problems = check_plan(plan, [skill.definition.name for skill in turn.registry.for_model()])
+    if problems:
+        raise BadCall(f'The plan cannot be carried out: {"; ".join(problems[:5])}')
+    if patch['action'] == 'revise' and state.react.plan is not None:
+        plan = revised(Plan.from_dict(state.react.plan), plan)
+    plan.metadata[PROPOSED] = True
+    turn.trace(
+        TraceKind.HYPOTHESIZE,
+        f'Plan: {shown(plan.goal)} ({len(plan.steps)} steps)',
+        data=plan.to_dict(),
+    )
+    return _noted(with_react(state, plan=plan.to_dict()), call, decision)

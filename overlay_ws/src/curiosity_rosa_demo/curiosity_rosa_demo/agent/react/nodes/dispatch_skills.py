@@ -1,0 +1,44 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Carries out the operation. Its intent was committed before this runs."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.skills.errors import BadArguments, ResourceBusy, UnknownSkill
+from curiosity_rosa_demo.domain.brain_state import BrainState, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.operation import Op
+
+CODES: dict[type[Exception], str] = {
+    BadArguments: 'PARAM_INVALID',
+    ResourceBusy: 'RESOURCE_CONFLICT',
+    UnknownSkill: 'SKILL_NOT_FOUND',
+}
+
+
+async def dispatch_skills(state: BrainState, turn: Turn) -> BrainState:
+    """``skills.last_result``; None when there was nothing to do. Raises TurnCancelled."""
+    proposed = state.react.proposed_ops
+    result = None
+    if proposed is not None and proposed.to_dispatch:
+        op = Op.from_json(proposed.to_dispatch[0])
+        turn.cancellation.check()
+        turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
+        try:
+            goal = await turn.executor.dispatch(op.skill, op.arguments, turn.cancellation)
+            result = await turn.executor.get_result(goal)
+        except (BadArguments, ResourceBusy, UnknownSkill) as refusal:
+            result = SkillResult(
+                status=SkillStatus.FAILED,
+                error_code=CODES[type(refusal)],
+                error_msg=str(refusal),
+            )
+    skills = state.skills.model_copy(update={'last_result': result})
+    return state.model_copy(update={'skills': skills})

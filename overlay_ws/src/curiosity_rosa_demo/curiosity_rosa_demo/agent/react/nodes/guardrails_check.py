@@ -1,0 +1,84 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What may be dispatched, what is refused, what a person is asked: a node of the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
+from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal, refusal
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
+from curiosity_rosa_demo.agent.react.turn.messages import with_react, with_result
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+
+SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float]]
+
+
+def _ignore(op: Op, refused: Refusal) -> None:
+    """Nobody wants to be told."""
+
+
+async def guardrails_check(
+    state: BrainState,
+    limits: Limits,
+    skills: SkillFacts,
+    told: Callable[[Op, Refusal], None] = _ignore,
+) -> BrainState:
+    """``skills``: resources, risk and cost of a skill. ``told`` hears of every refusal."""
+    proposed = state.react.proposed_ops
+    if proposed is None:
+        return state
+    for data in proposed.to_dispatch:
+        op = Op.from_json(data)
+        proposal = Proposal(op, *skills(op.skill))
+        situation = situation_of(state)
+        refused = refusal(proposal, situation, limits)
+        if refused is None:
+            state = _passed(state, op, reasons_to_ask(proposal, situation, limits))
+        else:
+            told(op, refused)
+            state = _refused(state, op, refused.reason)
+    return state
+
+
+def _passed(state: BrainState, op: Op, reasons: list[str]) -> BrainState:
+    proposed = _proposed(state)
+    if reasons or proposed.need_approval:
+        payload: Json = {**proposed.approval_payload, 'op': op.to_json()}
+        asked = payload.get('reasons')
+        payload['reasons'] = [*(asked if isinstance(asked, list) else []), *reasons]
+        proposed = proposed.model_copy(update={'need_approval': True, 'approval_payload': payload})
+    return with_react(state, proposed_ops=proposed, refused_in_a_row=0)
+
+
+def _refused(state: BrainState, op: Op, reason: str) -> BrainState:
+    """The model reads the refusal as the call's result. Nobody is asked about it any more."""
+    react, proposed = state.react, _proposed(state)
+    update = {
+        'to_dispatch': [each for each in proposed.to_dispatch if each != op.to_json()],
+        'need_approval': False,
+        'approval_payload': {},
+    }
+    refused = {**react.refused, op.text: react.refused.get(op.text, 0) + 1}
+    messages = with_result(state.messages, op.call_id, ToolResult.failure(reason))
+    state = with_react(
+        state,
+        proposed_ops=proposed.model_copy(update=update),
+        refused=refused,
+        refused_in_a_row=react.refused_in_a_row + 1,
+    )
+    return state.model_copy(update={'messages': messages})
+
+
+def _proposed(state: BrainState) -> ProposedOps:
+    return state.react.proposed_ops or ProposedOps()

@@ -1,0 +1,178 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A person is asked before what is risky is done. A restart asks again."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+import uuid
+
+from curiosity_rosa_demo.agent.react.nodes.build_observation import build_observation
+from curiosity_rosa_demo.agent.react.nodes.checked_call import guardrails_check
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import BadCall, checked, refused
+from curiosity_rosa_demo.agent.react.plan.steps import approve
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react, with_result
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Decision,
+    Json,
+    ProposedOps,
+    Question,
+)
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.plan.plan import Plan
+from langgraph.types import interrupt
+
+GO_ON = 'go on'  # stop_reason of an exhausted turn that asks
+REJECTED = 'Rejected by the operator'
+FENCE = 'GEOFENCE:'  # how geofence.outside begins
+
+
+async def put_question(state: BrainState, turn: Turn) -> BrainState:
+    """``react.question``, when the proposed operations need an answer first."""
+    proposed = state.react.proposed_ops
+    if proposed is None or not proposed.need_approval:
+        return with_react(state, question=None)
+    payload: Any = proposed.approval_payload
+    op = Op.from_json(payload['op']) if payload.get('op') else None
+    return ask(state, turn, payload.get('text') or (op.text if op else ''), payload['reasons'], op)
+
+
+def ask(state: BrainState, turn: Turn, text: str, reasons: list[Any], op: Op | None) -> BrainState:
+    question = Question(
+        id=f'q{uuid.uuid4().hex[:8]}',
+        text=text,
+        op=None if op is None else {'skill': op.skill, 'arguments': op.arguments},
+        reasons=reasons,
+        asked_at=time.time(),
+    )
+    why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
+    turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data={'question': question.id})
+    return with_react(state, question=question)
+
+
+async def human_approval(state: BrainState, turn: Turn) -> BrainState:
+    """Runs twice: LangGraph ends the first run at ``interrupt`` and starts anew with the answer.
+
+    What is approved is checked again, with the world as it is now: a person takes their time.
+    """
+    question = state.react.question
+    assert question is not None
+    answer: Any = interrupt(question.model_dump(mode='json'))
+    action, why = ApprovalAction(answer['action']), str(answer.get('why', ''))
+    words = f'{question.id} {action.value.lower()}{f": {why}" if why else ""}'
+    turn.trace(TraceKind.OBSERVE, f'Answer: {words}')
+    state = with_react(state, question=None)
+    if question.op is None:
+        return _answered(state, action, why)
+    proposed = state.react.proposed_ops
+    assert proposed is not None
+    op = Op.from_json(proposed.to_dispatch[0])
+    state = _told_plan(state, yes=action is not ApprovalAction.REJECT, why=why)
+    if action is ApprovalAction.REJECT:
+        return _rejected(state, op, why, turn)
+    if action is ApprovalAction.EDIT:
+        return await _edited(state, op, answer.get('arguments'), turn, question)
+    return await _checked_again(state, op, turn, question)
+
+
+def _answered(state: BrainState, action: ApprovalAction, why: str) -> BrainState:
+    """A plain question: of the model, of a plan, or whether to go on."""
+    yes = action is ApprovalAction.APPROVE
+    decision = state.react.decision
+    call: Json = decision.ops[0] if decision is not None and decision.ops else {}
+    state = with_react(state, proposed_ops=ProposedOps())
+    if state.react.stop_reason == GO_ON:
+        changes: dict[str, Any] = {'stop_reason': ''} if yes else {'stop_reason': 'ABORT'}
+        return with_react(
+            state,
+            **changes,
+            decision=Decision(),
+            failures_in_a_row=0,
+            same_in_a_row=0,
+            refused_in_a_row=0,
+        )
+    if 'plan_step' in call:
+        return _told_plan(state, yes=yes, why=why)
+    result = ToolResult.success(answer='yes') if yes else ToolResult.success(answer='no', why=why)
+    messages = with_result(state.messages, str(call.get('call_id', '')), result)
+    return state.model_copy(update={'messages': messages})
+
+
+def _told_plan(state: BrainState, *, yes: bool, why: str) -> BrainState:
+    """What a plan's step waited for is answered."""
+    decision, plan = state.react.decision, state.react.plan
+    if decision is None or not decision.ops or 'plan_step' not in decision.ops[0] or plan is None:
+        return state
+    call = {**decision.ops[0], 'answered': yes, 'why': why}
+    if yes:
+        step = int(str(call['plan_step']))
+        state = with_react(state, plan=approve(Plan.from_dict(plan), step).to_dict())
+    return with_react(state, decision=decision.model_copy(update={'ops': [call]}))
+
+
+def _rejected(state: BrainState, op: Op, why: str, turn: Turn) -> BrainState:
+    return refused(state, _call(op), f'{REJECTED}: {why}' if why else REJECTED, turn)
+
+
+async def _edited(
+    state: BrainState, op: Op, arguments: Any, turn: Turn, question: Question
+) -> BrainState:
+    """The model is told of the edited call as the one that it made, with a note."""
+    try:
+        edited = checked(op.skill, arguments, turn, op.call_id, op.plan_step)
+    except BadCall as problem:
+        why = f'The operator changed the arguments of {op.text}, but: {problem}'
+        return refused(state, _call(op), why, turn)
+    turn.trace(TraceKind.OBSERVE, f'The operator changed {op.text} to {edited.text}')
+    messages = [
+        {**each, 'input': json.dumps(edited.arguments), 'edited_from': op.text}
+        if each['call_id'] == op.call_id
+        else each
+        for each in state.messages
+    ]
+    state = state.model_copy(update={'messages': messages})
+    note = f'The operator changed {op.text}: '
+    return await _checked_again(state, edited, turn, question, note)
+
+
+async def _checked_again(
+    state: BrainState, op: Op, turn: Turn, question: Question, note: str = ''
+) -> BrainState:
+    """A yes holds for what was asked, but for a fence that nobody spoke of: then it is asked
+    again.
+    """
+    state = with_react(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
+    state = await guardrails_check(await build_observation(state, turn), turn)
+    left = state.react.proposed_ops
+    assert left is not None
+    if note and not left.to_dispatch:  # the model must not take the edited call for its own
+        refusal = next(each for each in state.messages if each['call_id'] == op.call_id)
+        why = (result_of(refusal) or ToolResult.failure(REJECTED)).error_reason
+        told = ToolResult.failure(f'{note}{why}')
+        messages = with_result(state.messages, op.call_id, told)
+        state = state.model_copy(update={'messages': messages})
+    reasons = left.approval_payload.get('reasons')
+    if left.to_dispatch and _leaves(reasons) and not _leaves(question.reasons):
+        return await put_question(state, turn)
+    return with_react(state, proposed_ops=ProposedOps(to_dispatch=left.to_dispatch))
+
+
+def _leaves(reasons: Any) -> bool:
+    """Whether one of the reasons to ask is the fence."""
+    return any(str(reason).startswith(FENCE) for reason in reasons or ())
+
+
+def _call(op: Op) -> Json:
+    return {'tool': op.skill, 'input': json.dumps(op.arguments), 'call_id': op.call_id}

@@ -1,0 +1,64 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""When the routine decides a step in the model's place, and which calls it reads. Pure.
+
+It decides one step, then the model is asked again. What it proposes passes the same guardrails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED
+from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
+from curiosity_rosa_demo.agent.react.plan.steps import OVER
+from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.messages import result_of
+from curiosity_rosa_demo.agent.rule_model.rules import understands
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json
+from curiosity_rosa_demo.domain.plan.plan import Plan
+
+BY, ROUTINE = 'by', 'routine'  # in the operations and the calls that it decided
+
+
+def may_decide(state: BrainState, turn: Turn) -> bool:
+    """It must understand what the turn is for; a plan goes its own way, and a no of a person is
+    not for it to pass by.
+    """
+    if turn.fallback is None or not understands(turn.text):
+        return False
+    plan = state.react.plan
+    under_way = plan is not None and Plan.from_dict(plan).status not in OVER
+    return not (under_way or _told_no(state))
+
+
+def refused_too_often(state: BrainState, turn: Turn) -> bool:
+    return state.react.refused_in_a_row >= turn.config.guardrails.patience.refused_in_a_row
+
+
+def decided_last(state: BrainState) -> bool:
+    """Whether the last decision was the routine's."""
+    decision = state.react.decision
+    return decision is not None and any(op.get(BY) == ROUTINE for op in decision.ops)
+
+
+def for_routine(messages: Iterable[Json]) -> list[Json]:
+    """Those calls that were carried out, and its own: a proposal of the model's that was refused
+    is no fault of the skill.
+    """
+    return [each for each in messages if 'op' in each or each.get(BY) == ROUTINE]
+
+
+def _told_no(state: BrainState) -> bool:
+    for message in reversed(state.messages):
+        result = result_of(message)
+        if result is not None and result.error_reason != ONE_AT_A_TIME:
+            rejected = result.error_reason.startswith(REJECTED)
+            return rejected or result.data.get('answer') == 'no'
+    return False

@@ -1,0 +1,106 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a step of a plan asks of the robot, and of the people. Pure."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.plan.plan import (
+    Plan,
+    PlanStatus,
+    PlanStep,
+    RiskLevel,
+    ToolCallType,
+)
+
+MAX_LINE = 500  # characters of what a model wrote, for people
+FALLBACK_PARAMETERS = 'fallback_parameters'  # in a step's metadata
+SAID = ('text', 'message', 'content')
+QUERY = ('query', 'question', 'text')
+ASKED = ('prompt', 'message', 'question')
+
+
+class NoOperation(ValueError):
+    """The step lacks what its skill needs; the message says what."""
+
+
+def operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json]:
+    """The skill and its arguments; no skill: nothing is to be done. Raises NoOperation."""
+    if fallback and step.fallback:
+        parameters = step.metadata.get(FALLBACK_PARAMETERS, {})
+        if not isinstance(parameters, dict):
+            raise NoOperation(f'metadata.{FALLBACK_PARAMETERS} must be an object')
+        return step.fallback, parameters
+    kind = step.tool_call_type
+    if kind is ToolCallType.EXECUTE:
+        return step.action, step.parameters
+    if kind is ToolCallType.SPEAK:
+        return 'speak', {'text': _needed(step, SAID)}
+    if kind is ToolCallType.QUERY_WORLD:
+        return 'query_world', {'query': _text(step, QUERY)}
+    if kind is ToolCallType.QUERY_KNOWLEDGE:
+        return 'query_knowledge', {'query': _needed(step, QUERY)}
+    return '', {}
+
+
+def question(step: PlanStep, *, fallback: bool = False) -> str:
+    """What a person is asked about this step; empty: nothing."""
+    if fallback and step.fallback:
+        call = call_text(*operation(step, fallback=True))
+        ask = f'Step {step.step_id} failed. Try {one_line(call)} instead?'
+        return ask if step.requires_confirmation else ''
+    if step.tool_call_type is ToolCallType.ASK_USER:
+        return one_line(step.confirmation_message or _text(step, ASKED) or title(step))
+    if not step.requires_confirmation:
+        return ''
+    return one_line(step.confirmation_message or f'Step {step.step_id}: {title(step)}?')
+
+
+def plan_asks(plan: Plan) -> bool:
+    """A person has to agree to the whole plan, and did not yet."""
+    risky = plan.requires_confirmation or plan.risk_level is RiskLevel.HIGH
+    if plan.status is PlanStatus.CREATED:
+        return risky
+    return plan.status is PlanStatus.WAIT_CONFIRMATION
+
+
+def plan_question(plan: Plan) -> str:
+    """Always with the summary: the message alone may hide what will be done."""
+    message = one_line(plan.confirmation_message or 'Carry out this plan?')
+    steps = one_line(', '.join(step.action for step in plan.steps))
+    risk = plan.risk_level.value
+    return f'{message} {one_line(plan.goal)} (risk {risk}, {len(plan.steps)} steps: {steps})'
+
+
+def title(step: PlanStep) -> str:
+    return one_line(step.description or call_text(step.action, step.parameters))
+
+
+def one_line(text: str) -> str:
+    """Fit for a console: nothing in it can move the cursor."""
+    if len(text) > MAX_LINE:
+        text = f'{text[: MAX_LINE - 3]}...'
+    return ''.join(c if c.isprintable() else ' ' for c in text)
+
+
+def _text(step: PlanStep, names: tuple[str, ...]) -> str:
+    parameters: Json = step.parameters
+    for name in names:
+        value = parameters.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ''
+
+
+def _needed(step: PlanStep, names: tuple[str, ...]) -> str:
+    text = _text(step, names)
+    if not text:
+        raise NoOperation(f'{step.action} needs a text in parameters: {" or ".join(names)}')
+    return text

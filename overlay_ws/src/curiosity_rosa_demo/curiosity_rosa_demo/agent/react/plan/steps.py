@@ -1,0 +1,285 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""How a plan is carried out, one operation at a time. Pure: it says what is next, and never acts.
+
+A plan that is given is never changed: each function returns a new one, which can be stored at any
+point. What a step is about stands in its status. That its fallback is next, or runs, stands in its
+metadata under PROGRESS: the failure before it, in words. Times are Unix times in seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+import json
+
+from curiosity_rosa_demo.agent.react.plan.ops import (
+    NoOperation,
+    one_line,
+    operation,
+    plan_asks,
+    plan_question,
+    question,
+)
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
+from curiosity_rosa_demo.domain.plan.plan import (
+    ExecutionResult,
+    Plan,
+    PlanError,
+    PlanStatus,
+    PlanStep,
+    StepStatus,
+    ToolCallType,
+    UNFINISHED,
+)
+from curiosity_rosa_demo.domain.plan.repair import PROGRESS
+from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS
+
+OVER = (PlanStatus.COMPLETED, PlanStatus.FAILED, PlanStatus.CANCELLED)
+
+
+@dataclass(frozen=True)
+class Next:
+    """The step that is next, RUNNING from now on, or WAIT_CONFIRMATION when it has to ``ask``.
+
+    ``step`` None: the plan is over. ``op_skill`` empty: only the question. ``results``: of what
+    ended or failed on the way here.
+    """
+
+    plan: Plan
+    step: PlanStep | None = None
+    op_skill: str = ''
+    arguments: Json = field(default_factory=dict)
+    ask: str = ''
+    results: list[ExecutionResult] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """``result`` is PENDING when the step is done again, or its fallback next. ``skipped``: of the
+    steps that are not done any more.
+    """
+
+    plan: Plan
+    result: ExecutionResult
+    skipped: list[ExecutionResult] = field(default_factory=list)
+
+
+def next_step(plan: Plan, facts: Json, now: float) -> Next:
+    """What to do, or to ask, next. ``facts``: what is known of the world, for preconditions.
+
+    A step that is RUNNING already has lost its result: it failed.
+    """
+    plan = _copied(plan)
+    results: list[ExecutionResult] = []
+    while not _is_over(plan):
+        step = next(step for step in plan.steps if step.status in UNFINISHED)
+        fallback = PROGRESS in step.metadata
+        if step.status is StepStatus.RUNNING:
+            results += _failed(plan, step, 'its result is not known', now)
+            continue
+        problem = '' if fallback else _unmet(step, facts)
+        try:
+            skill, arguments = operation(step, fallback=fallback)
+            ask = question(step, fallback=fallback)
+        except NoOperation as error:
+            problem = problem or str(error)
+        if problem:
+            results += _failed(plan, step, problem, now)
+            continue
+        if not skill and not ask:
+            results.append(_succeeded(plan, step, '', {}, now))
+            continue
+        plan.status = PlanStatus.WAIT_CONFIRMATION if plan_asks(plan) else PlanStatus.EXECUTING
+        if plan_asks(plan):
+            ask = ' '.join(filter(None, (plan_question(plan), ask)))
+        step.status = StepStatus.WAIT_CONFIRMATION if ask else StepStatus.RUNNING
+        return Next(plan, step, skill, arguments, ask, results)
+    return Next(plan, results=results + _end(plan, now))
+
+
+def approve(plan: Plan, step_id: int) -> Plan:
+    """A person agreed to what was asked; the operation may run. Raises PlanError."""
+    plan, step = _open(plan, step_id)
+    if plan.status is PlanStatus.WAIT_CONFIRMATION:
+        plan.status = PlanStatus.APPROVED
+    step.status = StepStatus.RUNNING
+    return plan
+
+
+def reject(plan: Plan, step_id: int, why: str, now: float) -> Recorded:
+    """A person refused: the plan is over. Raises PlanError."""
+    plan, step = _open(plan, step_id)
+    if plan.status is PlanStatus.WAIT_CONFIRMATION:
+        plan.status = PlanStatus.CANCELLED
+    result, *skipped = _failed(plan, step, f'rejected: {why}', now, retry=False)
+    return Recorded(plan, result, skipped)
+
+
+def record(plan: Plan, step_id: int, ok: bool, message: str, output: Json, now: float) -> Recorded:
+    """How the operation went, or that a plain question was answered with yes. Raises PlanError."""
+    plan, step = _open(plan, step_id)
+    if not ok:
+        result, *skipped = _failed(plan, step, message or 'it failed', now, output)
+        return Recorded(plan, result, skipped)
+    plan.status = PlanStatus.EXECUTING
+    if PROGRESS in step.metadata:
+        output = {**output, 'fallback': step.fallback}
+    result = _succeeded(plan, step, message, output, now)
+    return Recorded(plan, result, _end(plan, now) if _is_over(plan) else [])
+
+
+def again(plan: Plan, step_id: int, why: str, now: float) -> Recorded:
+    """The operation was interrupted, and can be done again. Raises PlanError."""
+    plan, step = _open(plan, step_id)
+    plan.status, step.status = PlanStatus.EXECUTING, StepStatus.PENDING
+    message = f'{why}; it is done again'
+    return Recorded(
+        plan,
+        ExecutionResult(plan.plan_id, step_id, False, step.status, message, timestamp=now),
+    )
+
+
+def revised(old: Plan, new: Plan) -> Plan:
+    """``new`` in place of ``old``: what was done and is in both is not done again.
+
+    A step is the same when its ID and what it does are.
+    """
+    new = _copied(new)
+    done = {step.step_id: step for step in old.steps if step.status is StepStatus.SUCCESS}
+    for step in new.steps:
+        if step.step_id in done and _doing(step) == _doing(done[step.step_id]):
+            step.status = StepStatus.SUCCESS
+    return new
+
+
+def check_plan(plan: Plan, skills: Collection[str]) -> list[str]:
+    """What would go wrong whatever the world is like; ``skills``: the names there are."""
+    problems = []
+    if not plan.steps:
+        problems.append('the plan has no steps')
+    if len(plan.steps) > MAX_STEPS:
+        problems.append(f'{len(plan.steps)} steps are more than {MAX_STEPS}')
+    for step in plan.steps:
+        found: list[str] = []
+        try:
+            check(step.preconditions)
+        except BadCondition as error:
+            found.append(str(error))
+        for fallback in (False, True) if step.fallback else (False,):
+            try:
+                skill, _ = operation(step, fallback=fallback)
+            except NoOperation as error:
+                found.append(str(error))
+                continue
+            if skill and skill not in skills:
+                noun = 'fallback' if fallback else 'action'
+                there_are = ', '.join(sorted(skills))
+                found.append(f'there is no {noun} {one_line(skill)!r}, but {there_are}')
+        problems += [f'step {step.step_id}: {problem}' for problem in found]
+    return problems
+
+
+def plan_text(plan: Plan) -> str:
+    """For the console: the plan, and a line for each step."""
+    head = f'{one_line(plan.goal)} ({plan.status.value}, risk {plan.risk_level.value})'
+    lines = [_step_text(step) for step in plan.steps]
+    return '\n'.join([head, *lines])
+
+
+def _step_text(step: PlanStep) -> str:
+    kind = step.tool_call_type
+    call = call_text(step.action if kind is ToolCallType.EXECUTE else kind.value, step.parameters)
+    description = f', {step.description}' if step.description else ''
+    fallback = f', else {step.fallback}' if step.fallback else ''
+    return one_line(f'  {step.step_id}. {step.status.value}: {call}{description}{fallback}')
+
+
+def _copied(plan: Plan) -> Plan:
+    return Plan.from_dict(plan.to_dict())
+
+
+def _doing(step: PlanStep) -> tuple[ToolCallType, str, str]:
+    # As text: 1 == True, but they are different arguments.
+    return step.tool_call_type, step.action, json.dumps(step.parameters, sort_keys=True)
+
+
+def _is_over(plan: Plan) -> bool:
+    return plan.status in OVER or plan.is_finished() or bool(plan.get_failed_steps())
+
+
+def _open(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
+    """A copy of the plan, and in it the step whose operation or question is out."""
+    plan = _copied(plan)
+    for step in plan.steps:
+        if step.step_id == step_id:
+            if step.status not in (StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION):
+                raise PlanError(f'step {step_id} is {step.status.value}, not running')
+            return plan, step
+    there_are = ', '.join(str(step.step_id) for step in plan.steps) or 'none'
+    raise PlanError(f'step_id {step_id} is not in the plan, but {there_are}')
+
+
+def _unmet(step: PlanStep, facts: Json) -> str:
+    try:
+        verdict = holds(step.preconditions, facts)
+    except BadCondition as error:
+        return f'precondition: {error}'
+    return '' if verdict.ok else f'precondition: {verdict.why}'
+
+
+def _succeeded(
+    plan: Plan, step: PlanStep, message: str, output: Json, now: float
+) -> ExecutionResult:
+    step.metadata.pop(PROGRESS, None)
+    step.status = StepStatus.SUCCESS
+    result = ExecutionResult.success_result(plan.plan_id, step.step_id, message or 'done', output)
+    result.timestamp = now
+    return result
+
+
+def _failed(
+    plan: Plan,
+    step: PlanStep,
+    why: str,
+    now: float,
+    output: Json | None = None,
+    *,
+    retry: bool = True,
+) -> list[ExecutionResult]:
+    """The failed attempt; when no fallback is left, it ends the plan, and all the rest follow."""
+    before = step.metadata.pop(PROGRESS, None)
+    if retry and step.fallback and before is None:
+        step.metadata[PROGRESS] = why
+        step.status = StepStatus.PENDING
+        why = f'{why}; its fallback {step.fallback} is next'
+    else:
+        step.status = StepStatus.FAILED
+        why = why if before is None else f'{before}; its fallback {step.fallback}: {why}'
+    failure = ExecutionResult(
+        plan.plan_id, step.step_id, False, step.status, why, output or {}, timestamp=now
+    )
+    return [failure, *(_end(plan, now) if _is_over(plan) else [])]
+
+
+def _end(plan: Plan, now: float) -> list[ExecutionResult]:
+    """Nothing more is done: what is left is SKIPPED, and the plan says how it ended."""
+    left = [step for step in plan.steps if step.status in UNFINISHED]
+    for step in left:
+        step.metadata.pop(PROGRESS, None)
+        step.status = StepStatus.SKIPPED
+    if plan.status not in OVER:
+        failed = not plan.steps or plan.get_failed_steps()
+        plan.status = PlanStatus.FAILED if failed else PlanStatus.COMPLETED
+    skipped = [ExecutionResult.skipped_result(plan.plan_id, step.step_id) for step in left]
+    for result in skipped:
+        result.timestamp = now
+    return skipped

@@ -1,0 +1,30 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The steps of a plan as trace events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.plan.plan import ExecutionResult
+from curiosity_rosa_demo.trace.reporter import Trace
+
+
+def trace_steps(trace: Trace, results: Iterable[ExecutionResult]) -> None:
+    """One RESULT or ERROR for each."""
+    for result in results:
+        trace(
+            TraceKind.RESULT if result.success else TraceKind.ERROR,
+            f'plan step {result.step_id}: {result.message}',
+            tool_name='plan',
+            ok=result.success,
+            error_reason=None if result.success else result.message,
+            data=result.to_dict(),
+        )

@@ -1,0 +1,48 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the nodes of one turn work with besides the state: nothing of it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from curiosity_rosa_demo.agent.llm.fallback import Fallback
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.agent.react.turn.messages import StepCache
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import SkillWorld
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.trace.reporter import Trace
+from langchain_core.messages import BaseMessage
+
+
+@dataclass
+class Turn:
+    """``agent`` is ROSA's: one decision at a time. ``fallback`` decides what it cannot; None: then
+    the turn ends.
+    """
+
+    config: Config
+    limits: Limits
+    registry: SkillRegistry
+    executor: SkillExecutor
+    world: SkillWorld
+    agent: Any
+    trace: Trace
+    fallback: Fallback | None = None
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    text: str = ''
+    history: Sequence[BaseMessage] = ()
+    memory: Callable[[], str] = lambda: ''
+    recalled: str = ''  # of the memory, at the turn's beginning
+    steps: StepCache = field(default_factory=StepCache)

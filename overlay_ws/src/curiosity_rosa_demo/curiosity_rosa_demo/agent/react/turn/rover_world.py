@@ -1,0 +1,119 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The rover and the people around it, as skills reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.guardrails.rules import may_drive
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.rover_tools import RoverTools
+from curiosity_rosa_demo.trace.reporter import number
+
+
+class _Legs:
+    """What the skill that runs now has driven so far: the turn counts it when the skill ends."""
+
+    def __init__(self) -> None:
+        self._of: Spent | None = None
+        self._metres = self._since_s = 0.0
+
+    def add(self, spent: Spent, metres: float) -> None:
+        self._begin(spent)
+        self._metres += metres
+
+    def on_top_of(self, spent: Spent) -> Spent:
+        self._begin(spent)
+        seconds = time.monotonic() - self._since_s
+        return spent.model_copy(
+            update={'metres': spent.metres + self._metres, 'seconds': spent.seconds + seconds}
+        )
+
+    def _begin(self, spent: Spent) -> None:
+        if spent != self._of:  # another step
+            self._of, self._metres, self._since_s = spent, 0.0, time.monotonic()
+
+
+class RoverWorld:
+    """A SkillWorld. ``brain`` is the kernel's state, ``spent`` what the turn has used so far; both
+    may be set later, as may ``say``, which prints, traces and publishes a text.
+    """
+
+    def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
+        self._client, self._config, self._ros_clock = client, config, ros_clock
+        self._limits = Limits.of(config)
+        self._legs = _Legs()
+        self.brain: Callable[[], BrainState] = BrainState
+        self.spent: Callable[[], Spent] = Spent
+        self.say: Callable[[str], None] = lambda text: None
+
+    @property
+    def config(self) -> Config:
+        return self._config
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        tools = RoverTools(self._client, self._config, self._ros_clock)
+        tools.cancellation = cancellation
+        result = tools.run(name, **arguments)
+        self._legs.add(self.spent(), number(result.data.get('distance_m')) or 0.0)
+        return result
+
+    def begin(self) -> None:
+        """Another turn, or another skill that a person asked for."""
+        self._legs = _Legs()
+
+    def pose(self) -> RoverPose | None:
+        return self._client.pose()
+
+    def facts(self) -> Json:
+        """The adapter's word for mast and motion, which is newer than the kernel's."""
+        try:
+            status = self._client.status()
+        except ServiceFailed:
+            status = {}
+        state = self.brain()
+        moving = status.get('moving')
+        return {
+            'x': number(status.get('rover_x')),
+            'y': number(status.get('rover_y')),
+            'yaw_rad': number(status.get('yaw_rad')),
+            'mast': _mast(status),
+            'moving': moving if isinstance(moving, bool) else None,
+            'battery_pct': state.robot.battery_pct
+            if state.robot.battery_state.value != 'UNKNOWN'
+            else None,
+            'battery_state': state.robot.battery_state.value,
+            'mode': state.tasks.mode.value,
+            'zones': list(state.world.zones),
+            'safety_latch': state.robot.safety_latch,
+            'distance_to_target': state.robot.distance_to_target,
+        }
+
+    def may_drive(self, name: str, duration_s: float) -> str:
+        return may_drive(
+            name, duration_s, self.facts(), self._legs.on_top_of(self.spent()), self._limits
+        )
+
+
+def _mast(status: dict[str, Any]) -> str:
+    """Unknown is unsafe: closed only when the adapter says so."""
+    mast = status.get('mast')
+    if isinstance(mast, str):
+        return mast
+    is_open: Any = status.get('mast_is_open')
+    return {True: 'open', False: 'closed'}.get(is_open, 'unknown')

@@ -1,0 +1,91 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What waits for a person, and what a turn has used, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from curiosity_rosa_demo.agent.tasks.texts import cut, duration, table
+from curiosity_rosa_demo.domain.brain_state import Question, ReactState
+from curiosity_rosa_demo.infra.config.guardrails import Budget
+
+LONGEST_ID = 12  # characters; of a longer one the first 8 are shown
+WHAT, WHY = 200, 200  # columns; an operation is to be seen in full before it is approved
+IN_SHORT = 60
+
+
+def short_id(question: Question) -> str:
+    return question.id if len(question.id) <= LONGEST_ID else question.id[:8]
+
+
+def question_text(question: Question, left_s: float | None) -> str:
+    """The question and how to answer it; no answer within ``left_s`` seconds is a no."""
+    said = ': '.join(filter(None, (_what(question), _why(question))))
+    end = '' if said.endswith(('.', '?', '!', '。', '？', '！')) else '.'
+    ways = (
+        ':approve, :edit {json} or :reject [why]' if question.op else ':approve or :reject [why]'
+    )
+    limit = '' if left_s is None else f'; no answer within {left_s:.0f} s is a no'
+    return f'? {short_id(question)} {said}{end} {ways}{limit}.'
+
+
+def question_in_short(question: Question) -> str:
+    """For a line on the screen that is always there."""
+    ways = ':approve, :edit or :reject' if question.op else ':approve or :reject'
+    return f'? {short_id(question)} {cut(_what(question), IN_SHORT)}  {ways}'
+
+
+def pending_table(questions: Iterable[Question], now_s: float) -> str:
+    """One line for each question; ``for`` is how long it has been open at ``now_s`` seconds since
+    the epoch.
+    """
+    rows = [
+        (short_id(each), duration(now_s - each.asked_at), _what(each), _why(each))
+        for each in questions
+    ]
+    return table([('id', 'for', 'what', 'why'), *rows]) if rows else 'nothing waits for an answer'
+
+
+def budget_text(react: ReactState, budget: Budget, max_steps: int) -> str:
+    """What the turn has used, of how much."""
+    spent = react.spent
+    rows = [
+        ('steps', spent.steps, max_steps, ''),
+        ('cost', spent.cost, budget.max_cost, ''),
+        ('path', spent.metres, budget.max_metres, ' m'),
+        ('time', spent.seconds, budget.max_seconds, ' s'),
+    ]
+    lines = [
+        (name, f'{_number(used)} of {_number(limit)}{unit}', f'{_percent(used, limit)} used')
+        for name, used, limit, unit in rows
+    ]
+    goal = cut(printable(react.goal), IN_SHORT)
+    return f'{goal or "no turn yet"}\n{table(lines)}'
+
+
+def printable(text: str) -> str:
+    """``text`` in one line: what a model wrote cannot pass for another line of the console."""
+    return ' '.join(''.join(c if c.isprintable() else ' ' for c in text).split())
+
+
+def _what(question: Question) -> str:
+    return cut(printable(question.text), WHAT)
+
+
+def _why(question: Question) -> str:
+    return cut(printable('; '.join(question.reasons)), WHY)
+
+
+def _number(value: float) -> str:
+    return f'{value:.1f}'.removesuffix('.0')
+
+
+def _percent(used: float, limit: float) -> str:
+    return f'{100.0 * used / limit:.0f} %'

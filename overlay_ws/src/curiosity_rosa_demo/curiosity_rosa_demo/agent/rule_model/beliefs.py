@@ -1,0 +1,206 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the results of this turn tell about the world, folded over the steps in order.
+
+Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+import math
+
+from curiosity_rosa_demo.agent.rule_model.turn_view import MOTIONS, Step
+from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.trace.reporter import number
+
+SAME_SCORE = 0.02  # two scores nearer than this do not differ
+
+
+class Mast(Enum):
+    UNASKED = 'unasked'  # nothing was tried yet
+    UNKNOWN = 'unknown'  # asked or tried, and still not sure: counts as open
+    OPEN = 'open'
+    CLOSED = 'closed'
+
+
+@dataclass(frozen=True)
+class Pose:
+    x: float
+    y: float
+    yaw: float
+
+
+@dataclass(frozen=True)
+class Look:
+    """A capture that worked. ``spot`` counts the motions before it."""
+
+    score: float
+    is_good: bool
+    spot: int
+    rotations: int
+
+
+@dataclass(frozen=True)
+class Move:
+    """A motion that worked, with the pose before and after it as far as they are known."""
+
+    tool: str
+    duration_s: float
+    start: Pose | None
+    end: Pose | None
+    distance_m: float | None
+    looks_before: int
+
+
+@dataclass
+class Facts:
+    """The state of the world as far as it is known; ``take`` each step in order."""
+
+    mast: Mast = Mast.UNASKED
+    must_stop: bool = False  # a motion failed, or something moves: stop before anything else
+    adrift: bool = False  # it moves, and no motion of this turn is the reason
+    in_doubt: bool = False  # something failed: ask for the status before trying again
+    pose: Pose | None = None
+    spot: int = 0
+    asked_here: bool = False
+    new_view: bool = True  # no capture since the start, or since the mast turned
+    rotations: int = 0
+    looks: list[Look] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    poses: dict[int, Pose] = field(default_factory=dict)
+
+    @property
+    def samples(self) -> list[tuple[Pose, float]]:
+        """Where which score was measured."""
+        return [(self.poses[k.spot], k.score) for k in self.looks if k.spot in self.poses]
+
+    @property
+    def moves_since_look(self) -> list[Move]:
+        return [move for move in self.moves if move.looks_before == len(self.looks)]
+
+    @property
+    def view_matters(self) -> bool:
+        """Turning the mast changed the score at some spot."""
+        pairs = zip(self.looks, self.looks[1:], strict=False)
+        return any(
+            a.spot == b.spot
+            and a.rotations != b.rotations
+            and abs(a.score - b.score) >= SAME_SCORE
+            for a, b in pairs
+        )
+
+    def driven_m(self) -> float:
+        """Metres driven, as far as the results tell."""
+        return sum(move.distance_m or 0.0 for move in self.moves)
+
+    def take(self, step: Step) -> None:
+        reason = step.result.error_reason
+        if reason.startswith(MOVE_IN_PROGRESS):
+            self.must_stop = self.adrift = True
+        if step.fault and step.tool not in ('get_status', 'move_stop'):
+            self.in_doubt = True
+        if step.tool in MOTIONS:
+            self._take_motion(step)
+        elif step.tool.startswith('mast_'):
+            self._take_mast(step)
+        elif step.tool == 'capture_and_score':
+            self._take_capture(step)
+        elif step.tool == 'get_status':
+            self._take_status(step)
+        elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has none
+            data = step.result.data
+            self._leave(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+            self.new_view = True
+        elif step.tool == 'move_stop' and step.result.ok:
+            self.must_stop = False
+            if self.adrift:  # what was seen and known belongs to another spot
+                self.adrift = False
+                self._leave(None)
+                self.new_view = self.mast is not Mast.CLOSED
+
+    def _take_motion(self, step: Step) -> None:
+        data = step.result.data
+        if step.refused:
+            if step.result.error_reason.startswith(NEED_TO_CLOSE_MAST):
+                self.mast = Mast.UNKNOWN
+            return
+        # A motion that failed may have moved the rover all the same.
+        start = self.pose
+        self._leave(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+        if not step.result.ok:
+            self.must_stop = True
+            return
+        self.mast = Mast.CLOSED  # else the adapter had refused
+        duration = number(data.get('duration_s')) or number(step.args.get('duration_s')) or 1.0
+        distance = number(data.get('distance_m'))
+        if distance is None and start and self.pose:
+            distance = math.hypot(self.pose.x - start.x, self.pose.y - start.y)
+        self.moves.append(
+            Move(step.tool, duration, start, self.pose, distance, looks_before=len(self.looks))
+        )
+
+    def _take_mast(self, step: Step) -> None:
+        if not step.result.ok:
+            self.mast = Mast.UNKNOWN
+            return
+        self.mast = Mast.CLOSED if step.tool == 'mast_close' else Mast.OPEN
+        if step.tool == 'mast_rotate':
+            self.rotations += 1
+            self.new_view = True
+
+    def _take_capture(self, step: Step) -> None:
+        data = step.result.data
+        if step.result.ok:
+            if self.mast is not Mast.CLOSED:
+                self.mast = Mast.OPEN
+            self.new_view = False
+            score = number(data.get('score')) or 0.0
+            self.looks.append(Look(score, data.get('is_good') is True, self.spot, self.rotations))
+        elif step.result.error_reason.startswith(MAST_IS_CLOSED):
+            self.mast = Mast.CLOSED
+
+    def _take_status(self, step: Step) -> None:
+        self.in_doubt = False
+        if not step.result.ok:
+            return
+        self.asked_here = True
+        data = step.result.data
+        known = {True: Mast.OPEN, False: Mast.CLOSED}
+        is_open = data.get('mast_is_open')
+        self.mast = known[is_open] if isinstance(is_open, bool) else Mast.UNKNOWN
+        if data.get('moving') is True:
+            self.must_stop = self.adrift = True
+        self._place(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
+
+    def _leave(self, pose: Pose | None) -> None:
+        """The rover stands somewhere else now."""
+        self.spot += 1
+        self.asked_here = False
+        self._place(pose)
+
+    def _place(self, pose: Pose | None) -> None:
+        self.pose = pose
+        if pose:
+            self.poses[self.spot] = pose
+
+
+def observe(steps: Iterable[Step]) -> Facts:
+    """The facts after these steps."""
+    facts = Facts()
+    for step in steps:
+        facts.take(step)
+    return facts
+
+
+def _pose(x: object, y: object, yaw: object) -> Pose | None:
+    a, b, c = number(x), number(y), number(yaw)
+    return None if a is None or b is None or c is None else Pose(a, b, c)

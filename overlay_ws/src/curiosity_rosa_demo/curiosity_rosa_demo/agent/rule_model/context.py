@@ -1,0 +1,73 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a rule of the routine looks at, and what it can decide. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from curiosity_rosa_demo.agent.rule_model.beliefs import Facts, Mast
+from curiosity_rosa_demo.agent.rule_model.parser import Intent
+from curiosity_rosa_demo.agent.rule_model.texts import say
+from curiosity_rosa_demo.agent.rule_model.turn_view import View
+
+MAX_TRIES = 3  # of a tool that fails
+
+
+@dataclass(frozen=True)
+class Call:
+    """Do this next; ``thought`` says why, in one English sentence (it is shown in the trace)."""
+
+    tool: str
+    thought: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The turn is over; ``text`` is for the user, in the user's language."""
+
+    text: str
+
+
+Decision = Call | Answer
+
+
+@dataclass(frozen=True)
+class Case:
+    """One view, with what it means."""
+
+    view: View
+    facts: Facts
+    intent: Intent
+    lang: str
+
+    def answer(self, key: str, **values: Any) -> Answer:
+        return Answer(say(key, self.lang, **values))
+
+    def capture(self, why: str) -> Call:
+        """The call that brings a capture nearer: raise the mast unless it may be up."""
+        if self.facts.mast in (Mast.UNKNOWN, Mast.CLOSED):
+            return Call('mast_open', f'{why} The mast must be open for that.')
+        return Call('capture_and_score', why)
+
+    def found_out(self) -> dict[str, Any]:
+        """The figures of the turn so far, for the answer."""
+        looks = self.facts.looks
+        return {
+            'score': f'{looks[-1].score:.2f}' if looks else '-',
+            'looks': len(looks),
+            'moves': len(self.facts.moves),
+            'metres': f'{self.facts.driven_m():.1f}',
+        }
+
+
+Rule = Callable[[Case], 'Decision | None']

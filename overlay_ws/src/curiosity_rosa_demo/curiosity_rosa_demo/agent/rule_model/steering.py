@@ -1,0 +1,175 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Where the light is and how to drive there: the routine's steering. Pure.
+
+World frame, metres, radians, seconds. Speeds are learned from the results of earlier motions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+from curiosity_rosa_demo.agent.rule_model.beliefs import Facts, Move, Pose, SAME_SCORE
+from curiosity_rosa_demo.agent.rule_model.turn_view import View
+
+FIRST_HOP_S = 6.0  # long enough to measure speed and gradient, short enough to be cheap
+FIRST_TURN_S = 5.0
+PAST_EDGE_M = 0.5  # aim this far behind the edge of the light
+ARRIVED_M = 0.3
+LEG_M = 5.0  # a slope is trusted for this far, or for twice the way on which it was measured
+STRAIGHT_ENOUGH = 0.35  # rad; a forward drive then loses at most 6 % of its length
+SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches see every direction
+
+
+@dataclass(frozen=True)
+class Course:
+    """Drive along ``heading`` for ``remaining`` metres; ``why`` names the source."""
+
+    heading: float
+    remaining: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Motion:
+    tool: str
+    duration_s: float
+    why: str
+
+
+def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
+    """Score per metre along x and y, or None when the samples show no slope.
+
+    Least squares for score = a + gx x + gy y with a small ridge, so that samples on one line give
+    the slope along that line. Zero scores lie on the flat part of the light and would bend the
+    plane, so they are left out; only a last one counts, when it is news or nearly all there is.
+    """
+    lit = [(pose, score) for pose, score in samples if score > 0.0]
+    dark = [(pose, score) for pose, score in samples if score <= 0.0]
+    if dark and (len({(p.x, p.y) for p, _ in lit}) < 2 or samples[-1][1] <= 0.0):
+        lit.append(dark[-1])
+    if len(lit) < 2:
+        return None
+    n = len(lit)
+    mx, my = sum(p.x for p, _ in lit) / n, sum(p.y for p, _ in lit) / n
+    ms = sum(s for _, s in lit) / n
+    rows = [(p.x - mx, p.y - my, s - ms) for p, s in lit]
+    xx, yy = sum(x * x for x, _, _ in rows), sum(y * y for _, y, _ in rows)
+    xy = sum(x * y for x, y, _ in rows)
+    xs, ys = sum(x * s for x, _, s in rows), sum(y * s for _, y, s in rows)
+    ridge = 0.003 * (xx + yy) + 1e-9
+    xx, yy = xx + ridge, yy + ridge
+    det = xx * yy - xy * xy
+    gx, gy = (yy * xs - xy * ys) / det, (xx * ys - xy * xs) / det
+    return (gx, gy) if math.hypot(gx, gy) > 0.005 else None
+
+
+def course(view: View, facts: Facts) -> Course | None:
+    """The way to the light by the hint or, without one that holds, by the slope; else None."""
+    pose, samples = facts.pose, facts.samples
+    if pose is None:
+        return None
+    slope = gradient(samples)
+    # Every sample is dark, else the turn were over: one behind the edge refutes the hint.
+    behind_edge = [p.x for p, _ in samples if view.bright_x is not None and p.x > view.bright_x]
+    if view.bright_x is not None and not behind_edge and not (slope and slope[0] < 0.0):
+        return Course(
+            0.0,
+            view.bright_x + PAST_EDGE_M - pose.x,
+            f'the light is said to begin at x = {view.bright_x:g} m',
+        )
+    if slope:
+        at, score = samples[-1]
+        steepness = math.hypot(*slope)
+        ux, uy = slope[0] / steepness, slope[1] / steepness
+        left = (at.x - pose.x) * ux + (at.y - pose.y) * uy + 1.1 * (1.0 - score) / steepness
+        reach = max(LEG_M, 2.0 * max(math.hypot(p.x - at.x, p.y - at.y) for p, _ in samples))
+        left = min(left, reach - math.hypot(at.x - pose.x, at.y - pose.y))
+        if not facts.moves_since_look:
+            left = max(left, PAST_EDGE_M)  # still dark here, so at least a little further
+        return Course(math.atan2(uy, ux), left, f'the score rises by {steepness:.2f} per metre')
+    if behind_edge:
+        return Course(0.0, max(behind_edge) + 3.0 - pose.x, 'the light must begin further on')
+    return None
+
+
+def speed(facts: Facts) -> float | None:
+    """Forward metres per second, from the last drive that tells."""
+    for move in reversed(facts.moves):
+        if move.tool == 'move_forward' and (move.distance_m or 0.0) > 0.05:
+            return (move.distance_m or 0.0) / move.duration_s
+    return None
+
+
+def turn_rate(facts: Facts) -> float | None:
+    """Radians per second of a turn, from the last turn that tells."""
+    for move in reversed(facts.moves):
+        if move.tool != 'move_forward' and move.start and move.end:
+            sign = 1.0 if move.tool == 'turn_left' else -1.0
+            turned = (sign * (move.end.yaw - move.start.yaw)) % math.tau
+            # A little less than a full turn is jitter about zero, not a turn.
+            if 0.05 < turned < 6.0:
+                return turned / move.duration_s
+    return None
+
+
+def steer(view: View, facts: Facts) -> Motion | None:
+    """The next motion, or None when it is time to look."""
+    way = course(view, facts)
+    if way is None or facts.pose is None:
+        return search(view, facts)
+    drives = [move for move in facts.moves if move.tool == 'move_forward']
+    first_hop_unseen = bool(drives) and drives[0].looks_before == len(facts.looks)
+    if way.remaining <= ARRIVED_M or first_hop_unseen:
+        return None
+    error = math.remainder(way.heading - facts.pose.yaw, math.tau)
+    if abs(error) > STRAIGHT_ENOUGH:
+        rate = turn_rate(facts)
+        wanted = abs(error) / rate if rate else FIRST_TURN_S
+        tool = 'turn_left' if error > 0.0 else 'turn_right'
+        why = f'{way.why}, {math.degrees(abs(error)):.0f} degrees to the {tool[5:]} of my heading'
+        return Motion(tool, view.seconds(wanted), why)
+    pace = speed(facts)
+    if pace is None:
+        return Motion(
+            'move_forward', view.seconds(FIRST_HOP_S), f'{way.why}; a first hop tells my speed'
+        )
+    wanted = way.remaining / (pace * math.cos(error))
+    return Motion('move_forward', view.seconds(wanted), f'{way.why}, {way.remaining:.1f} m ahead')
+
+
+def search(view: View, facts: Facts) -> Motion | None:
+    """Without a course: hop and look; straight on while the score rises, else turn first."""
+    since = facts.moves_since_look
+    drives = [move for move in facts.moves if move.tool == 'move_forward']
+    if since:
+        if since[-1].tool == 'move_forward':
+            return None
+        return Motion('move_forward', view.seconds(2 * FIRST_HOP_S), 'try this new direction')
+    if not drives:
+        return Motion(
+            'move_forward', view.seconds(FIRST_HOP_S), 'a first hop shows how the score changes'
+        )
+    before = [look for look in facts.looks if look.spot != facts.looks[-1].spot]
+    gain = facts.looks[-1].score - before[-1].score if before else 0.0
+    if gain >= SAME_SCORE:
+        seconds = sum(move.duration_s for move in _between(facts))
+        wanted = 1.1 * (1.0 - facts.looks[-1].score) * seconds / gain
+        return Motion('move_forward', view.seconds(wanted), f'the last hop gained {gain:.2f}')
+    rate = turn_rate(facts)
+    angle = math.pi if gain <= -SAME_SCORE else SEARCH_TURN
+    wanted = angle / rate if rate else view.longest_s
+    return Motion('turn_left', view.seconds(wanted), 'the last hop brought no light')
+
+
+def _between(facts: Facts) -> list[Move]:
+    """The motions of the last hop that was looked at."""
+    last = facts.moves[-1].looks_before
+    return [move for move in facts.moves if move.looks_before == last]

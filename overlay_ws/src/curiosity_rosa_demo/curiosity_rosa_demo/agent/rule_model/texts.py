@@ -1,0 +1,226 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the routine says to the user, in English, Japanese and Chinese. Pure.
+
+Texts of the table are the only format strings; what tools or users wrote is only ever a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
+from curiosity_rosa_demo.trace.reporter import number
+
+_TEXTS: dict[str, tuple[str, str, str]] = {
+    'greeting': (
+        'Hello. I am the routine of the Curiosity rover. Ask me to "analyze the ground texture", '
+        'or say "help".',
+        'こんにちは。Curiosity ローバーのルーチンです。'
+        '「地面のテクスチャを調査して」や「ヘルプ」と言ってください。',
+        '你好。我是 Curiosity 火星车的例程。可以说“分析地面纹理”或“帮助”。',
+    ),
+    'help': (
+        'I can: analyze the ground texture (look, and drive to the light where it is dark); tell '
+        'the status; stop; open, close or rotate the mast; take a picture; drive "forward 5 s", '
+        '"turn left 5 s", "turn right 5 s".',
+        'できること: 地面のテクスチャの調査（暗ければ明るい所まで走ります）、状態の報告、停止、'
+        'マストの展開・収納・旋回、写真の撮影、'
+        '「5秒前進」「5秒左に曲がって」「5秒右に曲がって」。',
+        '我可以：分析地面纹理（太暗时会开到亮处）、报告状态、停止、打开/收起/旋转桅杆、拍照、'
+        '“前进5秒”、“左转5秒”、“右转5秒”。',
+    ),
+    'unknown': (
+        'I did not understand that: I am a set of rules, not a language model. Say "help" to see '
+        'what I can do. For free conversation set llm.provider and llm.model in agent.yaml and '
+        'put the key in the environment, such as OPENAI_API_KEY.',
+        '理解できませんでした。私は言語モデルではなく、規則の集まりです。'
+        'できることは「ヘルプ」で確認できます。'
+        '自由に会話するには agent.yaml の llm.provider と llm.model を設定し、OPENAI_API_KEY '
+        'などの鍵を環境変数に入れてください。',
+        '我没有听懂：我是一组规则，不是语言模型。说“帮助”可以看到我能做什么。'
+        '要自由对话，请在 agent.yaml 中设置 llm.provider 和 llm.model，并把密钥放进环境变量，'
+        '例如 OPENAI_API_KEY。',
+    ),
+    'unclear': (
+        'I am not sure what is meant, so I did nothing. Say one thing at a time, such as '
+        '"forward 5 s" (I drive by seconds, not by metres or degrees), or "help".',
+        '意味がはっきりしないので、何もしませんでした。'
+        '「5秒前進」（距離や角度ではなく秒で走ります）のように一つずつ言うか、'
+        '「ヘルプ」と言ってください。',
+        '我不确定是什么意思，所以什么也没做。请一次只说一件事，例如“前进5秒”（我按秒行驶，'
+        '不按米或角度），或者说“帮助”。',
+    ),
+    'negated': (
+        'Understood: I do nothing.',
+        'わかりました。何もしません。',
+        '明白：我什么也不做。',
+    ),
+    'operator': ('{reason}. I do nothing more.', '中止しました: {reason}', '已中止：{reason}'),
+    'cannot_stop': (
+        'THE ROVER COULD NOT BE STOPPED: move_stop failed ({reason}). It may still be moving: '
+        'use the emergency stop.',
+        'ローバーを停止できませんでした: move_stop が失敗しました（{reason}）。'
+        'まだ動いている可能性があります。非常停止を使ってください。',
+        '无法停止火星车：move_stop 失败（{reason}）。它可能还在移动：请使用紧急停止。',
+    ),
+    'no_tool': (
+        'I cannot do that: there is no tool {tool}.',
+        'できません: ツール {tool} がありません。',
+        '做不到：没有工具 {tool}。',
+    ),
+    'summary': (
+        '{looks} captures, {moves} motions, {metres} m driven, last score {score}',
+        '撮影 {looks} 回、走行 {moves} 回、{metres} m、最後のスコア {score}',
+        '拍摄 {looks} 次，行驶 {moves} 次，共 {metres} 米，最后得分 {score}',
+    ),
+    'too_long': (
+        'I end here: {calls} tool calls brought no good picture ({summary}).',
+        '終了します: ツールを {calls} 回呼びましたが、良い画像は得られませんでした（{summary}）。',
+        '到此为止：调用了 {calls} 次工具仍没有好的图像（{summary}）。',
+    ),
+    'no_progress': (
+        'I end here: the last {hops} hops brought no more light ({summary}).',
+        '終了します: 直近 {hops} 回の移動で明るくなりませんでした（{summary}）。',
+        '到此为止：最近 {hops} 次移动没有变得更亮（{summary}）。',
+    ),
+    'not_moving': (
+        'I end here: the rover does not move, although {moves} motions were accepted ({summary}).',
+        '終了します: {moves} 回の走行命令は受け付けられましたが、ローバーが動いていません（'
+        '{summary}）。',
+        '到此为止：{moves} 次行驶命令被接受，但火星车没有移动（{summary}）。',
+    ),
+    'broken': (
+        'I gave up: {part} does not work. {tool} failed, last with: {reason} ({summary}).',
+        '断念しました: {part}が機能していません。{tool} が失敗しました。最後の理由: {reason}（'
+        '{summary}）。',
+        '我放弃了：{part}不工作。{tool} 失败，最后的原因：{reason}（{summary}）。',
+    ),
+    'found': (
+        'The ground can be examined here: score {score}, a good picture, at {place}. I looked '
+        '{looks} times and drove {metres} m in {moves} motions ({calls} tool calls).',
+        'ここで地面を調査できます: スコア {score}、良い画像です。場所: {place}。撮影 {looks} '
+        '回、走行 {moves} 回で {metres} m 移動しました'
+        '（ツール呼び出し {calls} 回）。',
+        '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {looks} 次，行驶 '
+        '{moves} 次共 {metres} 米（调用工具 {calls} 次）。',
+    ),
+    'found_but': (
+        ' mast_rotate did not work: {reason}.',
+        ' mast_rotate は機能しませんでした: {reason}。',
+        ' mast_rotate 没有成功：{reason}。',
+    ),
+    'move_stop': ('The rover has been stopped.', 'ローバーを停止しました。', '火星车已停止。'),
+    'mast_open': ('The mast is open.', 'マストを展開しました。', '桅杆已打开。'),
+    'mast_close': ('The mast is closed.', 'マストを収納しました。', '桅杆已收起。'),
+    'mast_rotate': ('The mast has turned once.', 'マストを旋回しました。', '桅杆已旋转。'),
+    'get_status': ('', '', ''),
+    'capture_good': (
+        'Picture taken: score {score}, good.',
+        '撮影しました: スコア {score}、良好です。',
+        '已拍照：得分 {score}，良好。',
+    ),
+    'capture_dark': (
+        'Picture taken: score {score}, too dark.',
+        '撮影しました: スコア {score}、暗すぎます。',
+        '已拍照：得分 {score}，太暗。',
+    ),
+    'moved': (
+        'Done: {tool} for {seconds} s, {metres} m driven.',
+        '完了: {tool} を {seconds} 秒、{metres} m 走行しました。',
+        '完成：{tool} {seconds} 秒，行驶 {metres} 米。',
+    ),
+    'status': (
+        'Status: the mast is {mast}; moving: {moving}; may drive: {allowed}; position {place}; '
+        'heading {yaw}; last error: {error}.',
+        '状態: マストは{mast}、移動中: {moving}、走行可能: {allowed}、位置 {place}、方位 '
+        '{yaw}、最後のエラー: {error}。',
+        '状态：桅杆{mast}；正在移动：{moving}；允许行驶：{allowed}；位置 {place}；朝向 {yaw}；'
+        '最近的错误：{error}。',
+    ),
+    'open': ('open', '展開', '已打开'),
+    'closed': ('closed', '収納', '已收起'),
+    'yes': ('yes', 'はい', '是'),
+    'no': ('no', 'いいえ', '否'),
+    'not_known': ('unknown', '不明', '未知'),
+    'none': ('none', 'なし', '无'),
+    'degrees': ('{value} degrees', '{value} 度', '{value} 度'),
+    'camera': ('the camera', 'カメラ', '相机'),
+    'position': ("the rover's position (TF)", 'ローバーの位置情報（TF）', '火星车的定位（TF）'),
+    'mast': ('the mast', 'マスト', '桅杆'),
+    'drive': ('the drive', '走行系', '行驶系统'),
+    'telemetry': ('the status of the rover', 'ローバーの状態取得', '火星车的状态查询'),
+}
+_LANGUAGES = ('en', 'ja', 'zh')
+
+
+def say(key: str, lang: str, **values: Any) -> str:
+    """The text ``key`` in ``lang`` (en, ja, zh). ``summary`` is made from the values it needs."""
+    texts = _TEXTS[key]
+    if '{summary}' in texts[0]:
+        values['summary'] = say('summary', lang, **values)
+    return texts[_LANGUAGES.index(lang)].format(**values)
+
+
+def broken(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> str:
+    """What is broken, as plainly as the reason allows."""
+    if tool == 'move_stop':
+        return say('cannot_stop', lang, reason=reason)
+    parts = {'capture_and_score': 'camera', 'get_status': 'telemetry'}
+    part = parts.get(tool, 'mast' if tool.startswith('mast_') else 'drive')
+    if reason.startswith('TF '):
+        part = 'position'
+    return say('broken', lang, part=say(part, lang), tool=tool, reason=reason, **facts)
+
+
+def found(lang: str, pose: Pose | None, trouble: str, **values: Any) -> str:
+    """The good end of an exploration; ``trouble`` is what the mast said when it could not turn."""
+    place = f'x = {pose.x:.2f} m, y = {pose.y:.2f} m' if pose else say('not_known', lang)
+    text = say('found', lang, place=place, **values)
+    return text + (say('found_but', lang, reason=trouble) if trouble else '')
+
+
+def done(lang: str, tool: str, data: Mapping[str, Any]) -> str:
+    """The result of a direct command."""
+    if tool == 'capture_and_score':
+        key = 'capture_good' if data.get('is_good') is True else 'capture_dark'
+        return say(key, lang, score=f'{number(data.get("score")) or 0.0:.2f}')
+    if tool in ('move_forward', 'turn_left', 'turn_right'):
+        seconds, metres = (
+            _figure(lang, data.get('duration_s'), 1),
+            _figure(lang, data.get('distance_m')),
+        )
+        return say('moved', lang, tool=tool, seconds=seconds, metres=metres)
+    return say(tool, lang)
+
+
+def status(lang: str, data: Mapping[str, Any]) -> str:
+    """The status in words; a value that is not known is said to be unknown."""
+
+    def choice(value: object, yes: str = 'yes', no: str = 'no') -> str:
+        return say((yes if value else no) if isinstance(value, bool) else 'not_known', lang)
+
+    x, y, yaw = (number(data.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    degrees = None if yaw is None else f'{yaw * 57.29578:.0f}'
+    return say(
+        'status',
+        lang,
+        mast=choice(data.get('mast_is_open'), 'open', 'closed'),
+        moving=choice(data.get('moving')),
+        allowed=choice(data.get('move_allowed')),
+        place=f'x = {_figure(lang, x)}, y = {_figure(lang, y)}',
+        yaw=say('degrees', lang, value=degrees) if degrees else say('not_known', lang),
+        error=str(data.get('last_error_reason') or '') or say('none', lang),
+    )
+
+
+def _figure(lang: str, value: object, digits: int = 2) -> str:
+    known = number(value)
+    return say('not_known', lang) if known is None else f'{known:.{digits}f}'

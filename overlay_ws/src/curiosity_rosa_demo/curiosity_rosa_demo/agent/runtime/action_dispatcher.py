@@ -1,0 +1,205 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Carries out what the kernel decides: the rover first, then the tasks, in the order decided."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+import threading
+
+from curiosity_rosa_demo.agent.kernel.actions import (
+    Action,
+    Approve,
+    CancelTasks,
+    Hold,
+    Notice,
+    PauseTask,
+    Release,
+    ResumeTask,
+    StopRover,
+    SubmitCharge,
+    SubmitGoal,
+)
+from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.runtime.approvals import Questions
+from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.domain.models import TraceKind
+
+CHARGE_PRIORITY = 900
+CHARGE_RETRIES = 100
+RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
+HOLDS_BACK = (StopRover, Hold, CancelTasks, PauseTask)
+WAITS_ITS_TURN = (LifecycleState.PENDING, LifecycleState.PAUSED)
+
+
+@dataclass
+class Reply:
+    """What came of a message: a task that was made of it, or words."""
+
+    words: list[str] = field(default_factory=list)
+    ok: bool = True
+    task: Task | None = None
+    dropped: bool = False  # a stop overtook it
+
+
+Then = Callable[[Reply], None]
+
+
+@dataclass(frozen=True)
+class _Submit:
+    task: Task
+
+
+@dataclass(frozen=True)
+class _Batch:
+    actions: Sequence[Action | _Submit]
+    then: Then | None
+    halted: bool  # skills were halted for it
+    because: str  # who asked for it, where that says more than the actions do
+
+
+class Orders:
+    """In the loop's thread. ``say`` may be called from it."""
+
+    def __init__(
+        self,
+        session: Session,
+        runner: SkillRunner,
+        blocking: Blocking,
+        questions: Questions,
+        say: Callable[[str], None],
+    ) -> None:
+        self._session, self._runner, self._blocking = session, runner, blocking
+        self._questions, self._say = questions, say
+        self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
+        self._overtaken = 0  # messages that a stop overtook, until they are told
+        self.dropped: set[str] = set()  # tasks that a stop ended before they began
+        self.set_aside: frozenset[str] = frozenset()  # tasks that are only resumed by name
+
+    def take(self, actions: list[Action], then: Then | None = None, stopped_by: str = '') -> None:
+        """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
+        stopped the rover already.
+        """
+        halted = bool(stopped_by)
+        for action in actions:
+            if isinstance(action, StopRover) and not halted:
+                halted = True
+                self._blocking.halt(action.why)
+                # The answer takes a while, and the loop must not wait.
+                threading.Thread(target=self._session.stop, daemon=True).start()
+        if actions or then or halted:
+            self._batches.put_nowait(_Batch(actions, then, halted, stopped_by))
+
+    def submit(self, task: Task, then: Then) -> None:
+        """Submit it after what was taken before."""
+        self._batches.put_nowait(_Batch([_Submit(task)], then, halted=False, because=''))
+
+    def drop(self, then: Then) -> None:
+        """A stop overtook a message; it is told with what else the stop drops."""
+        self._overtaken += 1
+        then(Reply(ok=False, dropped=True))
+
+    def stop_rover(self, why: str) -> None:
+        """At once, whatever else there is to do; what runs and what waits is cancelled."""
+        self.take([StopRover(why), CancelTasks(why)])
+
+    async def carry_out(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            batch = await self._batches.get()
+            reply = Reply()
+            actions = self._complete(batch.actions)
+            try:
+                for action in actions:
+                    if isinstance(action, HOLDS_BACK):
+                        await self._try(action, reply, batch.because)
+            finally:
+                if batch.halted:
+                    self._blocking.release()
+            # Not while skills are halted: what is let go or submitted here is to run.
+            for action in actions:
+                if not isinstance(action, HOLDS_BACK):
+                    await self._try(action, reply, batch.because)
+            if batch.then is not None:
+                batch.then(reply)
+
+    def _complete(self, actions: Sequence[Action | _Submit]) -> Sequence[Action | _Submit]:
+        """A pause holds back also those in the queue that the kernel does not look at."""
+        pauses = {action.id: action for action in actions if isinstance(action, PauseTask)}
+        if not pauses:
+            return actions
+        why = next(iter(pauses.values())).why
+        others = [
+            PauseTask(task.id, why)
+            for task in self._runner.live()
+            if task.id not in pauses and task.state in WAITS_ITS_TURN and not task.held
+        ]
+        return [*others, *actions]
+
+    async def _try(self, action: Action | _Submit, reply: Reply, because: str) -> None:
+        """What cannot be done keeps nothing that follows from being done."""
+        try:
+            await self._perform(action, reply, because)
+        except (TaskError, NoQuestion) as error:
+            reply.ok = False
+            reply.words.append(str(error))
+
+    async def _perform(self, action: Action | _Submit, reply: Reply, because: str) -> None:
+        runner = self._runner
+        if isinstance(action, Hold):
+            allowed = action.allow_skills
+            await runner.hold(action.why, lambda task: task.name in allowed)
+        elif isinstance(action, Release):
+            await runner.release()
+        elif isinstance(action, CancelTasks):
+            await self._cancel_all(f'Stopped by {because}' if because else action.why)
+        elif isinstance(action, PauseTask):
+            await runner.pause(action.id, action.why)
+            reply.words.append(f'paused {action.id[:8]}')
+        elif isinstance(action, ResumeTask):
+            await self._resume(action.id, reply)
+        elif isinstance(action, SubmitCharge):
+            if not any(task.name == 'charge' for task in runner.live()):
+                await runner.submit(Task('charge', CHARGE_PRIORITY, max_retries=CHARGE_RETRIES))
+        elif isinstance(action, SubmitGoal):
+            goal = Task('react', action.priority, metadata={'text': action.text})
+            submit = runner.interrupt if action.preempt else runner.submit
+            reply.task = await submit(goal)
+        elif isinstance(action, _Submit):
+            reply.task = await runner.submit(action.task)
+        elif isinstance(action, Approve):
+            reply.words.append(await self._questions.answer(action.action, action.payload))
+        elif isinstance(action, Notice):
+            reply.words.append(action.text)
+            try:  # in a thread, since it may be written to a file
+                await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
+            except OSError as error:
+                reply.words.append(f'(not recorded: {error})')
+
+    async def _cancel_all(self, why: str) -> None:
+        waiting = [task.id for task in self._runner.live() if task.state not in RUNNING]
+        self.dropped.update(waiting)
+        await self._runner.cancel_all(why)
+        dropped, self._overtaken = len(waiting) + self._overtaken, 0
+        if dropped:
+            self._say(f'({dropped} queued dropped)')
+
+    async def _resume(self, task_id: str | None, reply: Reply) -> None:
+        held = [task.id for task in self._runner.live() if task.held]
+        held = [each for each in held if each not in self.set_aside]
+        for each in held if task_id is None else [task_id]:
+            await self._runner.resume(each)
+            reply.words.append(f'resumed {each[:8]}')
+        if not reply.words:
+            reply.words.append('nothing is paused')

@@ -1,0 +1,141 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""All that waits for a person's yes: what turns ask, and tasks that need approval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+import re
+import time
+import unicodedata
+
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk, NoQuestion
+from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.texts import what
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.operation import call_text, Op
+
+NO_QUESTION = 'No question is open.'
+TASK_WAITS = 'the task waits for approval'
+# What nobody would write as a reason: some of a question's ID, or of a task's.
+_ID = re.compile(r'q[0-9a-f]+|(?=.*[0-9])(?=.*[a-f])[0-9a-f-]{3,}')
+_DONE = {
+    ApprovalAction.APPROVE: 'approved',
+    ApprovalAction.EDIT: 'edited',
+    ApprovalAction.REJECT: 'rejected',
+}
+
+
+class Questions:
+    """In the loop's thread, but for ``shown``. ``say`` may be called from it."""
+
+    def __init__(self, desk: Desk, runner: SkillRunner, say: Callable[[str], None]) -> None:
+        self._desk, self._runner, self._say = desk, runner, say
+        # What a person has been shown and not answered, the oldest first; for any thread.
+        self.shown: tuple[Question, ...] = ()
+
+    def look(self) -> Question | None:
+        """The oldest that is open now; those that were not open before are said."""
+        known = {question.id for question in self.shown}
+        self.shown = tuple(self._open())
+        for question in self.shown:
+            if question.id not in known:
+                self._say(question_text(question, self._left_s(question)))
+        return next(iter(self.shown), None)
+
+    async def answer(self, action: ApprovalAction, payload: Json) -> str:
+        """Hand the answer on and say so. ``payload`` as in kernel.actions.Approve. Raises
+        NoQuestion, TaskError.
+        """
+        question = self._named(str(payload.get('id', '')))
+        why = str(payload.get('why', ''))
+        if question.id in self._waiting():
+            if action is ApprovalAction.EDIT:
+                raise NoQuestion(
+                    f'{short_id(question)} is a task, which cannot be edited: approve it, or '
+                    'reject it and submit another.'
+                )
+            reason = f'not approved: {why}' if why else ''
+            await self._runner.approve(question.id, action is ApprovalAction.APPROVE, reason)
+            done = question.text
+        else:
+            done = self._put(question, action, payload.get('arguments'), why)
+        self.shown = tuple(each for each in self.shown if each.id != question.id)
+        return f'{_DONE[action]} {short_id(question)}: {done}'
+
+    def _named(self, question_id: str) -> Question:
+        """Not by the beginning of an ID: what that meant may be gone by now."""
+        questions = self._open()
+        for each in questions:
+            if question_id in ('', each.id):
+                return each
+        if not questions:
+            raise NoQuestion(NO_QUESTION)
+        raise NoQuestion(f'{question_id[:8]} is not open any more; open: {_ids(questions)}.')
+
+    def _put(self, question: Question, action: ApprovalAction, arguments: object, why: str) -> str:
+        if action is not ApprovalAction.EDIT:
+            self._desk.answer(Answer(action, why=why), question.id)
+            return question.text
+        if not isinstance(arguments, dict):
+            raise NoQuestion(f'To edit {short_id(question)} the new arguments are needed.')
+        self._desk.answer(Answer(action, arguments, why), question.id)
+        assert question.op is not None  # or the desk had refused
+        return f'{call_text(Op.from_json(question.op).skill, arguments)}, which is checked again'
+
+    def _open(self) -> list[Question]:
+        """The oldest first."""
+        tasks = map(_of_task, self._waiting().values())
+        return sorted([*self._desk.questions, *tasks], key=lambda each: each.asked_at)
+
+    def _waiting(self) -> dict[str, Task]:
+        return {task.id: task for task in self._runner.live() if task.needs_approval}
+
+    def _left_s(self, question: Question) -> float | None:
+        if question.id in self._waiting():
+            return None
+        return max(0.0, question.asked_at + self._desk.timeout_s - time.time())
+
+
+def find(questions: Sequence[Question], start: str) -> Question:
+    """The one whose ID begins with ``start``, the first when that is empty. Raises NoQuestion."""
+    if not questions:
+        raise NoQuestion(NO_QUESTION)
+    found = [each for each in questions if each.id == start] or [
+        each for each in questions if each.id.startswith(start)
+    ]
+    if found and (not start or len(found) == 1):
+        return found[0]
+    what_begins = f'{len(found)} questions begin' if found else 'No open question begins'
+    raise NoQuestion(f'{what_begins} with {start[:40]!r}; open: {_ids(questions)}.')
+
+
+def id_and_why(words: str, questions: Sequence[Question]) -> tuple[str, str]:
+    """What ``[id] [why...]`` means: the first word is an ID when it begins one, or looks like
+    one.
+    """
+    first, _, why = words.partition(' ')
+    start = unicodedata.normalize('NFKC', first).lower()
+    if start and (any(each.id.startswith(start) for each in questions) or _ID.fullmatch(start)):
+        return start, why.strip()
+    return '', words
+
+
+def _ids(questions: Sequence[Question]) -> str:
+    return ', '.join(map(short_id, questions))
+
+
+def _of_task(task: Task) -> Question:
+    return Question(
+        id=task.id,
+        text=what(task),
+        reasons=[TASK_WAITS],
+        asked_at=task.created_at.timestamp(),
+    )

@@ -1,0 +1,103 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Blocking work of a skill, in a thread of its own that a stop reaches at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+import threading
+from typing import TypeVar
+
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+
+T = TypeVar('T')
+STOP_WAIT_S = 10.0  # a stopped skill waits this long for the runner to end its task
+
+
+class Stopped(Exception):
+    """The work was stopped; the message says by whom."""
+
+
+class Blocking:
+    """All threads of all skills. An abandoned thread has its cancellation requested for good, so
+    that it can do nothing more.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[Cancellation] = set()
+        self._halts: list[str] = []
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
+
+    def halt(self, reason: str) -> None:
+        """From any thread: when it returns no work sends anything more that could move the robot,
+        and none begins until ``release`` was called as often as ``halt``.
+        """
+        with self._lock:
+            self._halts.append(reason)
+            running = list(self._running)
+        for cancellation in running:
+            cancellation.cancel(reason)
+
+    def release(self) -> None:
+        with self._lock:
+            self._halts.pop()
+
+    async def run(self, work: Callable[[Cancellation], T]) -> T:
+        """What ``work`` returns or raises. When the coroutine is cancelled the work is told, and
+        waited for. Raises Stopped.
+        """
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
+        cancellation = self._admit()
+
+        def run() -> None:
+            try:
+                result = work(cancellation)
+            except TurnCancelled as cancelled:
+                tell(done.set_exception, Stopped(str(cancelled)))
+            except BaseException as error:
+                # SystemExit would end the loop, and a future refuses a StopIteration.
+                plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
+                tell(done.set_exception, error if plain else RuntimeError(f'It raised {error!r}'))
+            else:
+                tell(done.set_result, result)
+
+        def tell(setter: Callable[..., None], value: object) -> None:
+            with self._lock:
+                self._running.discard(cancellation)
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(setter, value)
+
+        threading.Thread(target=run, name='skill', daemon=True).start()
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError as asked:
+            cancellation.cancel(str(asked) or 'Interrupted')
+            await asyncio.wait([done])
+            done.exception()  # it was looked at
+            raise
+        except Stopped:
+            # Whoever stopped the work is about to end the task too, with a better reason.
+            await asyncio.sleep(STOP_WAIT_S)
+            raise
+
+    def _admit(self) -> Cancellation:
+        cancellation = Cancellation()
+        with self._lock:
+            if self._halts:
+                cancellation.cancel(self._halts[-1])
+            else:
+                self._running.add(cancellation)
+        return cancellation

@@ -1,0 +1,76 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""All skills of the agent, registered with the runner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from curiosity_rosa_demo.agent.runtime.execution.activity import activity
+from curiosity_rosa_demo.agent.runtime.execution.charge import charge
+from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.react import react
+from curiosity_rosa_demo.agent.runtime.execution.rover import run_skill
+from curiosity_rosa_demo.agent.skills.errors import BadArguments
+from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask
+from curiosity_rosa_demo.domain.brain_state import QueuedTask
+
+Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
+OWN: dict[str, Skill] = {'react': react, 'charge': charge, 'activity': activity}
+FLAT = ('react', 'activity')  # their arguments are the metadata itself
+REACT_TAKES = (
+    'react takes {"text": "...", "expects": "answer" or "good_capture", "plan": a plan or nothing}'
+)
+
+
+def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
+    for definition in registry:
+        resources = tuple(definition.resources_required)
+        work = _bound(OWN.get(definition.name, run_skill), context)
+        context.runner.skill(definition.name, resources=resources, recovers=True)(work)
+
+
+def as_queued(task: Task, resources: Iterable[str], *, preemptible: bool) -> QueuedTask:
+    """``task`` as the kernel sees it. Not validated: that would cost more than all the rest."""
+    text = task.metadata.get('text')
+    return QueuedTask.model_construct(
+        task_id=task.id,
+        goal=text if isinstance(text, str) else task.name,
+        priority=task.priority,
+        deadline=task.deadline_s,
+        resources_required=sorted(resources),
+        preemptible=preemptible,
+        status=task.state.name,
+        skill=task.name,
+        held=task.held,
+    )
+
+
+def _bound(skill: Skill, context: SkillContext) -> Callable[[Task], Coroutine[Any, Any, None]]:
+    async def work(task: Task) -> None:
+        await skill(task, context)
+
+    return work
+
+
+def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> Task:
+    """A task for the skill ``name``. Raises BadTask that says what would be right."""
+    skill = registry.get(name)
+    try:
+        given = as_json(skill, arguments)
+    except BadArguments:
+        if name != 'react':
+            raise
+        raise BadTask(REACT_TAKES) from None
+    if name in FLAT:
+        return Task(name, metadata={key: each for key, each in given.items() if each is not None})
+    return Task(name, metadata={'arguments': given} if given else {})

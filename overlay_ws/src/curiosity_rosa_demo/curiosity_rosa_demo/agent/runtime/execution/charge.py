@@ -1,0 +1,41 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The skill ``charge``: stop, stow the mast, wait until the battery is charged."""
+
+from __future__ import annotations
+
+import asyncio
+
+from curiosity_rosa_demo.agent.runtime.execution.context import (
+    conclude,
+    look_again,
+    LOOK_S,
+    SkillContext,
+)
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel
+from curiosity_rosa_demo.domain.models import TraceKind
+
+
+async def charge(task: Task, context: SkillContext) -> None:
+    """Takes as long as it takes; it fails when the mast cannot be stowed."""
+    await look_again(task, context)
+    await context.blocking.run(lambda _: context.session.stop())
+    stowed = await context.blocking.run(lambda c: context.session.skill('mast_close', c))
+    if not stowed.ok:
+        conclude(task, stowed)
+    while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:
+        await asyncio.sleep(LOOK_S)
+    words = f'charging: the battery is at {robot.battery_pct:.0f} %'
+    await asyncio.to_thread(context.session.trace, TraceKind.OBSERVE, words)
+    # Not until the mode changes: after a restart the battery may be above the threshold for low.
+    while (robot := context.robot()).battery_pct < 100.0 * context.charged:
+        await asyncio.sleep(LOOK_S)
+    conclude(task, Outcome(True, f'charged to {robot.battery_pct:.0f} %'))

@@ -1,0 +1,54 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What every skill of the agent has to work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
+from curiosity_rosa_demo.domain.brain_state import RobotState
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+
+LOOK_S = 0.5
+
+
+@dataclass(frozen=True)
+class SkillContext:
+    session: Session
+    runner: SkillRunner
+    blocking: Blocking
+    robot: Callable[[], RobotState]  # as the kernel knows it
+    charged: float  # part of the full charge at which charging ends
+    clock: Callable[[], float]  # the policy's: seconds since the epoch that never go back
+
+
+async def look_again(task: Task, context: SkillContext) -> None:
+    """After a crash nothing is assumed: wait until the rover tells how it stands."""
+    if task.state is not LifecycleState.RECOVERING:
+        return
+
+    def look(cancellation: Cancellation) -> None:
+        while not context.session.status().ok:
+            cancellation.sleep(LOOK_S)
+
+    await context.blocking.run(look)
+    await context.runner.observed(task)
+
+
+def conclude(task: Task, outcome: Outcome) -> None:
+    """Keep the outcome with the task. Raises SkillFailed when it is a failure."""
+    kept: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
+    task.metadata['outcome'] = kept
+    if not outcome.ok:
+        raise SkillFailed(outcome.answer)

@@ -1,0 +1,50 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The skill ``react``: a text goes to the model, which works with the skills until it answers.
+
+metadata: ``text``, ``expects`` (as in prompts.yaml), ``plan`` (to be carried out in place of what
+the model would do); the skill adds ``outcome``. Each step is kept in the turn's checkpoints, under
+the task's ID.
+"""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+
+MAX_SWITCHES = 3  # a model that only ever wants to do something else is left alone
+
+
+async def react(task: Task, context: SkillContext) -> None:
+    """Goes on where the turn of this task was cut."""
+    await look_again(task, context)
+
+    def work(cancellation: Cancellation) -> Outcome:
+        return context.session.turn(
+            task.metadata['text'],
+            task.metadata.get('expects', 'answer'),
+            cancellation,
+            task_id=task.id,
+            plan=task.metadata.get('plan'),
+        )
+
+    outcome = await context.blocking.run(work)
+    switches = task.metadata.get('switches', 0)
+    if outcome.goal and switches < MAX_SWITCHES:
+        await context.runner.submit(
+            Task(
+                'react',
+                task.priority,
+                metadata={'text': outcome.goal, 'switches': switches + 1},
+                idempotency_key=f'{task.id}/switch',
+            )
+        )
+    conclude(task, outcome)

@@ -1,0 +1,36 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Any skill but ``react`` and ``charge``, as a task.
+
+metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome``.
+"""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
+from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
+from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+
+DRIVES = (*MOTIONS, 'navigate_to_pose')
+NOT_REPEATED = 'It was interrupted after it had begun; a motion is not repeated by itself.'
+
+
+async def run_skill(task: Task, context: SkillContext) -> None:
+    """A motion that was interrupted fails: driving its whole time again would go too far."""
+    await look_again(task, context)
+    if task.name in DRIVES:
+        if task.metadata.get('begun'):
+            raise SkillFailed(NOT_REPEATED)
+        task.metadata['begun'] = True
+        await context.runner.checkpoint(task)
+    arguments = task.metadata.get('arguments', {})
+    conclude(
+        task,
+        await context.blocking.run(lambda c: context.session.skill(task.name, c, **arguments)),
+    )

@@ -1,0 +1,224 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the agent can be asked for, whoever asks: tools, turns, a stop. One at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request, Surroundings
+from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState, SkillResult, Spent
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.trace.reporter import summary, tool_result, trace_result
+from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_codec import new_event
+
+NO_GOOD_PICTURE = 'The turn ended without a picture whose score passes the threshold.'
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended, for a person and for a script."""
+
+    ok: bool
+    answer: str
+    score: float | None = None
+    goal: str = ''  # what a turn wants done in its place
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What goes on now, and since when (steady seconds)."""
+
+    what: str
+    since: float
+
+
+class Session:
+    """``desk`` is where a turn asks; ``checkpoints`` the file of the turns that may go on."""
+
+    def __init__(
+        self,
+        client: RoverClient,
+        config: Config,
+        ros_clock: Any,
+        emit: Callable[[TraceEvent], None],
+        *,
+        registry: SkillRegistry,
+        desk: Desk,
+        checkpoints: Path | str,
+    ) -> None:
+        self._client, self._config, self._emit = client, config, emit
+        self._registry, self.desk = registry, desk
+        self.events = TraceBuffer(1000)
+        self.world = RoverWorld(client, config, ros_clock)
+        self.world.spent = lambda: self.react.spent if self._in_turn else Spent()
+        self.world.brain = lambda: self.robot()
+        self._brain = Brain(
+            Surroundings(
+                registry=registry,
+                world=self.world,
+                desk=desk,
+                checkpoints=checkpoints,
+                trace=self.trace,
+                memory=self._recall,
+                shown=self._show,
+            )
+        )
+        self._tracing = threading.Lock()
+        self._in_turn = False
+        self.activity: Activity | None = None
+        self.last_score: float | None = None
+        self.react = ReactState()  # of the turn that runs, or of the last one
+        self.robot: Callable[[], BrainState] = BrainState  # as the kernel knows it
+
+    def _show(self, react: ReactState) -> None:
+        self.react = react
+
+    # --- trace ------------------------------------------------------------------------------
+
+    def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
+        event = new_event(kind, message, **fields)
+        if kind is TraceKind.ACT:
+            self.activity = Activity(message, time.monotonic())
+        elif self.activity is not None:
+            self.activity = Activity('thinking', time.monotonic())
+        if event.score is not None:
+            self.last_score = event.score
+        with self._tracing:  # a stop is traced from another thread than what it stops
+            self.events.append(event)
+        self._emit(event)
+
+    def _recall(self) -> str:
+        memory = self._config.prompts.memory
+        return recall(self.events.last(), memory.max_events) if memory.enabled else ''
+
+    # --- what can be asked for: blocking, one at a time ----------------------------------------
+
+    def turn(
+        self,
+        text: str,
+        expects: str,
+        cancellation: Cancellation,
+        *,
+        task_id: str = '',
+        plan: Json | None = None,
+    ) -> Outcome:
+        """A turn with the model, or the rest of the one of this task that was cut; with a
+        ``plan``, that is carried out. ``expects`` as in prompts.yaml decides whether it succeeded.
+        Raises TurnCancelled.
+        """
+
+        def began(calls: int) -> None:
+            what = f'Going on after {calls} calls' if calls else 'User'
+            self.trace(TraceKind.OBSERVE, f'{what}: {text}')
+
+        request = Request(text, cancellation, task_id, plan, began)
+        return self._doing(cancellation, lambda: self._turn(request, expects))
+
+    def skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+        """One skill, asked for by name. Raises TurnCancelled."""
+
+        def run() -> Outcome:
+            if not self._in_turn:
+                self.world.begin()
+            self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
+            result = tool_result(asyncio.run(carry_out()))
+            trace_result(self.trace, name, result)
+            return self._outcome(result)
+
+        async def carry_out() -> SkillResult:
+            executor = SkillExecutor(self._registry, self.world)
+            run_id = await executor.dispatch(name, arguments, cancellation)
+            return await executor.get_result(run_id)
+
+        return self._doing(cancellation, run)
+
+    def warm_up(self, keep: Collection[str] | None = None) -> None:
+        """Get ready for a turn, in the background. ``keep``: the tasks whose turns may go on."""
+        self._brain.start(keep)
+
+    def wait_for_model(self) -> None:
+        """Until what ``warm_up`` has begun is done. Blocks."""
+        self._brain.wait()
+
+    def status(self) -> ToolResult:
+        """The rover's status, also while something runs."""
+        try:
+            return ToolResult.success(**self._client.status())
+        except ServiceFailed as failure:
+            return ToolResult.failure(str(failure))
+
+    def stop(self) -> Outcome:
+        """Tell the rover to stop, and wait for its answer; for no turn, no tool and no model."""
+        result = self._stop_rover()
+        trace_result(self.trace, 'move_stop', result)
+        return self._outcome(result)
+
+    # --- inside -----------------------------------------------------------------------------
+
+    def _doing(self, cancellation: Cancellation, run: Callable[[], Outcome]) -> Outcome:
+        cancellation.check()
+        self.activity = Activity('thinking', time.monotonic())
+        try:
+            return run()
+        except TurnCancelled as cancelled:
+            self.trace(TraceKind.ERROR, str(cancelled), ok=False, error_reason=str(cancelled))
+            raise
+        finally:
+            self.activity = None
+
+    def _turn(self, request: Request, expects: str) -> Outcome:
+        self.world.begin()
+        self._in_turn = True
+        try:
+            result = self._brain.turn(request)
+        except BrainUnavailable as error:
+            self.trace(TraceKind.ERROR, str(error), ok=False, error_reason=str(error))
+            return Outcome(False, str(error))
+        finally:
+            self._in_turn = False
+            self._leave_still()
+        ok, answer = result.ok, result.answer
+        if ok and expects == 'good_capture' and not result.is_good:
+            ok, answer = False, f'{answer}\n{NO_GOOD_PICTURE}'
+        return Outcome(ok, answer, result.score, result.goal)
+
+    def _leave_still(self) -> None:
+        """However a turn ended, nothing is left driving."""
+        try:
+            moving = self._client.status().get('moving', True)
+        except ServiceFailed:
+            moving = True
+        if moving:
+            self._stop_rover()
+
+    def _stop_rover(self) -> ToolResult:
+        """Whatever happens, also in a cancelled turn."""
+        return self.world.tool('move_stop', Cancellation())
+
+    def _outcome(self, result: ToolResult) -> Outcome:
+        score = result.data.get('score')
+        return Outcome(result.ok, summary(result), score if isinstance(score, float) else None)

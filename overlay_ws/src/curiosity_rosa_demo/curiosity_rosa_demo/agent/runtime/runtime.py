@@ -1,0 +1,358 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Kernel, tasks and skills together, in one asyncio loop with a thread of its own.
+
+Everybody else calls in from outside. A stop goes to the rover from the thread that asks for it;
+the loop hears of it afterwards. Who acts unasked watches: it must hear of every stop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
+from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
+from curiosity_rosa_demo.agent.kernel.limits import KernelRules
+from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import Orders, Reply, Then
+from curiosity_rosa_demo.agent.runtime.approvals import Questions
+from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
+from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
+    as_queued,
+    make_task,
+    register_skills,
+)
+from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
+from curiosity_rosa_demo.agent.runtime.task_client import KnownTasks
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
+from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.texts import mode_text
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Json,
+    Question,
+    QueuedTask,
+    Reading,
+    UserInterruptType,
+)
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.storage.safety_latch import Latch
+
+LEFT = 'left from an earlier run'
+CLOSED = 'The agent ends'
+KERNEL_TASKS = 50  # the kernel looks at no more
+BEGIN_WAIT_S, CLOSE_WAIT_S = 60.0, 8.0
+
+
+class Mission(KnownTasks):
+    """``beat`` is called at every tick, ``say`` prints a line; both in the loop. ``clock``: the
+    policy's. ``watch`` is called in the loop with the kernel's state after each tick, ``stopped``
+    from any thread with who has stopped all that runs; both must be quick.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        config: Config,
+        *,
+        registry: SkillRegistry,
+        database: Path | str,
+        readings: Callable[[], Mapping[str, Reading]],
+        beat: Callable[[], None],
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._session, self._config = session, config
+        self._beat = beat
+        self.watch: Callable[[BrainState], None] = lambda state: None
+        self.stopped: Callable[[str], None] = lambda by: None
+        settings = config.agent.tasks
+        self.runner = SkillRunner(
+            str(database),
+            settings.crash_policy,
+            cancel_grace_s=settings.cancel_grace_s,
+            ageing_s=settings.ageing_s,
+            retention_days=settings.retention_days,
+            on_failure=self._store_failed,
+        )
+        self._registry = registry
+        self._preemptible = {skill.name: skill.preemptible for skill in registry}
+        self._latch = Latch(Path(f'{database}.safety'))
+        self._blocking = Blocking()
+        self._questions = Questions(session.desk, self.runner, say)
+        self._orders = Orders(session, self.runner, self._blocking, self._questions, say)
+        self._rules = KernelRules.of(config.thresholds)
+        self._kernel = KernelLoop(
+            readings=readings,
+            tasks=self._queue,
+            question=self._questions.look,
+            act=self._act,
+            tick_s=config.agent.kernel.tick_s,
+            max_age_s=self._rules.max_age_s,
+        )
+        self._watchdog = Watchdog(config.agent.kernel.watchdog_s, self._kernel_lost)
+        context = SkillContext(
+            session=session,
+            runner=self.runner,
+            blocking=self._blocking,
+            robot=lambda: self.state.robot,
+            charged=config.thresholds.battery.charged,
+            clock=clock,
+        )
+        register_skills(registry, context)
+        self._replies = Replies()
+        self.stops = 0  # asked for so far
+        self._thens: dict[int, Then] = {}
+        self._left: list[Task] = []
+        self.lost = ''  # why nothing of ours can be relied on any more
+        self._loop = LoopThread('mission', self._broke)
+        session.robot = lambda: self.state
+        session.desk.changed = self.urgent
+
+    # --- start and end ----------------------------------------------------------------------
+
+    def start(self) -> list[str]:
+        """Open the tasks and start the kernel; what there is to say of it. Raises StoreError."""
+
+        async def start() -> None:
+            await self.runner.start()
+            self._left = self.runner.live()
+            self._loop.start(self._orders.carry_out())
+            self._loop.start(self._run_kernel())
+            self._loop.start(self._follow_tasks())
+
+        try:
+            self.call(start(), BEGIN_WAIT_S)
+        except TaskError:
+            self._loop.close()
+            raise
+        self._watchdog.start()
+        return self.runner.notes
+
+    async def _run_kernel(self) -> None:
+        graph = await asyncio.to_thread(build_graph, self._rules)
+        if self._latch.reason:
+            self._kernel.latch(self._latch.reason)
+        await self._kernel.run(lambda state: tick(graph, state))
+
+    async def _follow_tasks(self) -> None:
+        async for _ in self.runner.subscribe(maxlen=1):
+            self._kernel.poke()
+
+    def begin(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
+        """Let the tasks run, and return those of an earlier run.
+
+        They go on, and ``ended`` is called for each, or they are held unless ``go_on``: a rover
+        that was just switched on moves for nobody who is not there. To charge is the kernel's own
+        task and goes on in any case. Raises TaskError; then no task will run.
+        """
+
+        async def begin() -> list[Task]:
+            while not self._kernel.ticks:
+                await asyncio.sleep(0.02)
+            left = [task for task in self._left if not task.terminal]
+            if not go_on:
+                left = [task for task in left if task.name != 'charge']
+            for task in left:
+                if go_on:
+                    self.follow(task, ended)
+                else:
+                    with suppress(TaskError):  # it has ended in this moment
+                        await self.runner.pause(task.id, LEFT)
+            self._loop.start(self.runner.run_loop())
+            return left
+
+        return self.call(begin(), BEGIN_WAIT_S)
+
+    def halt(self) -> None:
+        """For good: no skill sends anything that moves the rover any more."""
+        self._watchdog.close()
+        self._blocking.halt(CLOSED)
+
+    def close(self) -> None:
+        """After ``halt``: what runs is cancelled and kept for another run."""
+
+        async def end() -> None:
+            await self._loop.cancel_jobs()
+            await self.runner.stop()
+
+        try:
+            self.call(end(), 2 * self._config.agent.tasks.cancel_grace_s + CLOSE_WAIT_S)
+        except TaskError as error:
+            self._tell_error(f'The tasks could not be closed: {error}')
+        finally:
+            self._loop.close()
+            self._keep()  # it may have been set in the last moment
+
+    # --- from any thread --------------------------------------------------------------------
+
+    @property
+    def state(self) -> BrainState:
+        """The kernel's last state."""
+        return self._kernel.state
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """Those that a person has been shown and not answered, the oldest first."""
+        return self._questions.shown
+
+    @property
+    def busy(self) -> bool:
+        """Whether a skill has work under way."""
+        return self._blocking.busy
+
+    def stop(self, by: str) -> Outcome:
+        """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
+        self.stops += 1
+        self._blocking.halt(f'Stopped by {by}')
+        self.stopped(by)  # before the kernel can tell of it, who knows less
+        self._loop.soon(self._stop_tasks, by)
+        return self._session.stop()
+
+    def _stop_tasks(self, by: str) -> None:
+        if self._kernel.ticks:
+            self._kernel.post({'intent': 'STOP', 'payload': {'stopped_by': by}})
+        else:
+            self._orders.take([CancelTasks(by)], stopped_by=by)
+
+    def tell(self, message: Json, then: Then, stops: int) -> None:
+        """A message for the kernel, after ``begin``; ``then`` gets, in the loop, what came of it.
+
+        Nothing comes of it when a stop was asked for since ``stops`` was read.
+        """
+
+        def post(then: Then) -> None:
+            self._thens[id(message)] = then
+            self._kernel.post(message)
+
+        self._loop.soon(self._unless_stopped, stops, then, post)
+
+    def submit(self, task: Task, then: Then, stops: int) -> None:
+        """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
+        task once it is stored, or why it was not. ``stops`` as in ``tell``.
+        """
+
+        def post(then: Then) -> None:
+            self._kernel.post(partial(self._orders.submit, task, then))
+
+        self._loop.soon(self._unless_stopped, stops, then, post)
+
+    def _unless_stopped(self, stops: int, then: Then, post: Callable[[Then], None]) -> None:
+        if stops == self.stops:
+            post(self._replies.expect(then))
+        else:
+            self._orders.drop(then)
+
+    def follow(self, task: Task, ended: Callable[[Task], None]) -> None:
+        """In the loop: call ``ended`` when the task has ended."""
+
+        async def watch() -> None:
+            ended(await self.runner.wait(task.id))
+
+        self._loop.start(watch())
+
+    def dropped(self, task_id: str) -> bool:
+        """Whether a stop ended the task before it began."""
+        return task_id in self._orders.dropped
+
+    def set_aside(self, task_ids: Collection[str]) -> None:
+        """From now on these are only resumed one by one, by name."""
+        self._orders.set_aside = frozenset(task_ids)
+
+    def urgent(self) -> None:
+        """Something was heard that cannot wait for the next tick."""
+        self._loop.soon(self._kernel.poke)
+
+    # --- tasks, from any thread -------------------------------------------------------------
+
+    def task(self, name: str, arguments: dict[str, Any]) -> Task:
+        """A task for the skill ``name``. Raises BadTask."""
+        return make_task(self._registry, name, arguments)
+
+    def mode_text(self) -> str:
+        return mode_text(self.state)
+
+    # --- in the loop ------------------------------------------------------------------------
+
+    def _queue(self) -> list[QueuedTask]:
+        return [
+            as_queued(
+                task, self.runner.needs(task), preemptible=self._preemptible.get(task.name, True)
+            )
+            for task in self.runner.live(KERNEL_TASKS)
+        ]
+
+    def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
+        payload = (message or {}).get('payload')
+        stopped_by = payload.get('stopped_by', '') if isinstance(payload, dict) else ''
+        then = self._thens.pop(id(message), None)
+        if then is not None and after.hci.user_interrupt is UserInterruptType.NONE:
+            then(Reply(after.trace.log[-1:], ok=False))  # it was dropped
+            then = None
+        self._orders.take(actions, then, str(stopped_by))
+        self._watchdog.beat()
+        self._beat()
+        self.watch(after)
+        if after.robot.safety_latch != self._latch.reason:
+            self._latch.set(after.robot.safety_latch)
+            self._loop.start(asyncio.to_thread(self._keep))
+
+    def _keep(self) -> None:
+        try:
+            self._latch.save()
+        except OSError as error:
+            self._tell_error(f'The safety latch cannot be saved: {error}')
+
+    def _broke(self, error: BaseException) -> None:
+        """One of our jobs has ended: nothing may begin again in this process."""
+        if self.lost:
+            return
+        self.lost = f'an internal error: {error!r}; leave, and start the agent again'
+        self._blocking.halt(f'Stopped by {self.lost}')
+        self.stopped(self.lost)
+        self._fail(self.lost)
+        # Not by the orders: it may be them that ended.
+        self._loop.start(self.runner.cancel_all(f'Stopped by {self.lost}'))
+        self._replies.lose(f'Stopped by {self.lost}')
+
+    def _store_failed(self, error: StoreError) -> None:
+        # The runner pauses what runs by itself, and goes on when the file can be written again.
+        threading.Thread(target=self._session.stop, daemon=True).start()
+        self._tell_soon(f'Nothing runs until tasks can be saved again: {error}')
+
+    def _kernel_lost(self, why: str) -> None:
+        try:
+            self.stop(why)
+        finally:
+            self._tell_error(f'Stopped by {why}')
+
+    def _fail(self, by: str) -> None:
+        """Something of ours broke: the rover stands still, and the user is told."""
+        self._orders.stop_rover(f'Stopped by {by}')
+        self._tell_soon(f'Stopped by {by}')
+
+    def _tell_soon(self, why: str) -> None:
+        """It may be written to a file, and the loop must not wait."""
+        threading.Thread(target=self._tell_error, args=(why,), daemon=True).start()
+
+    def _tell_error(self, why: str) -> None:
+        self._session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)

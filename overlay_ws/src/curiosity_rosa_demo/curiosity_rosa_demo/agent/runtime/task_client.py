@@ -1,0 +1,67 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What can be asked about a mission's tasks, from any thread but that of its loop."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S, LoopThread
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+
+T = TypeVar('T')
+
+
+class KnownTasks:
+    """Mission adds the rest."""
+
+    runner: SkillRunner
+    _loop: LoopThread
+
+    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
+        """What ``work`` returns or raises in the loop; not from the loop itself. Raises TaskError
+        when there is no answer in time.
+        """
+        try:
+            return self._loop.call(work, timeout_s)
+        except TimeoutError as error:
+            raise TaskError(f'{error}; try again, :stop works all the same') from None
+
+    def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """As ``call``, but without waiting. Raises TaskError when the loop has ended."""
+        try:
+            return self._loop.begin(work)
+        except RuntimeError:
+            raise TaskError('The agent ends; ask the next one') from None
+
+    def known_tasks(self) -> list[Task]:
+        """In order of submission; of those that have ended the newest."""
+
+        async def tasks() -> list[Task]:
+            return self.runner.list_tasks()
+
+        return self.call(tasks())
+
+    def find(self, start: str) -> Task:
+        """The task whose ID begins with ``start``. Raises TaskError."""
+        found = [task for task in self.known_tasks() if task.id.startswith(start)]
+        if len(found) == 1:
+            return found[0]
+        what = f'{len(found)} tasks' if found else 'no task'
+        raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
+
+    def history(self, task_id: str) -> list[HistoryRow]:
+        async def rows() -> list[HistoryRow]:
+            return self.runner.history(task_id)
+
+        return self.call(rows())

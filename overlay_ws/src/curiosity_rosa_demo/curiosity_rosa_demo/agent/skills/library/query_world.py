@@ -1,0 +1,58 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The skill ``query_world``: what is known of the robot and its surroundings, now."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.models import ToolResult
+from pydantic import Field
+
+Query = Annotated[
+    str, Field(max_length=500, description='names or words of facts; empty: all of them')
+]
+# Words for facts whose names do not hold them.
+WORDS = {
+    'where': ('x', 'y', 'yaw_rad', 'zones'),
+    'position': ('x', 'y'),
+    'pose': ('x', 'y', 'yaw_rad'),
+    'heading': ('yaw_rad',),
+    'charge': ('battery_pct', 'battery_state'),
+    'zone': ('zones',),
+    'light': ('score', 'is_good', 'distance_to_target'),
+    'stopped': ('moving', 'safety_latch'),
+}
+
+
+def query_world(call: SkillCall, query: Query = '') -> ToolResult:
+    """What is known now: pose, mast, motion, battery, zones, mode. All of it, or what the query
+    names.
+    """
+    return ToolResult(ok=True, data=asked_for(call.world.facts(), query))
+
+
+def asked_for(facts: Json, query: str) -> Json:
+    """The facts whose names or words ``query`` mentions; all of them when it mentions none."""
+    words = set(re.findall(r'\w+', query.lower()))
+    meant = {name for word in words for name in WORDS.get(word, ())}
+    chosen: Json = {
+        name: value
+        for name, value in facts.items()
+        if name in meant or name.lower() in words or words & _parts(name)
+    }
+    return chosen or dict(facts)
+
+
+def _parts(name: str) -> set[str]:
+    """The words of a fact's name; a unit or a single letter is none."""
+    return {part for part in name.lower().split('_') if len(part) > 3}

@@ -1,0 +1,62 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The skill ``wait_until``: look at the world until a condition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+from typing import Annotated
+
+from curiosity_rosa_demo.agent.skills.skill import SkillCall
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
+from pydantic import Field
+
+LOOK_S = 0.2
+LONGEST_S = 3600.0
+
+Condition = Annotated[
+    Json,
+    Field(
+        description='facts by name, all of which must hold: {"mast": "closed", '
+        '"battery_pct_above": 50}; also _below, _at_least, _at_most, _is_not, _in, _within'
+    ),
+]
+Patience = Annotated[float, Field(gt=0.0, le=LONGEST_S, description='seconds')]
+
+
+def wait_until(call: SkillCall, condition: Condition, timeout_s: Patience = 60.0) -> ToolResult:
+    """Wait until a condition on the facts of query_world holds, for timeout_s seconds at most."""
+    return waited(call, condition, timeout_s)
+
+
+def waited(
+    call: SkillCall,
+    condition: Json,
+    timeout_s: float,
+    now: Callable[[], float] = time.monotonic,
+) -> ToolResult:
+    """``now``: steady seconds, which pass in ``call.cancellation.sleep``. Raises TurnCancelled."""
+    try:
+        check(condition)
+    except BadCondition as error:
+        return ToolResult.failure(f'PARAM_INVALID: {error}')
+    begin = now()
+    while True:
+        verdict = holds(condition, call.world.facts())
+        passed_s = now() - begin
+        if verdict.ok:
+            return ToolResult.success(held=verdict.why, waited_s=round(passed_s, 3))
+        if passed_s >= timeout_s:
+            why = f'Not within {timeout_s:g} s: {verdict.why}'
+            return ToolResult.failure(why, waited_s=round(passed_s, 3))
+        call.progress({'waited_s': round(passed_s, 3), 'why': verdict.why})
+        call.cancellation.sleep(min(LOOK_S, timeout_s - passed_s))

@@ -1,0 +1,111 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Between the start of the agent and its first task, in a thread: wait for the other nodes, then
+let tasks run, then get the model and the page ready.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import threading
+
+from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.startup.web import Web
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.tools.readiness import wait_for_the_others
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+
+CLOSE_WAIT_S = 5.0
+
+
+class Beginning:
+    """``crash``: how the agent before this one ended; '': it was no crash."""
+
+    def __init__(
+        self,
+        client: RoverClient,
+        session: Session,
+        mission: Mission,
+        autonomy: Autonomy,
+        console: Console,
+        control: MissionControl,
+        web: Web,
+        *,
+        crash: str,
+    ) -> None:
+        self._client, self._session, self._mission = client, session, mission
+        self._autonomy, self._console = autonomy, console
+        self._control, self._web, self._crash = control, web, crash
+        self._end = Cancellation()
+        self.opened = threading.Event()  # nothing more is being imported
+        self._thread = threading.Thread(target=self._run, name='begin', daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        self._end.cancel('The console ended')
+
+    def join(self) -> None:
+        """After ``cancel``, for a while."""
+        self._thread.join(timeout=CLOSE_WAIT_S)
+
+    def _run(self) -> None:
+        try:
+            self._begin()
+        except TurnCancelled:
+            return
+        except Exception as error:
+            self._control.cannot_begin = f'The agent cannot begin: {error!r}. No task will run.'
+            self._console.notice(f'! {self._control.cannot_begin}')
+            _in_background(self._web.start)  # which tells it, too
+            self.opened.set()
+            return
+        self._console.ready()
+        _in_background(self._open)
+
+    def _begin(self) -> None:
+        """After a crash of the agent: stop what it left driving first."""
+        session, console, crash = self._session, self._console, self._crash
+        wait_for_the_others(self._client, session.status, self._end, console.notice)
+        stopped = session.stop() if crash else None
+        left = self._mission.begin(go_on=bool(crash), ended=console.ended)
+        # Not earlier: two threads that import parts of LangChain can wait for each other.
+        session.warm_up([task.id for task in self._mission.known_tasks() if not task.terminal])
+        self._autonomy.begin(go_on=bool(crash))
+        if stopped is not None:
+            self._tell_crash(stopped, left)
+        elif left:
+            console.notice(
+                f'! {len(left)} tasks are left from an earlier run and wait: :tasks shows '
+                'them, :resume goes on with them, :cancel ID ends one.'
+            )
+
+    def _tell_crash(self, stopped: Outcome, left: list[Task]) -> None:
+        rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
+        tasks = f'tasks that go on: {len(left)}' if left else 'no task was running'
+        text = f'The agent was restarted after {self._crash}; {rover}; {tasks}.'
+        self._session.trace(TraceKind.ERROR, text, ok=False, error_reason=self._crash)
+
+    def _open(self) -> None:
+        try:
+            self._session.wait_for_model()  # one import at a time, as above
+            if not self._end.requested:
+                self._web.start()
+        finally:
+            self.opened.set()
+
+
+def _in_background(work: Callable[[], None]) -> None:
+    """Nobody waits for its end: what is being imported cannot be told to end."""
+    threading.Thread(target=work, name='open-web', daemon=True).start()

@@ -1,0 +1,102 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The API and the page of one agent: its address at once, its answers when the rest is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import os
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
+from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
+from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.config_models import Config, HttpConfig
+from curiosity_rosa_demo.infra.ros_io import start_parameter
+from rclpy.node import Node
+
+TOKEN = 'CURIOSITY_HTTP_TOKEN'
+SHIPPED_HOST = '127.0.0.1'
+
+
+def with_http_port(node: Node, config: Config) -> Config:
+    """The configuration with the port of the node's parameter ``http_port``, if that is set.
+    Raises ConfigError.
+    """
+    text = 'TCP port of the API and the page; 0: http.port of agent.yaml.'
+    port = start_parameter(node, 'http_port', 0, text)
+    if not 0 <= port <= 65535:
+        raise ConfigError(f'parameter http_port = {port}: must be from 0 to 65535')
+    if port == 0:
+        return config
+    http = config.agent.http.model_copy(update={'port': port})
+    agent = config.agent.model_copy(update={'http': http})
+    return config.model_copy(update={'agent': agent})
+
+
+def check_address(settings: HttpConfig) -> None:
+    """Raises ConfigError when others than this machine could get in without a token."""
+    if not settings.enabled or settings.host == SHIPPED_HOST:
+        return  # the check would cost the start of the agent the import of a web framework
+    from curiosity_rosa_demo.agent.interfaces.http.host_check import BindingError, check_binding
+
+    try:
+        check_binding(settings, os.environ.get(TOKEN, ''))
+    except BindingError as error:
+        raise ConfigError(f'agent.yaml: {error}') from None
+
+
+class Web:
+    """``notice`` tells the operator. An address that cannot be had keeps nobody from working."""
+
+    def __init__(
+        self,
+        control: MissionControl,
+        runner: SkillRunner,
+        config: Config,
+        notice: Callable[[str], None],
+    ) -> None:
+        self._control, self._runner, self._config = control, runner, config
+        self._notice = notice
+        self._server: HttpThread | None = None
+        self.url = ''
+        settings = config.agent.http
+        if not settings.enabled:
+            return
+        try:
+            self._server = HttpThread(self._app, settings)
+            self.url = self._server.url
+        except HttpUnavailable as error:
+            self._missing(error)
+
+    def start(self) -> None:
+        """Answer from now on. Blocks while a lot is imported: not while another thread does."""
+        try:
+            if self._server is not None:
+                self._server.start()
+        except HttpUnavailable as error:
+            self._missing(error)
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    def _missing(self, error: HttpUnavailable) -> None:
+        self._notice(f'! The page is not there: {error}')
+
+    def _app(self) -> Any:
+        from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+        from curiosity_rosa_demo.agent.interfaces.page.page import add_page
+
+        runner, robot, config = self._runner, self._control, self._config
+        token = os.environ.get(TOKEN, '')
+        app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
+        add_page(app, robot, runner, config)
+        return app

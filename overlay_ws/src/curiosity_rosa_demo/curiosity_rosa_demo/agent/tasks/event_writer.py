@@ -1,0 +1,60 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What was committed, as the log, the counters and the subscribers are told of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+import logging
+
+from curiosity_rosa_demo.agent.tasks.bus import Bus
+from curiosity_rosa_demo.agent.tasks.entry import Record, Step
+from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+
+_COUNTED = {
+    LifecycleState.COMPLETED: 'completed',
+    LifecycleState.FAILED: 'failed',
+    LifecycleState.CANCELLED: 'cancelled',
+}
+_SUBMITS = (EventType.TASK_SUBMIT, EventType.INTERRUPT)
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+
+class News:
+    def __init__(self) -> None:
+        self.bus = Bus()
+        self.counters: Counter[str] = Counter()
+
+    def tell(self, record: Record, step: Step) -> None:
+        stored, kind = step.change.task, step.event
+        if kind is None:  # a Save
+            return
+        if kind in _SUBMITS:
+            self.counters['submitted'] += 1
+        elif (counted := _COUNTED.get(stored.state)) is not None:
+            self.counters[counted] += 1
+        if _log.isEnabledFor(logging.INFO):
+            _log.info(
+                'event=%s task=%s name=%s state=%s reason=%r',
+                *(kind.value, stored.id, stored.name, stored.state.value, stored.reason),
+            )
+        if self.bus:
+            self.bus.tell(Event(kind, stored.id, _payload(record, step), stored.updated_at))
+
+
+def _payload(record: Record, step: Step) -> dict[str, object]:
+    stored = step.change.task
+    if step.event in _SUBMITS:
+        return {'task': record.task}
+    if step.event is EventType.TASK_FAIL:
+        return {'error': stored.reason}
+    before = getattr(step.change, 'before', None)
+    return {'before': before, 'after': stored.state, 'reason': stored.reason}

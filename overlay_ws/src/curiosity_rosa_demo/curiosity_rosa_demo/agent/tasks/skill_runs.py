@@ -1,0 +1,180 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The skills that run: started once ACTIVE is committed, told to stop, or given up.
+
+How a run ends decides about its task. A skill that returns has COMPLETED it, whatever it was told
+meanwhile, except by cancel(): then it is CANCELLED. A skill that raises has FAILED it, or it is
+tried again while max_retries lasts. A CancelledError does what it was raised for: pause,
+deadline. One that nobody asked for is a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, Weight
+from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.agent.tasks.validation import backoff_s, in_words, metadata_fault
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.agent.tasks.engine import Engine
+
+_S = LifecycleState
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+
+class Runs:
+    """An abandoned skill is left behind: its task has failed, its resources are free, and what
+    becomes of it is ignored. It must not be able to act any more, for which it needs a
+    cancellation token of its own.
+    """
+
+    def __init__(
+        self, engine: Engine, skills: Skills, *, cancel_grace_s: float, backoff_s: float
+    ) -> None:
+        self._engine = engine
+        self._skills = skills
+        self._grace_s = cancel_grace_s
+        self._backoff_s = backoff_s
+        self._busy: dict[str, Record] = {}
+
+    def busy(self) -> list[Record]:
+        return list(self._busy.values())
+
+    def begin(self, record: Record) -> None:
+        """The scheduler has given it its resources."""
+        plan = record.plan
+        self._busy[plan.id] = record
+        record.busy, record.freed = True, False
+        record.resources = self._skills.needs(plan)
+        skill = self._skills.get(plan.name)
+        if skill is None or not skill.recovers:
+            self._engine.move(record, _S.ACTIVE)
+        elif record.unobserved or plan.state is not _S.RECOVERING:
+            self._engine.move(record, _S.ACTIVE)
+            if record.unobserved:
+                self._engine.move(record, _S.RECOVERING, 'was active in a crash')
+        record.unobserved = False
+        if skill is None:
+            self._end(record, _S.FAILED, self._skills.missing(plan.name))
+            return
+        record.starting = True
+        if not record.staged and not record.in_flight:
+            self.launch(record)
+
+    def launch(self, record: Record) -> None:
+        """All that was decided about it is committed."""
+        record.starting = False
+        skill = self._skills.get(record.task.name)
+        assert skill is not None
+        if record.cause is not None:
+            self._conclude(record, asyncio.CancelledError())
+            return
+        try:
+            coroutine = skill.function(record.task)
+        except TypeError as error:  # its parameters are wrong
+            self._conclude(record, error)
+            return
+        self._engine.counters['started'] += 1
+        loop = asyncio.get_running_loop()
+        record.run = loop.create_task(coroutine)  # type: ignore[arg-type]
+        record.run.add_done_callback(lambda run: self._returned(record, run))
+
+    def tell(self, record: Record, cause: Cause) -> None:
+        """Stop the skill of a busy record; the heaviest cause counts."""
+        if record.cause is None or cause.weight > record.cause.weight:
+            record.cause = cause
+        if record.run is not None and record.grace is None:
+            record.run.cancel()
+            loop = asyncio.get_running_loop()
+            record.grace = loop.call_later(self._grace_s, self._abandon, record)
+
+    def leaving(self, record: Record) -> asyncio.Future[None]:
+        """Done when it is busy no more, and that is committed; raises StoreError."""
+        left = asyncio.get_running_loop().create_future()
+        record.leaving.append(left)
+        return left
+
+    def drop(self, record: Record) -> None:
+        """It could not be stored and was not begun."""
+        self._busy.pop(record.plan.id, None)
+        record.busy = record.starting = False
+        for left in record.leaving:
+            if not left.done():
+                left.set_result(None)
+
+    def _returned(self, record: Record, run: asyncio.Task[None]) -> None:
+        error = asyncio.CancelledError() if run.cancelled() else run.exception()
+        if record.run is not run:
+            _log.warning('event=abandoned_skill_ended task=%s error=%r', record.task.id, error)
+            return
+        self._conclude(record, error)
+        self._engine.pump()
+
+    def _abandon(self, record: Record) -> None:
+        _log.error('event=abandoned task=%s name=%s', record.task.id, record.task.name)
+        self._engine.counters['abandoned'] += 1
+        self._end(record, _S.FAILED, f'ignored its cancellation for {self._grace_s:g} s')
+        self._engine.pump()
+
+    def _conclude(self, record: Record, error: BaseException | None) -> None:
+        """``error`` None: the skill returned."""
+        cause = record.cause
+        if cause is not None and cause.weight is Weight.CANCEL:
+            self._end(record, _S.CANCELLED, cause.reason)
+        elif fault := metadata_fault(record.task):
+            self._end(record, _S.FAILED, fault)
+        elif error is None:
+            self._end(record, _S.COMPLETED, '')
+        elif cause is not None and cause.weight is Weight.DEADLINE:
+            self._end(record, _S.FAILED, cause.reason)
+        elif not isinstance(error, asyncio.CancelledError):
+            self._failed(record, in_words(error))
+        elif cause is None:
+            self._failed(record, 'its skill was cancelled by itself')
+        else:
+            self._paused(record, cause)
+
+    def _paused(self, record: Record, cause: Cause) -> None:
+        record.unobserved = record.plan.state is _S.RECOVERING
+        record.plan.held = cause.weight is Weight.HOLD
+        self._engine.counters['preempted'] += cause.preempted
+        self._end(record, _S.PAUSED, cause.reason)
+        self._engine.ready(record)
+
+    def _failed(self, record: Record, reason: str) -> None:
+        plan = record.plan
+        if plan.attempts >= plan.max_retries:
+            self._end(record, _S.FAILED, reason)
+            return
+        delay = backoff_s(self._backoff_s, plan.attempts)
+        plan.attempts += 1
+        plan.held = record.cause is not None and record.cause.weight is Weight.HOLD
+        self._engine.counters['retried'] += 1
+        number = f'retry {plan.attempts} of {plan.max_retries}'
+        self._end(record, _S.WAITING, f'{reason}; {number} in {delay:g} s')
+        record.retry_at = asyncio.get_running_loop().time() + delay
+        self._engine.reconsider(record)
+
+    def _end(self, record: Record, after: LifecycleState, reason: str) -> None:
+        """It is busy no more. Its resources are free once the store was told so."""
+        if record.plan.state is _S.RECOVERING and after in (_S.COMPLETED, _S.WAITING):
+            self._engine.move(record, _S.ACTIVE)
+        self._engine.move(record, after, reason)
+        del self._busy[record.plan.id]
+        record.busy, record.run, record.cause = False, None, None
+        if record.grace is not None:
+            record.grace.cancel()
+            record.grace = None
+        leaving, record.leaving = record.leaving, []
+        record.staged[-1].waiters += leaving

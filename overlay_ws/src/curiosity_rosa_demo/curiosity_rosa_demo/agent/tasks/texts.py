@@ -1,0 +1,130 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Tasks as a person reads them. Pure but for the time of day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from itertools import accumulate, takewhile
+import json
+
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.domain.brain_state import BrainState
+from prompt_toolkit.utils import get_cwidth
+
+WHAT, WHY = 40, 50  # columns
+HEAD = ('id', 'state', 'prio', 'what', 'for', 'why')
+
+
+def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
+    """One line for each task; ``for`` is how long it has been in its state."""
+    rows = [
+        (
+            task.id[:8],
+            f'{task.state.name}{" (held)" if task.held and not task.terminal else ""}',
+            str(task.priority),
+            cut(what(task), WHAT),
+            duration((now - task.updated_at).total_seconds()),
+            cut(task.reason, WHY),
+        )
+        for task in tasks
+    ]
+    return table([HEAD, *rows]) if rows else 'no tasks'
+
+
+def task_text(task: Task) -> str:
+    """All that is known of one task."""
+    lines = [
+        ('id', task.id),
+        ('what', what(task)),
+        ('state', f'{task.state.name}{": " + task.reason if task.reason else ""}'),
+        ('priority', str(task.priority)),
+        ('created', _moment(task.created_at)),
+        ('changed', _moment(task.updated_at)),
+    ]
+    optional = {
+        'held': 'yes' if task.held else '',
+        'waits for': ', '.join(each[:8] for each in task.blocked_by),
+        'deadline': f'{task.deadline_s:g} s' if task.deadline_s is not None else '',
+        'not before': _moment(task.not_before) if task.not_before else '',
+        'retries': f'{task.attempts} of {task.max_retries}' if task.max_retries else '',
+        'metadata': cut(json.dumps(task.metadata, ensure_ascii=False), 1000),
+    }
+    lines += [(name, text) for name, text in optional.items() if text]
+    return '\n'.join(f'{name:<10} {text}' for name, text in lines)
+
+
+def history_table(rows: Iterable[HistoryRow]) -> str:
+    return table(
+        [
+            (
+                _moment(row.at),
+                f'{row.before.name if row.before else "-"}',
+                row.after.name,
+                ' '.join(row.reason.split()),
+            )
+            for row in rows
+        ]
+    )
+
+
+def mode_text(state: BrainState) -> str:
+    """The kernel's mode, why it is that, and what it knows of the rover."""
+    optional = {
+        '': state.world.summary,
+        'latched until :clear: ': state.robot.safety_latch,
+        'silent: ': ', '.join(state.robot.silent),
+    }
+    mode = f'{state.tasks.mode.value}: {state.tasks.mode_reason or "starting"}'
+    return '\n'.join([mode, *(f'{name}{text}' for name, text in optional.items() if text)])
+
+
+def what(task: Task) -> str:
+    """A task in a few words."""
+    if isinstance(text := task.metadata.get('text'), str):
+        return ' '.join(text.split())
+    arguments = task.metadata.get('arguments')
+    if not isinstance(arguments, dict):
+        return task.name
+    shown = ', '.join(f'{key}={json.dumps(value)}' for key, value in arguments.items())
+    return f'{task.name}({shown})'
+
+
+def duration(seconds: float) -> str:
+    for size, unit in ((86400, 'd'), (3600, 'h'), (60, 'min')):
+        if seconds >= size:
+            return f'{seconds / size:.0f} {unit}'
+    return f'{max(0.0, seconds):.0f} s'
+
+
+def cut(text: str, columns: int) -> str:
+    """``text`` in one line of at most so many columns; Chinese and Japanese take two each."""
+    text = ' '.join(text.split())
+    if get_cwidth(text) <= columns:
+        return text
+    widths = accumulate(map(get_cwidth, text))
+    return f'{text[: sum(1 for _ in takewhile(lambda width: width <= columns - 3, widths))]}...'
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of equal length, in columns as wide as they need."""
+    widths = [max(get_cwidth(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return '\n'.join(
+        '  '.join(
+            cell + ' ' * (width - get_cwidth(cell))
+            for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _moment(at: datetime) -> str:
+    return at.astimezone().strftime('%Y-%m-%d %H:%M:%S')

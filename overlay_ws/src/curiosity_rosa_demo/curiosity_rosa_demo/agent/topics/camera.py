@@ -1,0 +1,88 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The rover's camera as JPEGs, received only while somebody looks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from curiosity_rosa_demo.agent.runtime.robot import Picture
+from curiosity_rosa_demo.domain.models import LightScore
+from curiosity_rosa_demo.imaging.camera import Camera, Frame
+from curiosity_rosa_demo.imaging.image_header import ImageError, is_jpeg, picture_size
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import STEADY
+from rclpy.node import Node
+from sensor_msgs.msg import Image
+
+WANTED_S = 3.0  # after the last look frames keep coming for so long
+REST_S = 1.0
+
+_AS_IT_IS = LightScore(score=1.0, is_good=True)
+_log = logging.getLogger('curiosity_rosa.camera')
+
+
+class CameraFeed:
+    def __init__(self, node: Node, config: Config) -> None:
+        self._quality = config.thresholds.capture.jpeg_quality
+        self._newest: Frame | None = None
+        self._camera = Camera(node, config.topics.images, self._keep)
+        self._timer = node.create_timer(REST_S, self._camera.rest, clock=STEADY)
+        self._encoding = threading.Lock()
+        self._number = 0  # of the frame that was looked at last
+        self._picture: Picture | None = None
+        self._why = ''  # the newest frame could not be used
+
+    def picture(self) -> Picture | None:
+        """The newest whole frame, however old; from any thread. Makes the camera wanted."""
+        self._camera.want(WANTED_S)
+        with self._encoding:
+            frame = self._newest
+            if frame is not None and frame.number != self._number:
+                self._number = frame.number
+                try:
+                    self._picture = _picture(frame, self._quality)
+                except ImageError as error:
+                    self._complain(str(error))
+            return self._picture
+
+    def _complain(self, why: str) -> None:
+        if why != self._why:  # once, not for every frame
+            _log.warning('event=frame_unusable why=%r', why)
+        self._why = why
+
+    def close(self) -> None:
+        self._camera.close()
+
+    def _keep(self, frame: Frame) -> None:
+        self._newest = frame
+
+
+def _picture(frame: Frame, quality: int) -> Picture:
+    """Raises ImageError."""
+    at = time.time() - (time.monotonic() - frame.received_s)
+    return Picture(_jpeg(frame, quality), at, frame.received_s)
+
+
+def _jpeg(frame: Frame, quality: int) -> bytes:
+    message = frame.message
+    if not isinstance(message, Image):
+        data = bytes(message.data)
+        picture_size(data)  # refuses what is cut off
+        if is_jpeg(data):
+            return data
+    # Not before it must: it takes OpenCV.
+    from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
+
+    pipeline = ImagePipeline(jpeg_quality=quality, min_brightness=1.0, label=False)
+    if isinstance(message, Image):
+        return pipeline.raw(message, _AS_IT_IS)
+    return pipeline.compressed(data, _AS_IT_IS)

@@ -1,0 +1,102 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The last captures with their pictures.
+
+The simulator latches each picture that it captures, and sends no more of them than somebody
+subscribes to; so we subscribe when a capture has succeeded, and leave when its picture is here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.runtime.robot import Picture, Shot
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage
+
+KEPT = 50
+WAIT_S = 3.0  # for a picture; then the capture has none
+LOOK_S = 0.5
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A capture whose picture has not come, where it was made, and until when it may come."""
+
+    event: TraceEvent
+    pose: RoverPose | None
+    until_s: float
+
+
+class Shots:
+    """``pose``: where the rover is now; None: unknown."""
+
+    def __init__(self, node: Node, config: Config, pose: Callable[[], RoverPose | None]) -> None:
+        self._node, self._pose = node, pose
+        self._topic = config.topics.images.output_capture_compressed
+        self._threshold = config.thresholds.quality.score_threshold
+        self._lock = threading.Lock()
+        self._waiting: deque[_Waiting] = deque(maxlen=KEPT)
+        self._subscription: Any = None
+        self._shots: deque[Shot] = deque(maxlen=KEPT)
+        self._timer = node.create_timer(LOOK_S, self._look, clock=STEADY)
+
+    def last(self) -> list[Shot]:
+        """The oldest first; from any thread."""
+        with self._lock:
+            return list(self._shots)
+
+    def hear(self, event: TraceEvent) -> None:
+        """An event of ours, from any thread but the one that spins the node."""
+        if event.kind is not TraceKind.RESULT or event.tool_name != 'capture_and_score':
+            return
+        if not event.ok or event.score is None:
+            return
+        waiting = _Waiting(event, self._pose(), time.monotonic() + WAIT_S)
+        with self._lock:
+            self._waiting.append(waiting)
+            if self._subscription is None:
+                self._subscription = self._node.create_subscription(
+                    CompressedImage, self._topic, self._take, history_qos(1)
+                )
+
+    def _take(self, message: CompressedImage) -> None:
+        """In the thread that spins the node."""
+        picture = Picture(bytes(message.data), time.time(), time.monotonic())
+        with self._lock:
+            if not self._waiting:
+                return
+            waiting = self._waiting.pop()
+            self._waiting.clear()  # the picture of the last one has overtaken theirs
+            self._shots.append(_shot(waiting, picture, self._threshold))
+
+    def _look(self) -> None:
+        """In the same thread: leave when nothing is waited for."""
+        with self._lock:
+            while self._waiting and self._waiting[0].until_s < time.monotonic():
+                self._waiting.popleft()
+            if self._subscription is not None and not self._waiting:
+                self._node.destroy_subscription(self._subscription)
+                self._subscription = None
+
+
+def _shot(waiting: _Waiting, picture: Picture, threshold: float) -> Shot:
+    event = waiting.event
+    score = event.score or 0.0
+    said = (event.data or {}).get('is_good')
+    good = said if isinstance(said, bool) else score >= threshold
+    return Shot(event.event_id, picture, score, good, waiting.pose)

@@ -1,0 +1,84 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""How the other nodes are, by what they say of themselves on the diagnostics topic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+import time
+
+from curiosity_rosa_demo.agent.runtime.robot import Health
+from curiosity_rosa_demo.domain.brain_state import Reading
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.diagnostics import KEPT, PERIOD_S
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+NODES = ('adapter', 'simulator', 'visualizer')
+MAX_AGE_S = 3.5 * PERIOD_S
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The last word of a node, when it came (steady seconds), and whether that is an error."""
+
+    at_s: float
+    failed: bool
+    text: str
+
+
+class NodeHealth:
+    """``readings``: those of the kernel; the adapter's status comes sooner than its diagnostics
+    when something changes.
+    """
+
+    def __init__(
+        self, node: Node, config: Config, readings: Callable[[], Mapping[str, Reading]]
+    ) -> None:
+        self._readings = readings
+        self._adapter_max_age_s = config.thresholds.telemetry.adapter_max_age_s
+        space = node.get_namespace().strip('/')
+        self._names = {f'{space}/{name}'.lstrip('/'): name for name in NODES}
+        self._said: dict[str, _Said] = {}
+        node.create_subscription(
+            DiagnosticArray, config.topics.status.diagnostics, self._hear, QoSProfile(depth=KEPT)
+        )
+
+    def nodes(self) -> list[Health]:
+        """Those of NODES; from any thread. One that hangs is told within MAX_AGE_S."""
+        now = time.monotonic()
+        found = [self._health(name, now) for name in NODES]
+        status = self._readings().get('adapter')
+        if status is not None:
+            age = now - status.received_s
+            adapter = found[0]
+            ok = age <= self._adapter_max_age_s and not self._failed('adapter')
+            found[0] = Health('adapter', ok, age, adapter.text)
+        return found
+
+    def _health(self, name: str, now: float) -> Health:
+        said = self._said.get(name)
+        if said is None:
+            return Health(name, False, None)
+        age = now - said.at_s
+        return Health(name, age <= MAX_AGE_S and not said.failed, age, said.text)
+
+    def _failed(self, name: str) -> bool:
+        return name in self._said and self._said[name].failed
+
+    def _hear(self, message: DiagnosticArray) -> None:
+        """In the thread that spins the node."""
+        for status in message.status:
+            name = self._names.get(status.name.partition(':')[0])
+            if name is not None:
+                failed = status.level not in (DiagnosticStatus.OK, DiagnosticStatus.WARN)
+                text = '' if status.level == DiagnosticStatus.OK else status.message
+                self._said[name] = _Said(time.monotonic(), failed, text)

@@ -1,0 +1,51 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""How the agent is, for the diagnostics topic. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel, Mode
+from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
+
+SHOWN = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')
+
+
+def diagnose(robot: Robot, llm: LlmConfig) -> Finding:
+    """The kernel's state as it is; quick, and safe from any thread."""
+    state = robot.state()
+    kernel, rover = state.tasks, state.robot
+    ready = robot.ready()
+    amiss = {ready: Level.WARN}
+    if rover.safety_latch:
+        amiss[f'Latched until :clear: {rover.safety_latch}'] = Level.ERROR
+    if kernel.mode is Mode.SAFE:
+        amiss[f'SAFE: {kernel.mode_reason}'] = Level.ERROR
+    if rover.silent:
+        amiss[f'Silent: {", ".join(rover.silent)}'] = Level.ERROR
+    counts = Counter(task.status for task in kernel.queue)
+    battery = None if rover.battery_state is BatteryLevel.UNKNOWN else rover.battery_pct
+    return finding(
+        amiss,
+        kernel.mode.value,
+        {
+            'mode': kernel.mode.value,
+            'mode_reason': kernel.mode_reason,
+            'ready': not ready,
+            **{f'tasks_{name.lower()}': counts[name] for name in SHOWN},
+            'questions_open': len(robot.questions()),
+            'battery_pct': battery,
+            'model': '/'.join(filter(None, (llm.provider, llm.model))),
+            'auto': robot.auto(),
+            'step': state.react.iter,
+        },
+    )

@@ -1,0 +1,139 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Keeps the newest reading of everything the kernel watches: it listens, and decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+import json
+import math
+import time
+from typing import Any
+
+from curiosity_rosa_demo.adapter.status import without_measured
+from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
+from curiosity_rosa_demo.domain.brain_state import Json, Reading
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import history_qos, listen_to_button, NEWEST_ONLY
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import BatteryState, LaserScan
+from std_msgs.msg import String
+
+# Between two readings of a fast sensor. Well below the tenth of a second at which the kernel and
+# the rover's sensors beat, so that jitter costs no reading.
+LEAST_S = 0.05
+BODY_AT = 12  # in CDR bytes: 4 of encapsulation and 8 of the header's stamp come first
+
+
+class TelemetrySource:
+    """Sources: odometry, battery, scan, estop, adapter, as ``agent/kernel/validation.py`` has them.
+
+    The callbacks run in the thread that spins ``node``; ``on_urgent`` is called there when the
+    e-stop changes, and when the adapter's status changes in more than its measured numbers.
+    """
+
+    def __init__(self, node: Node, config: Config, *, on_urgent: Callable[[], None]) -> None:
+        self._on_urgent = on_urgent
+        self._readings: dict[str, Reading] = {}
+        self._bodies: dict[str, bytes] = {}  # of the sensors' last messages
+        rover = config.topics.rover
+        listen = node.create_subscription
+        listen(String, config.topics.status.adapter, self._on_adapter, history_qos(1))
+        listen_to_button(node, rover.e_stop, self._on_e_stop)
+        listen(BatteryState, rover.battery_state, self._on_battery, NEWEST_ONLY)
+        for source, sensor, topic, value_of in (
+            ('odometry', Odometry, rover.odometry, _odometry),
+            ('scan', LaserScan, rover.scan, _scan),
+        ):
+            take = partial(self._on_sensor, source, sensor, value_of)
+            listen(sensor, topic, take, NEWEST_ONLY, raw=True)
+
+    def snapshot(self) -> dict[str, Reading]:
+        """The newest reading of each source that was heard; safe from any thread."""
+        return self._readings
+
+    def _keep(self, source: str, value: Json) -> None:
+        # A new dictionary each time, so that a snapshot never changes under its reader. The value
+        # is made here, so it needs no validation, which would cost more than all the rest.
+        reading = Reading.model_construct(value=value, received_s=time.monotonic())
+        self._readings = {**self._readings, source: reading}
+
+    def _on_sensor(
+        self, source: str, sensor: type, value_of: Callable[[Any], Json], data: bytes
+    ) -> None:
+        """Decoding costs most, so what comes too soon is skipped, and what repeats is kept."""
+        last, body = self._readings.get(source), data[BODY_AT:]
+        if last is not None and time.monotonic() - last.received_s < LEAST_S:
+            return
+        if last is None or body != self._bodies[source]:
+            value = value_of(deserialize_message(data, sensor))
+            self._bodies[source] = body
+        else:
+            value = last.value
+        self._keep(source, value)
+
+    def _on_battery(self, message: BatteryState) -> None:
+        fraction = _finite(message.percentage)
+        # In tenths of a percent: what a battery loses from one message to the next is no news.
+        self._keep('battery', {'fraction': None if fraction is None else round(fraction, 3)})
+
+    def _on_e_stop(self, pressed: bool) -> None:
+        before = self._readings.get('estop')
+        self._keep('estop', {'pressed': pressed})
+        if before is None or before.value['pressed'] != pressed:
+            self._on_urgent()
+
+    def _on_adapter(self, message: String) -> None:
+        before = self._readings.get('adapter')
+        status = _object(message.data)
+        self._keep('adapter', status)
+        if before is None or without_measured(before.value) != without_measured(status):
+            self._on_urgent()
+
+
+def _odometry(message: Odometry) -> Json:
+    pose, twist = message.pose.pose, message.twist.twist
+    position, turn = pose.position, pose.orientation
+    return {
+        'x': _finite(position.x),
+        'y': _finite(position.y),
+        'z': _finite(position.z),
+        'orientation_z': _finite(turn.z),
+        'orientation_w': _finite(turn.w),
+        'linear_x': _finite(twist.linear.x),
+        'angular_z': _finite(twist.angular.z),
+    }
+
+
+def _scan(message: LaserScan) -> Json:
+    nearest = reduce_scan(
+        message.angle_min,
+        message.angle_increment,
+        message.range_min,
+        message.range_max,
+        message.ranges,
+    )
+    return {**nearest}
+
+
+def _finite(number: float) -> float | None:
+    """None in the place of what JSON cannot carry; the kernel says that it is no number."""
+    return number if math.isfinite(number) else None
+
+
+def _object(text: str) -> Json:
+    """The JSON object in ``text``; an empty one, which the kernel refuses, if it holds none."""
+    try:
+        value = json.loads(text, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,57 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""An operation: one skill with its arguments, as it travels through the nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import json
+
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.tools.arguments import shown
+
+
+@dataclass(frozen=True)
+class Op:
+    """``arguments`` are checked against the skill's schema. ``plan_step``: the step of a plan that
+    it carries out.
+    """
+
+    skill: str
+    arguments: Json
+    call_id: str = ''
+    plan_step: int | None = None
+
+    @property
+    def text(self) -> str:
+        """As a call, for people: the same text means the same operation."""
+        return call_text(self.skill, self.arguments)
+
+    def to_json(self) -> Json:
+        return {
+            'skill': self.skill,
+            'arguments': self.arguments,
+            'call_id': self.call_id,
+            'plan_step': self.plan_step,
+        }
+
+    @classmethod
+    def from_json(cls, data: Json) -> Op:
+        return cls(**data)  # type: ignore[arg-type]
+
+
+def call_text(name: str, arguments: object) -> str:
+    if not isinstance(arguments, dict):
+        return shown(f'{name}({_json(arguments)})')
+    pairs = (f'{key}={_json(value)}' for key, value in arguments.items())
+    return shown(f'{name}({", ".join(pairs)})')
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,165 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Conditions on what is known of the world: preconditions of a plan, and what to wait for. Pure.
+
+A condition is ``key: value``. The key is the name of a fact, and how it ends says how to compare:
+``mast: 'closed'``, ``battery_pct_above: 50``, ``mode_in: ['EXEC', 'IDLE']``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.plan.validation import short
+from pydantic import JsonValue
+
+TOLERANCE = 1e-9  # numbers no further apart are equal
+
+
+class BadCondition(ValueError):
+    """No fact could ever tell; the message says which condition, and what would be right."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``why``: what holds; when not ``ok``, what does not."""
+
+    ok: bool
+    why: str
+
+
+def holds(conditions: Json, facts: Json) -> Verdict:
+    """Whether all conditions hold. Raises BadCondition.
+
+    Of a fact that is missing or null nothing holds, not even that it is not something. A list (the
+    zones) equals each of its items.
+    """
+    check(conditions)
+    held: list[str] = []
+    failed: list[str] = []
+    for key, value in conditions.items():
+        name, kind = _parsed(key)
+        fact = facts.get(name)
+        if fact is None or fact != fact:
+            failed.append(f'{name} is not known')
+        elif kind.of_numbers and _number(fact) is None:
+            failed.append(f'{name} is {short(fact)}, not a number')
+        else:
+            ok = kind.test(fact, value)
+            words = kind.words if ok else kind.otherwise
+            (held if ok else failed).append(f'{name} is {short(fact)}, {words} {short(value)}')
+    return Verdict(not failed, '; '.join(failed or held) or 'no conditions')
+
+
+def check(conditions: Json) -> None:
+    """Raises BadCondition."""
+    if not isinstance(conditions, dict):
+        raise BadCondition(f'conditions must be an object, not {short(conditions)}')
+    for key, value in conditions.items():
+        name, kind = _parsed(key)
+        if not name:
+            raise BadCondition(f'condition {short(key)} must begin with the name of a fact')
+        if not kind.fits(value):
+            raise BadCondition(f'condition {short(key)} needs {kind.needs}, not {short(value)}')
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A way to compare: ``test(fact, value)``."""
+
+    words: str  # between fact and value when it holds
+    otherwise: str
+    needs: str  # of the value
+    fits: Callable[[JsonValue], bool]
+    test: Callable[[JsonValue, JsonValue], bool]
+    of_numbers: bool = False  # the fact must be a number as well
+
+
+def _number(value: JsonValue) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _plain(value: JsonValue) -> bool:
+    return isinstance(value, (bool, str)) or _number(value) is not None
+
+
+def _some(value: JsonValue) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_plain, value))
+
+
+def _range(value: JsonValue) -> bool:
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    low, high = _number(value[0]), _number(value[1])
+    return low is not None and high is not None and low <= high
+
+
+def _same(fact: JsonValue, value: JsonValue) -> bool:
+    if isinstance(fact, list):
+        return any(_same(item, value) for item in fact)
+    one, other = _number(fact), _number(value)
+    if one is not None and other is not None:
+        return abs(one - other) <= TOLERANCE
+    return type(fact) is type(value) and fact == value
+
+
+def _among(fact: JsonValue, values: JsonValue) -> bool:
+    return isinstance(values, list) and any(_same(fact, value) for value in values)
+
+
+def _within(fact: JsonValue, value: JsonValue) -> bool:
+    return isinstance(value, list) and _at_least(fact, value[0]) and _at_most(fact, value[1])
+
+
+def _order(test: Callable[[float, float], bool]) -> Callable[[JsonValue, JsonValue], bool]:
+    def compare(fact: JsonValue, value: JsonValue) -> bool:
+        one, other = _number(fact), _number(value)
+        return one is not None and other is not None and test(one, other)
+
+    return compare
+
+
+_above, _below = _order(lambda fact, value: fact > value), _order(lambda fact, value: fact < value)
+_at_least = _order(lambda fact, value: fact >= value - TOLERANCE)
+_at_most = _order(lambda fact, value: fact <= value + TOLERANCE)
+
+
+def _limit(words: str, test: Callable[[JsonValue, JsonValue], bool]) -> _Kind:
+    fits: Callable[[JsonValue], bool] = lambda value: _number(value) is not None  # noqa: E731
+    return _Kind(words, f'not {words}', 'a number', fits, test, of_numbers=True)
+
+
+_EQUAL = _Kind('equal to', 'not', 'a text, a number, true or false', _plain, _same)
+_KINDS = {
+    '_above': _limit('above', _above),
+    '_below': _limit('below', _below),
+    '_at_least': _limit('at least', _at_least),
+    '_at_most': _limit('at most', _at_most),
+    '_is_not': _Kind('not', 'which is', _EQUAL.needs, _plain, lambda a, b: not _same(a, b)),
+    '_in': _Kind('one of', 'none of', 'a list of texts, numbers, true or false', _some, _among),
+    '_within': _Kind(
+        'within', 'not within', 'a list of two numbers, low and high', _range, _within, True
+    ),
+}
+
+
+def _parsed(key: str) -> tuple[str, _Kind]:
+    for ending, kind in _KINDS.items():
+        if key.endswith(ending):
+            return key.removesuffix(ending), kind
+    return key, _EQUAL

@@ -1,0 +1,308 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Plans that a model can write: Plan, PlanStep, ExecutionResult. Pure.
+
+Objects check themselves when they are made, and raise PlanError, a ValueError. Their dict forms
+are plain JSON and share nothing with them. Times are Unix times in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+import time
+from typing import Any
+import uuid
+
+from curiosity_rosa_demo.domain.models import MAX_DEPTH as TOOL_DEPTH
+from curiosity_rosa_demo.domain.plan.enums import (
+    PlanStatus,
+    RiskLevel,
+    StepStatus,
+    ToolCallType,
+)
+from curiosity_rosa_demo.domain.plan.reader import read_plan
+from curiosity_rosa_demo.domain.plan.repair import tidied
+from curiosity_rosa_demo.domain.plan.validation import (
+    choice,
+    flag,
+    given,
+    json_object,
+    optional_text,
+    PlanError,
+    required_text,
+    seconds,
+    short,
+    text,
+    whole,
+)
+
+__all__ = [
+    'ExecutionResult',
+    'Plan',
+    'PlanError',
+    'PlanStatus',
+    'PlanStep',
+    'RiskLevel',
+    'StepStatus',
+    'ToolCallType',
+    'create_plan_from_llm_response',
+]
+
+
+UNFINISHED = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION)
+
+
+@dataclass
+class PlanStep:
+    """One step. ``fallback``: the action to try once when this one fails; None for none."""
+
+    step_id: int
+    action: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    preconditions: dict[str, Any] = field(default_factory=dict)
+    fallback: str | None = None
+    status: StepStatus = StepStatus.PENDING
+    description: str = ''
+    tool_call_type: ToolCallType = ToolCallType.EXECUTE
+    requires_confirmation: bool = False
+    confirmation_message: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        whole(self.step_id, 'step_id')
+        required_text(self.action, 'action')
+        self.parameters = json_object(self.parameters, 'parameters')
+        self.preconditions = json_object(self.preconditions, 'preconditions')
+        optional_text(self.fallback, 'fallback')
+        self.status = choice(StepStatus, self.status, 'status')
+        text(self.description, 'description')
+        self.tool_call_type = choice(ToolCallType, self.tool_call_type, 'tool_call_type')
+        flag(self.requires_confirmation, 'requires_confirmation')
+        optional_text(self.confirmation_message, 'confirmation_message')
+        self.metadata = json_object(self.metadata, 'metadata')
+
+    def update_status(self, new_status: StepStatus) -> None:
+        self.status = choice(StepStatus, new_status, 'status')
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            'step_id': self.step_id,
+            'action': self.action,
+            'tool_call_type': self.tool_call_type.value,
+            'parameters': json_object(self.parameters, 'parameters'),
+            'preconditions': json_object(self.preconditions, 'preconditions'),
+            'fallback': self.fallback,
+            'status': self.status.value,
+            'description': self.description,
+            'requires_confirmation': self.requires_confirmation,
+            'confirmation_message': self.confirmation_message,
+            'metadata': json_object(self.metadata, 'metadata'),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> PlanStep:
+        """What else ``data`` holds is ignored. Raises PlanError."""
+        return cls(**given(cls, data, 'step'))
+
+
+@dataclass
+class Plan:
+    """Steps in the order in which they are carried out, towards a goal."""
+
+    plan_id: str
+    goal: str
+    reasoning: str = ''
+    risk_level: RiskLevel = RiskLevel.LOW
+    requires_confirmation: bool = False
+    confirmation_message: str | None = None
+    steps: list[PlanStep] = field(default_factory=list)
+    status: PlanStatus = PlanStatus.CREATED
+    created_at: float = field(default_factory=time.time)
+    source: str = 'llm'
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        required_text(self.plan_id, 'plan_id')
+        required_text(self.goal, 'goal')
+        text(self.reasoning, 'reasoning')
+        self.risk_level = choice(RiskLevel, self.risk_level, 'risk_level')
+        flag(self.requires_confirmation, 'requires_confirmation')
+        optional_text(self.confirmation_message, 'confirmation_message')
+        if not isinstance(self.steps, list):
+            raise PlanError(f'steps must be a list, not {short(self.steps)}')
+        seen: set[int] = set()
+        for index, step in enumerate(self.steps):
+            if not isinstance(step, PlanStep):
+                raise PlanError(f'steps[{index}] must be a PlanStep, not {short(step)}')
+            if step.step_id in seen:
+                raise PlanError(f'steps[{index}].step_id must be unique, not {step.step_id} again')
+            seen.add(step.step_id)
+        self.status = choice(PlanStatus, self.status, 'status')
+        seconds(self.created_at, 'created_at')
+        text(self.source, 'source')
+        self.metadata = json_object(self.metadata, 'metadata')
+
+    def add_step(self, step: PlanStep) -> None:
+        """Append a step. Raises PlanError when its ID is taken."""
+        if any(step.step_id == other.step_id for other in self.steps):
+            free = self.next_step_id()
+            raise PlanError(f'step_id {step.step_id} is taken; the next free one is {free}')
+        self.steps.append(step)
+
+    def get_pending_steps(self) -> list[PlanStep]:
+        return self._steps_that_are(StepStatus.PENDING)
+
+    def get_current_step(self) -> PlanStep | None:
+        """The first step that is RUNNING."""
+        return next(iter(self._steps_that_are(StepStatus.RUNNING)), None)
+
+    def get_waiting_confirmation_steps(self) -> list[PlanStep]:
+        return self._steps_that_are(StepStatus.WAIT_CONFIRMATION)
+
+    def get_failed_steps(self) -> list[PlanStep]:
+        return self._steps_that_are(StepStatus.FAILED)
+
+    def is_finished(self) -> bool:
+        """Nothing is left to do; true of a plan without steps."""
+        return not any(step.status in UNFINISHED for step in self.steps)
+
+    def is_success(self) -> bool:
+        """Every step is a SUCCESS; false of a plan without steps."""
+        return bool(self.steps) and all(s.status is StepStatus.SUCCESS for s in self.steps)
+
+    def next_step_id(self) -> int:
+        return max((step.step_id for step in self.steps), default=0) + 1
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            'plan_id': self.plan_id,
+            'goal': self.goal,
+            'reasoning': self.reasoning,
+            'risk_level': self.risk_level.value,
+            'requires_confirmation': self.requires_confirmation,
+            'confirmation_message': self.confirmation_message,
+            'steps': [step.to_dict() for step in self.steps],
+            'status': self.status.value,
+            'created_at': self.created_at,
+            'source': self.source,
+            'metadata': json_object(self.metadata, 'metadata'),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Plan:
+        """What else ``data`` holds is ignored. Raises PlanError."""
+        found = given(cls, data, 'plan')
+        steps = found.get('steps', [])
+        if not isinstance(steps, list):
+            raise PlanError(f'steps must be a list, not {short(steps)}')
+        found['steps'] = [_step(index, step) for index, step in enumerate(steps)]
+        return cls(**found)
+
+    @classmethod
+    def create_new(
+        cls,
+        goal: str,
+        reasoning: str = '',
+        risk_level: RiskLevel = RiskLevel.LOW,
+        source: str = 'llm',
+    ) -> Plan:
+        """A plan without steps, with an ID of its own."""
+        return cls(_new_id(), goal, reasoning, risk_level, source=source)
+
+    def _steps_that_are(self, status: StepStatus) -> list[PlanStep]:
+        return [step for step in self.steps if step.status is status]
+
+
+@dataclass
+class ExecutionResult:
+    """How a step went. ``success`` must fit a ``status`` of SUCCESS or FAILED."""
+
+    plan_id: str
+    step_id: int
+    success: bool
+    status: StepStatus
+    message: str = ''
+    output: dict[str, Any] = field(default_factory=dict)
+    timestamp: float = field(default_factory=time.time)
+
+    def __post_init__(self) -> None:
+        required_text(self.plan_id, 'plan_id')
+        whole(self.step_id, 'step_id')
+        flag(self.success, 'success')
+        self.status = choice(StepStatus, self.status, 'status')
+        text(self.message, 'message')
+        self.output = json_object(self.output, 'output', TOOL_DEPTH)
+        seconds(self.timestamp, 'timestamp')
+        if self.status is StepStatus.SUCCESS and not self.success:
+            raise PlanError('success must be true when status is success, not False')
+        if self.status is StepStatus.FAILED and self.success:
+            raise PlanError('success must be false when status is failed, not True')
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            'plan_id': self.plan_id,
+            'step_id': self.step_id,
+            'success': self.success,
+            'status': self.status.value,
+            'message': self.message,
+            'output': json_object(self.output, 'output', TOOL_DEPTH),
+            'timestamp': self.timestamp,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ExecutionResult:
+        """``success`` and ``status`` default to a failure. Raises PlanError."""
+        if isinstance(data, dict):
+            data = {'success': False, 'status': StepStatus.FAILED, **data}
+        return cls(**given(cls, data, 'result'))
+
+    @classmethod
+    def success_result(
+        cls, plan_id: str, step_id: int, message: str = '', output: dict[str, Any] | None = None
+    ) -> ExecutionResult:
+        message = message or '执行成功'
+        return cls(plan_id, step_id, True, StepStatus.SUCCESS, message, output or {})
+
+    @classmethod
+    def failure_result(
+        cls, plan_id: str, step_id: int, message: str, output: dict[str, Any] | None = None
+    ) -> ExecutionResult:
+        return cls(plan_id, step_id, False, StepStatus.FAILED, message, output or {})
+
+    @classmethod
+    def skipped_result(
+        cls, plan_id: str, step_id: int, message: str = '步骤已跳过'
+    ) -> ExecutionResult:
+        return cls(plan_id, step_id, True, StepStatus.SKIPPED, message)
+
+
+def create_plan_from_llm_response(llm_output: dict[str, Any] | str, source: str = 'llm') -> Plan:
+    """The plan that a model or a person wrote, as an object or as text around it.
+
+    What they make of JSON is understood as far as it has one meaning (docs/plans.md). The plan is
+    new: what it says of its own status, time and source is not believed. Raises PlanError, which
+    says where and what would be right.
+    """
+    written = read_plan(llm_output) if isinstance(llm_output, str) else llm_output
+    plan = tidied(written, plan_type=Plan, step_type=PlanStep)
+    return Plan.from_dict({'plan_id': _new_id(), **plan, 'source': source})
+
+
+def _new_id() -> str:
+    return f'plan_{uuid.uuid4().hex[:8]}'
+
+
+def _step(index: int, data: object) -> PlanStep:
+    path = f'steps[{index}]'
+    if not isinstance(data, dict):
+        raise PlanError(f'{path} must be an object, not {short(data)}')
+    try:
+        return PlanStep.from_dict(data)
+    except PlanError as error:
+        raise PlanError(f'{path}.{error}') from None

@@ -1,0 +1,103 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What models write into the fields of a plan, put right as far as it has one meaning."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+import json
+import re
+from typing import Any
+
+from curiosity_rosa_demo.domain.plan.enums import ToolCallType
+from curiosity_rosa_demo.domain.plan.validation import (
+    json_object,
+    MAX_CHARS,
+    MAX_STEPS,
+    PlanError,
+    short,
+)
+
+PROGRESS = 'progress'  # in the metadata: where the plan's execution keeps its notes
+NOT_EXECUTED = {kind.value for kind in ToolCallType} - {ToolCallType.EXECUTE.value}
+OWN = ('status', 'created_at', 'source')  # not for the writer to say
+CHOICES = ('risk_level', 'tool_call_type')
+WHOLE = re.compile(r'\s*\+?[0-9]{1,19}(\.0*)?\s*', re.ASCII)
+
+
+def tidied(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dict[str, Any]:
+    """The arguments of a Plan, as the dict form of it. Raises PlanError."""
+    written = json_object(data, 'plan')
+    if len(json.dumps(written, ensure_ascii=False)) > MAX_CHARS:
+        raise PlanError(f'plan must not be longer than {MAX_CHARS} characters as JSON')
+    plan = _known(written, plan_type, path='', noun='plan')
+    steps = plan.setdefault('steps', [])
+    if not isinstance(steps, list):
+        raise PlanError(f'steps must be a list, not {short(steps)}')
+    if len(steps) > MAX_STEPS:
+        raise PlanError(f'steps must be at most {MAX_STEPS}, not {len(steps)}')
+    plan['steps'] = [_step(index, step, step_type) for index, step in enumerate(steps)]
+    _number(plan['steps'])
+    return plan
+
+
+def _step(index: int, data: object, step_type: type[Any]) -> dict[str, Any]:
+    path = f'steps[{index}]'
+    if not isinstance(data, dict):
+        raise PlanError(f'{path} must be an object like {{"action": "..."}}, not {short(data)}')
+    step = _known(data, step_type, path=f'{path}.', noun='step')
+    if 'tool_call_type' not in step:
+        named = str(step.get('action', '')).strip().lower()
+        step['tool_call_type'] = named if named in NOT_EXECUTED else ToolCallType.EXECUTE.value
+    return step
+
+
+def _known(data: dict[str, Any], cls: type[Any], *, path: str, noun: str) -> dict[str, Any]:
+    """The writer's fields under their own names, without those that are null."""
+    names = {_letters(field.name): field.name for field in fields(cls)}
+    known: dict[str, Any] = {}
+    for key, value in data.items():
+        name = names.get(_letters(key))
+        if name is None:
+            there = ', '.join(names.values())
+            raise PlanError(f'{path}{_short_key(key)} is no field of a {noun}; it has: {there}')
+        if name in known:
+            raise PlanError(f'{path}{name} must be there once, not twice')
+        known[name] = _value(name, value)
+    return {k: value for k, value in known.items() if value is not None and k not in OWN}
+
+
+def _value(name: str, value: Any) -> Any:
+    if name in CHOICES and isinstance(value, str):
+        return re.sub(r'[\s-]+', '_', value.strip().lower())
+    if name == 'step_id' and isinstance(value, str) and WHOLE.fullmatch(value):
+        return int(value.partition('.')[0])
+    if name == 'step_id' and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if name == 'metadata' and isinstance(value, dict):
+        return {key: item for key, item in value.items() if key != PROGRESS}
+    return value
+
+
+def _number(steps: list[dict[str, Any]]) -> None:
+    """Steps without an ID get the free numbers, from 1."""
+    taken = {step['step_id'] for step in steps if isinstance(step.get('step_id'), int)}
+    free = (number for number in range(1, 2 * MAX_STEPS + 1) if number not in taken)
+    for step in steps:
+        if 'step_id' not in step:
+            step['step_id'] = next(free)
+
+
+def _letters(name: str) -> str:
+    """The same for ``precondition``, ``Preconditions`` and ``preConditions``."""
+    return re.sub(r'[\s_-]+', '', name.lower()).removesuffix('s')
+
+
+def _short_key(key: str) -> str:
+    return key if key.isidentifier() and len(key) <= 40 else short(key)

@@ -1,0 +1,117 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Shape and limits of guardrails.yaml and skills.yaml: what the agent may do, by what rules."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated, Literal
+
+from curiosity_rosa_demo.domain.brain_state import DecisionType
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.infra.config.base import breaks, Fraction, Metres, Seconds, Section
+from pydantic import BeforeValidator, Field, model_validator
+
+
+def _member(kind: type[Enum]) -> BeforeValidator:
+    """Strict sections take no strings for enums; YAML has nothing else."""
+
+    def read(value: object) -> object:
+        try:
+            return kind(value)
+        except ValueError:
+            allowed = ', '.join(str(each.value) for each in kind)
+            raise ValueError(f'must be one of {allowed}') from None
+
+    return BeforeValidator(read)
+
+
+Risk = Annotated[RiskLevel, _member(RiskLevel)]
+Strategy = Annotated[DecisionType, _member(DecisionType)]
+ErrorMap = dict[str, Strategy]
+
+
+# --- guardrails.yaml -------------------------------------------------------------------------
+
+
+class Budget(Section):
+    max_cost: float = Field(gt=0.0, le=1e6)
+    max_metres: float = Field(gt=0.0, le=1e6)
+    max_seconds: float = Field(gt=0.0, le=1e6)
+
+
+class Patience(Section):
+    refused_in_a_row: int = Field(ge=1, le=1000)
+    same_refused: int = Field(ge=1, le=1000)
+    failures_in_a_row: int = Field(ge=1, le=1000)
+    no_progress: int = Field(ge=2, le=1000)
+    exhausted: Annotated[DecisionType, _member(DecisionType)]
+
+    @model_validator(mode='after')
+    def _asks_or_ends(self) -> Patience:
+        if self.exhausted not in (DecisionType.ASK_HUMAN, DecisionType.ABORT):
+            raise breaks('exhausted', self.exhausted.value, 'must be ASK_HUMAN or ABORT')
+        return self
+
+
+class Geofence(Section):
+    enabled: bool
+    x_min: Metres
+    x_max: Metres
+    y_min: Metres
+    y_max: Metres
+    margin_m: float = Field(ge=0.0, le=1e3)
+    max_speed_mps: float = Field(gt=0.0, le=100.0)
+    leaving: Literal['refuse', 'ask']
+
+    @model_validator(mode='after')
+    def _has_an_inside(self) -> Geofence:
+        for axis in 'xy':
+            low, high = getattr(self, f'{axis}_min'), getattr(self, f'{axis}_max')
+            if high - low <= 2 * self.margin_m:
+                rule = f'must be more than 2 * margin_m above {axis}_min ({low:g})'
+                raise breaks(f'{axis}_max', high, rule)
+        return self
+
+
+class ApprovalRules(Section):
+    timeout_s: Seconds
+    skills: list[str]
+    risk_levels: list[Risk]
+    battery_below: Fraction
+
+
+class Guardrails(Section):
+    budget: Budget
+    patience: Patience
+    geofence: Geofence
+    approval: ApprovalRules
+
+
+# --- skills.yaml -----------------------------------------------------------------------------
+
+
+class SkillSettings(Section):
+    """Everything of a SkillDef but its name and its arguments, and how risky it is.
+    ``repeatable``: it leads to a state, so that what was interrupted can simply be done again.
+    """
+
+    interface_type: Literal['ros2_action', 'ros2_service', 'internal']
+    resources_required: list[Literal['base', 'mast', 'camera']]
+    preemptible: bool
+    cancel_supported: bool
+    timeout_s: float = Field(gt=0.0, le=1e6)
+    risk: Risk
+    repeatable: bool = False
+    error_map: ErrorMap
+
+
+class Skills(Section):
+    error_map: ErrorMap
+    skills: dict[str, SkillSettings]

@@ -1,0 +1,194 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Where a frame is: a port over /tf and /tf_static, with tf2_ros where that is installed.
+
+Leading slashes are dropped from what is heard and from what is asked: the Curiosity demo publishes
+/odom and /base_footprint, which tf2 refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+import importlib.util
+import threading
+import time
+from typing import Any, Protocol
+
+from curiosity_rosa_demo.domain.models import RoverPose, Stamp
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.tf.tree import (
+    composed,
+    frame_name,
+    FrameTree,
+    Link,
+    Transform,
+    TransformUnavailable,
+)
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from tf2_msgs.msg import TFMessage
+
+__all__ = [
+    'ADAPTERS',
+    'OwnTransforms',
+    'Tf2Transforms',
+    'TransformSource',
+    'TransformUnavailable',
+    'make_transform_source',
+]
+
+# Those of tf2_ros, so that whoever reaches its listeners reaches this one too.
+TF_QOS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.RELIABLE
+)
+TF_STATIC_QOS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=100,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+
+class TransformSource(Protocol):
+    """Where ``base`` is in ``world`` now."""
+
+    def lookup(self, world: str, base: str) -> RoverPose:
+        """Pose of ``base`` in ``world``, metres and radians. Safe from any thread, never waits.
+
+        Raises TransformUnavailable when a frame is unknown or unconnected, a number on the way is
+        not finite, or a moving link has kept its stamp for longer than ``tf.max_age_s``. That age
+        is steady time since the stamp last changed, so it holds for stamps of any clock.
+        """
+        ...
+
+
+class OwnTransforms:
+    """The port on a composition of this project's own: the newest transform of each link."""
+
+    def __init__(self, max_age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tree = FrameTree(max_age_s)
+        self._clock = clock
+        self._lock = threading.Lock()
+
+    def hear(self, message: TFMessage, *, static: bool) -> None:
+        """Take a message of /tf, or of /tf_static."""
+        with self._lock:
+            for stamped in message.transforms:
+                parent, child = stamped.header.frame_id, stamped.child_frame_id
+                move, turn = stamped.transform.translation, stamped.transform.rotation
+                stamp = stamped.header.stamp
+                before = self._tree.link(child)
+                link = self._tree.hear(
+                    parent,
+                    child,
+                    (move.x, move.y, move.z),
+                    (turn.x, turn.y, turn.z, turn.w),
+                    stamp_ns=stamp.sec * 1_000_000_000 + stamp.nanosec,
+                    now_s=self._clock(),
+                    static=static,
+                )
+                if link is not None:
+                    self._took(before, link)
+
+    def lookup(self, world: str, base: str) -> RoverPose:
+        with self._lock:
+            up, down = self._tree.chain(world, base, self._clock())
+            transform, stamp_ns = self._composed(world, base, up, down)
+        if not transform.is_finite():
+            raise TransformUnavailable(world, base, 'not finite')
+        sec, nanosec = divmod(stamp_ns, 1_000_000_000)
+        return RoverPose(
+            x=transform.translation[0],
+            y=transform.translation[1],
+            yaw_rad=transform.yaw,
+            frame_id=frame_name(world),
+            stamp=Stamp(sec=sec, nanosec=nanosec),
+        )
+
+    def _took(self, before: Link | None, link: Link) -> None:
+        """A link was heard; under the lock."""
+
+    def _composed(
+        self, world: str, base: str, up: list[Link], down: list[Link]
+    ) -> tuple[Transform, int]:
+        return composed(up, down)
+
+
+class Tf2Transforms(OwnTransforms):
+    """The port on tf2_ros, which interpolates every link to the newest time common to all.
+
+    The buffer is fed from here and not by tf2's listener: that one knows nothing of slashes, drops
+    NaN so that the last good pose seems to hold, and keeps a past run's poses when simulated time
+    restarts.
+    """
+
+    def __init__(self, max_age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(max_age_s, clock)
+        import tf2_ros
+
+        self._tf2_ros: Any = tf2_ros
+        self._buffer: Any = tf2_ros.Buffer()
+
+    def _took(self, before: Link | None, link: Link) -> None:
+        if self._tree.restarted(before, link):
+            self._buffer = self._tf2_ros.Buffer()  # Buffer.clear() keeps what was static
+            for each in self._tree:
+                self._put(each)
+        else:
+            self._put(link)
+
+    def _put(self, link: Link) -> None:
+        if link.fault:
+            return
+        from geometry_msgs.msg import TransformStamped
+
+        stamped = TransformStamped(child_frame_id=link.child)
+        stamped.header.frame_id = link.parent
+        sec, nanosec = divmod(link.stamp_ns, 1_000_000_000)
+        stamped.header.stamp.sec, stamped.header.stamp.nanosec = sec, nanosec
+        move, turn = stamped.transform.translation, stamped.transform.rotation
+        move.x, move.y, move.z = link.transform.translation
+        turn.x, turn.y, turn.z, turn.w = link.transform.rotation
+        put = self._buffer.set_transform_static if link.static else self._buffer.set_transform
+        put(stamped, 'curiosity_rosa')
+
+    def _composed(
+        self, world: str, base: str, up: list[Link], down: list[Link]
+    ) -> tuple[Transform, int]:
+        from rclpy.time import Time
+
+        try:
+            found = self._buffer.lookup_transform(frame_name(world), frame_name(base), Time())
+        except self._tf2_ros.TransformException as error:
+            raise TransformUnavailable(world, base, str(error)) from error
+        move, turn = found.transform.translation, found.transform.rotation
+        stamp = found.header.stamp
+        return (
+            Transform((move.x, move.y, move.z), (turn.x, turn.y, turn.z, turn.w)),
+            stamp.sec * 1_000_000_000 + stamp.nanosec,
+        )
+
+
+# Best first.
+ADAPTERS: list[type[OwnTransforms]] = [
+    *([Tf2Transforms] if importlib.util.find_spec('tf2_ros') else []),
+    OwnTransforms,
+]
+
+
+def make_transform_source(node: Node, config: Config) -> TransformSource:
+    """The best adapter there is, listening through ``node``, which somebody must spin."""
+    source, topics = ADAPTERS[0](config.thresholds.tf.max_age_s), config.topics.tf
+    for topic, qos, static in (
+        (topics.topic, TF_QOS, False),
+        (topics.static_topic, TF_STATIC_QOS, True),
+    ):
+        node.create_subscription(TFMessage, topic, partial(source.hear, static=static), qos)
+    return source

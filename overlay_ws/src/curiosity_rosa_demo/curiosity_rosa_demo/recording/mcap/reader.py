@@ -1,0 +1,145 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The messages of a recording, in the order in which they came; of a torn file, all that is
+whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from curiosity_rosa_demo.recording.mcap.file import END, INFO
+from mcap.exceptions import InvalidMagic
+from mcap.records import Channel as McapChannel
+from mcap.records import Chunk, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader
+from mcap_ros2.decoder import DecoderFactory
+
+
+class NotARecording(Exception):
+    """The file is none; the message says so with its name."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A message. ``role`` is '' in a file that another program wrote."""
+
+    role: str
+    topic: str
+    type: str
+    encoding: str
+    at_ns: int
+    data: bytes
+    schema: Schema | None
+
+
+class RunReader:
+    """Iterate over it, as often as you like. ``info``, ``end`` and ``torn`` are known then."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Raises NotARecording, OSError."""
+        self.path = Path(path)
+        self.info: dict[str, str] = {}
+        self.end: dict[str, str] | None = None  # None: its writer was killed, or writes on
+        self.torn = ''  # why reading ended before the footer
+        with self.path.open('rb') as file:
+            self._size = self.path.stat().st_size
+            try:
+                next(StreamReader(file, record_size_limit=self._size).records)
+            except InvalidMagic:
+                raise NotARecording(f'{self.path} is no MCAP file') from None
+            except Exception as error:  # whatever the library meets in bytes that mean nothing
+                raise NotARecording(f'{self.path} holds no recording: {error!r}') from error
+
+    def __iter__(self) -> Iterator[Entry]:
+        schemas: dict[int, Schema] = {}
+        channels: dict[int, McapChannel] = {}
+        for record in self._records(chunks=False):
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, McapChannel):
+                channels[record.id] = record
+            elif isinstance(record, Metadata):
+                self._take(record)
+            elif isinstance(record, Message) and record.channel_id in channels:
+                yield _entry(record, channels[record.channel_id], schemas)
+
+    def span_ns(self) -> tuple[int, int] | None:
+        """When its first and its last message came, nanoseconds since the epoch; None: there is
+        none. Quick: nothing is unpacked.
+        """
+        first, last = 0, 0
+        for record in self._records(chunks=True):
+            if isinstance(record, Chunk):
+                first = min(first or record.message_start_time, record.message_start_time)
+                last = max(last, record.message_end_time)
+        return (first, last) if last else None
+
+    def _take(self, record: Metadata) -> None:
+        if record.name == INFO:
+            self.info = dict(record.metadata)
+        elif record.name == END:
+            self.end = dict(record.metadata)
+
+    def _records(self, *, chunks: bool) -> Iterator[Any]:
+        self.torn = ''
+        with self.path.open('rb') as file:
+            reader = StreamReader(
+                file, emit_chunks=chunks, validate_crcs=True, record_size_limit=self._size
+            )
+            records = iter(reader.records)
+            while True:
+                try:
+                    record = next(records)
+                except StopIteration:
+                    return
+                except OSError:
+                    raise
+                except Exception as error:  # whatever the library meets in half a record
+                    self.torn = f'{type(error).__name__} {error}'.strip()
+                    return
+                yield record
+
+
+class Decoder:
+    """CDR to objects with the message's fields, by the definitions in the file; without ROS."""
+
+    def __init__(self) -> None:
+        self._factory = DecoderFactory()
+        self._known: dict[int, Callable[[bytes], Any] | None] = {}
+
+    def decode(self, entry: Entry) -> Any:
+        """None when it cannot be read."""
+        if entry.schema is None:
+            return None
+        try:
+            if entry.schema.id not in self._known:
+                self._known[entry.schema.id] = self._factory.decoder_for(
+                    entry.encoding, entry.schema
+                )
+            decode = self._known[entry.schema.id]
+            return None if decode is None else decode(entry.data)
+        except Exception:  # bytes that are not what the definition says
+            return None
+
+
+def _entry(message: Message, channel: McapChannel, schemas: dict[int, Schema]) -> Entry:
+    schema = schemas.get(channel.schema_id)
+    return Entry(
+        role=channel.metadata.get('role', ''),
+        topic=channel.topic,
+        type=schema.name if schema else '',
+        encoding=channel.message_encoding,
+        at_ns=message.log_time,
+        data=message.data,
+        schema=schema,
+    )

@@ -1,0 +1,168 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""``:record``: the run into one MCAP file, on a node and a thread of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+import json
+import os
+from pathlib import Path
+import threading
+
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.recording.mcap.channels import (
+    CALLS_SCHEMA,
+    CALLS_TOPIC,
+    CDR,
+    Channel,
+    JSON,
+    kept_as,
+    Rates,
+    Source,
+    sources,
+)
+from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
+from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
+from curiosity_rosa_demo.recording.recorder_node import RecordingNode
+from curiosity_rosa_demo.tools.recorded_client import ServiceCall
+
+CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
+
+
+class Recording:
+    """Files go to ``folder``, which is made with the first. ``say`` tells a person; it is called
+    from several threads. Off until ``on``; every method may be called from any thread but the one
+    that spins the recording's node.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        folder: Path,
+        say: Callable[[str], None],
+    ) -> None:
+        self._config, self._folder, self._say = config, folder, say
+        self._sources = sources(config.topics, Rates(**config.agent.recording.rates.model_dump()))
+        self._lock = threading.Lock()
+        self._node: RecordingNode | None = None
+        self._writer: RunWriter | None = None
+        self._last: Progress | None = None  # of the recording that ended
+
+    def on(self) -> Outcome:
+        with self._lock:
+            if self._writer is not None and not self._writer.progress.problem:
+                return Outcome(False, f'it records already, to {self._writer.progress.path}')
+            self._end('another recording begins')
+            try:
+                channels = [_channel(source) for source in self._sources]
+                file = self._file()
+            except (NoDefinition, OSError) as error:
+                return Outcome(False, f'nothing is recorded: {error}')
+            self._writer = writer = RunWriter(file, self._say)
+            pairs = list(zip(self._sources, channels, strict=True))
+            self._node = RecordingNode(
+                pairs, writer.offer, self._say, self._config.thresholds.capture.jpeg_quality
+            )
+            return Outcome(True, f'recording to {file.path}')
+
+    def off(self, why: str = 'the operator said so') -> Outcome:
+        with self._lock:
+            if self._writer is None:
+                return Outcome(False, 'nothing is recorded')
+            ended = self._end(why)
+        return Outcome(not ended.problem, f'recorded {_text(ended)}')
+
+    def status(self) -> Outcome:
+        with self._lock:
+            if self._writer is not None:
+                now = self._writer.progress
+                word = 'recording ended' if now.problem else 'recording'
+                return Outcome(not now.problem, f'{word}: {_text(now)}')
+            last = f'; the last one: {_text(self._last)}' if self._last else ''
+        return Outcome(True, f'nothing is recorded{last}')
+
+    def command(self, what: str) -> Outcome:
+        """``:record``, with ``on``, ``off``, ``status`` or nothing behind it."""
+        if what == 'on':
+            return self.on()
+        return self.off() if what == 'off' else self.status()
+
+    def called(self, call: ServiceCall) -> None:
+        """A service was called. Never waits; from any thread."""
+        writer = self._writer
+        if writer is not None:
+            data = json.dumps(
+                {
+                    'service': call.service,
+                    'request': {},
+                    'ok': call.ok,
+                    'answer': call.answer,
+                    'duration_s': round(call.duration_s, 6),
+                }
+            )
+            writer.offer(CALLS, data.encode())
+
+    def close(self) -> None:
+        with self._lock:
+            if self._writer is not None:
+                self._end('the agent ended')
+
+    def _end(self, why: str) -> Progress:
+        node, writer = self._node, self._writer
+        self._node = self._writer = None
+        if node is not None:
+            node.close()
+        if writer is not None:
+            self._last = writer.close(why)
+        return self._last or Progress(Path(), 0, 0, 0, '')
+
+    def _file(self) -> RunFile:
+        """A new one. Raises OSError."""
+        began = datetime.now(timezone.utc)
+        domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+        name = f'run_{began:%Y%m%dT%H%M%SZ}_{domain}'
+        viz = self._config.thresholds.viz
+        zone = [viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width]
+        info = {
+            'began': began.isoformat(timespec='seconds'),
+            'domain': domain,
+            'world_frame': self._config.topics.tf.world_frame,
+            'base_frame': self._config.topics.tf.base_frame,
+            'bright_zone': json.dumps(zone),
+            'score_threshold': str(self._config.thresholds.quality.score_threshold),
+        }
+        number = 1
+        while True:
+            suffix = f'_{number}' if number > 1 else ''
+            try:
+                return RunFile(self._folder / f'{name}{suffix}.mcap', info)
+            except FileExistsError:  # two in the same second
+                number += 1
+
+
+def _channel(source: Source) -> Channel:
+    """Raises NoDefinition."""
+    kept = kept_as(source)
+    return Channel(kept.role, kept.topic, kept.type, CDR, definition(kept.type))
+
+
+def _text(progress: Progress) -> str:
+    parts = [
+        str(progress.path),
+        f'{progress.size / 1e6:.1f} MB',
+        f'{progress.messages} messages',
+        f'{progress.dropped} dropped' if progress.dropped else 'none dropped',
+    ]
+    if progress.problem:
+        parts.append(f'ended by itself: {progress.problem}')
+    return ', '.join(parts)

@@ -1,0 +1,168 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a recording subscribes to. Messages stay as they come, undecoded, wherever that will do."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Callable, Sequence
+from functools import partial
+import time
+from typing import Any, TYPE_CHECKING
+
+from curiosity_rosa_demo.domain.models import LightScore, TraceEvent, TraceKind
+from curiosity_rosa_demo.imaging.image_header import ImageError
+from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY
+from curiosity_rosa_demo.recording.mcap.channels import Channel, Source
+from curiosity_rosa_demo.recording.mcap.message_types import message_class
+from curiosity_rosa_demo.recording.throttle import Thinning
+from curiosity_rosa_demo.trace.trace_codec import decode
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import HistoryPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import CompressedImage, Image
+from std_msgs.msg import String
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
+
+LOOK_S = 0.25
+HISTORY = 1000  # messages of a latched topic, and of a burst
+PICTURE_WAIT_S = 5.0  # for the picture of a capture ...
+FRESH_S = 2.0  # ... that has just been made
+FLOWING = QoSProfile(  # matches every publisher; what is not received within a burst is lost
+    history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT
+)
+AS_IT_IS = LightScore(score=1.0, is_good=True)  # the light in which a picture stays as it is
+
+Offer = Callable[[Channel, bytes], object]
+
+
+class RecordingNode:
+    """A node that hands what it hears to ``offer``, which never waits."""
+
+    def __init__(
+        self,
+        pairs: Sequence[tuple[Source, Channel]],
+        offer: Offer,
+        say: Callable[[str], None],
+        jpeg_quality: int,
+    ) -> None:
+        self._offer, self._say = offer, say
+        # Its own clock is not asked for; it must not subscribe to /clock for that.
+        self._node = Node(
+            'recorder',
+            start_parameter_services=False,
+            parameter_overrides=[Parameter('use_sim_time', value=False)],
+        )
+        self._thinnings: list[tuple[Channel, Thinning[bytes]]] = []
+        self._capture: tuple[Source, Channel] | None = None
+        self._picture: Any = None  # the subscription to the picture of a capture
+        self._picture_until_s = 0.0
+        self._pipeline: ImagePipeline | None = None
+        self._unreadable = False
+        for source, channel in pairs:
+            if source.role == 'capture':
+                self._capture = source, channel
+            elif source.hz is None or source.hz > 0.0:
+                self._listen(source, channel, jpeg_quality)
+        self._node.create_timer(LOOK_S, self._look, clock=STEADY)
+        self._spin = SpinThread('recorder', self._node, on_crash=self._crashed)
+
+    def close(self) -> None:
+        self._spin.close()
+        del self._spin  # its executor would keep the node, and all its subscriptions, in the graph
+        self._node.destroy_node()
+
+    def _listen(self, source: Source, channel: Channel, jpeg_quality: int) -> None:
+        thinning = Thinning[bytes](source.hz)
+        take: Callable[[bytes], None] = partial(self._take, channel, thinning)
+        if source.type == 'sensor_msgs/msg/Image':
+            # Not before it must: it takes OpenCV.
+            from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
+
+            self._pipeline = ImagePipeline(
+                jpeg_quality=jpeg_quality, min_brightness=0.0, label=False
+            )
+            take = partial(self._take_raw, channel, thinning)
+        elif source.role == 'trace':
+            take = partial(self._take_trace, channel)
+        if source.hz is not None and source.role != 'camera':
+            self._thinnings.append((channel, thinning))
+        qos = history_qos(HISTORY) if source.latched else FLOWING
+        if source.role == 'camera':
+            qos = NEWEST_ONLY
+        self._node.create_subscription(
+            message_class(source.type), source.topic, take, qos, raw=True
+        )
+
+    def _take(self, channel: Channel, thinning: Thinning[bytes], data: bytes) -> None:
+        passed = thinning.take(data, time.monotonic())
+        if passed is not None:
+            self._offer(channel, passed)
+
+    def _take_raw(self, channel: Channel, thinning: Thinning[bytes], data: bytes) -> None:
+        """A raw picture of the camera, as JPEG."""
+        if thinning.take(b'', time.monotonic()) is None or self._pipeline is None:
+            return
+        image: Image = deserialize_message(data, Image)
+        try:
+            jpeg = self._pipeline.raw(image, AS_IT_IS)
+        except ImageError as error:
+            if not self._unreadable:
+                self._unreadable = True
+                self._say(f'! The camera is not recorded: {error}')
+            return
+        picture = CompressedImage(header=image.header, format='jpeg', data=array.array('B', jpeg))
+        self._offer(channel, serialize_message(picture))
+
+    def _take_trace(self, channel: Channel, data: bytes) -> None:
+        self._offer(channel, data)
+        event = decode(deserialize_message(data, String).data)
+        # Of one from before, told to us late, the picture is another by now.
+        if _is_capture(event) and time.time() - event.ts < FRESH_S:
+            self._want_picture()
+
+    def _want_picture(self) -> None:
+        """Of a capture that was just made. Its publisher keeps it for who comes late, and would
+        make pictures all the time for who stays.
+        """
+        self._picture_until_s = time.monotonic() + PICTURE_WAIT_S
+        if self._picture is None and self._capture is not None:
+            source, channel = self._capture
+            took: list[bool] = []
+
+            def take(data: bytes) -> None:
+                if not took:
+                    took.append(True)
+                    self._offer(channel, data)
+                    self._picture_until_s = 0.0
+
+            self._picture = self._node.create_subscription(
+                CompressedImage, source.topic, take, history_qos(1), raw=True
+            )
+
+    def _look(self) -> None:
+        now_s = time.monotonic()
+        for channel, thinning in self._thinnings:
+            kept = thinning.due(now_s)
+            if kept is not None:
+                self._offer(channel, kept)
+        if self._picture is not None and now_s > self._picture_until_s:
+            self._node.destroy_subscription(self._picture)
+            self._picture = None
+
+    def _crashed(self, error: Exception) -> None:
+        self._say(f'! The recording hears nothing any more: {error!r}')
+
+
+def _is_capture(event: TraceEvent) -> bool:
+    is_result = event.kind is TraceKind.RESULT and event.tool_name == 'capture_and_score'
+    return is_result and event.ok is True

@@ -1,0 +1,242 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""scripts/replay.sh: a recording onto the topics again, for RViz and the page; never for a rover.
+
+It publishes what a recording may hold and nothing else: no command, no service. While anybody is
+in the graph who could move a rover, or who publishes the same topics, it does not play.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+import json
+from pathlib import Path
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
+from curiosity_rosa_demo.recording.mcap.channels import CDR, kept_as, Rates, sources
+from curiosity_rosa_demo.recording.mcap.message_types import message_class
+from curiosity_rosa_demo.recording.mcap.reader import Entry, NotARecording, RunReader
+from curiosity_rosa_demo.recording.replay.messages import as_replay, Unreadable
+from curiosity_rosa_demo.recording.replay.preflight import live, publishers
+import rclpy
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+from rclpy.utilities import remove_ros_args
+from std_msgs.msg import String
+
+STATUS_TOPIC = 'replay/status'
+DISCOVERY_S = 3.0  # without anything new in the graph, and all of it is known ...
+LONGEST_DISCOVERY_S = 20.0  # ... or at the latest then
+ACK_WAIT_S = 1.0
+LOOK_S = 0.5  # between two looks whether somebody has come
+SHARED = ('trace', 'markers')  # topics that others may publish meanwhile
+FINISHED, REFUSED, INTERRUPTED = 0, 1, 130  # exit statuses
+
+
+class InTheWay(Exception):
+    """Somebody is in the graph with whom a replay would mix; the message says who."""
+
+
+class Interrupted(Exception):
+    """It was told to end."""
+
+
+class Replay:
+    """``told``: ends it from outside; ``say`` takes what a person should know."""
+
+    def __init__(
+        self, file: Path, *, speed: float, told: threading.Event, say: Callable[[str], None]
+    ) -> None:
+        self._reader = RunReader(file)
+        self._speed, self._told, self._say = speed, told, say
+        self.node = Node('replay', parameter_overrides=[Parameter('use_sim_time', value=False)])
+        self._topics = node_config(self.node).topics
+        # Of the rates only that they are not 0 matters here.
+        self._sources = {each.role: kept_as(each) for each in sources(self._topics, Rates())}
+        self._publishers: dict[str, Any] = {}
+        self._status: Any = None
+        self._skipped: set[str] = set()
+        self._look_at_s = 0.0
+        self.played = 0
+
+    def run(self, *, loop: bool) -> None:
+        """Play it once, or until it is told to end. Raises InTheWay, Interrupted, OSError."""
+        self._discover()
+        self._look()
+        span = self._reader.span_ns()
+        if span is None:
+            self._say(f'{self._reader.path} holds no messages')
+            return
+        self._open()
+        self._tell('playing', span, 0.0)
+        try:
+            turn = 1
+            while True:
+                self._play(span, turn)
+                if not loop:
+                    break
+                turn += 1
+        except (InTheWay, Interrupted) as end:
+            self._tell('stopped', span, 0.0, why=str(end))
+            raise
+        self._tell('ended', span, (span[1] - span[0]) * 1e-9)
+
+    def _discover(self) -> None:
+        """Wait until the others are known. Raises Interrupted."""
+        began_s = changed_s = time.monotonic()
+        known: Any = None
+        while time.monotonic() < min(changed_s + DISCOVERY_S, began_s + LONGEST_DISCOVERY_S):
+            graph = (
+                sorted(self.node.get_node_names_and_namespaces()),
+                sorted(self.node.get_topic_names_and_types()),
+            )
+            if graph != known:
+                known, changed_s = graph, time.monotonic()
+            if self._told.wait(0.1):
+                raise Interrupted
+
+    def _open(self) -> None:
+        """Publishers for all that may be played, so that RViz finds them before the first one."""
+        self._status = self.node.create_publisher(String, STATUS_TOPIC, history_qos(1))
+        for role, source in self._sources.items():
+            if role == 'markers' and publishers(self.node, source.topic):
+                self._say('Markers are left to the visualizer, which draws the replay by itself.')
+                continue
+            qos = history_qos(100) if source.latched else 10
+            self._publishers[role] = self.node.create_publisher(
+                message_class(source.type), source.topic, qos
+            )
+
+    def _play(self, span: tuple[int, int], turn: int) -> None:
+        began_s = time.monotonic()
+        for entry in self._reader:
+            recorded_s = (entry.at_ns - span[0]) * 1e-9
+            self._wait_until(began_s + recorded_s / self._speed, span, began_s)
+            self._publish(entry, turn)
+        if self._reader.torn:
+            self._say(f'The file is torn; that was all that is whole ({self._reader.torn}).')
+
+    def _wait_until(self, at_s: float, span: tuple[int, int], began_s: float) -> None:
+        while True:
+            now_s = time.monotonic()
+            if now_s >= self._look_at_s:
+                self._look()
+                self._tell('playing', span, (now_s - began_s) * self._speed)
+            if self._told.wait(max(0.0, min(at_s, self._look_at_s) - now_s)):
+                raise Interrupted
+            if time.monotonic() >= at_s:
+                return
+
+    def _publish(self, entry: Entry, turn: int) -> None:
+        source, publisher = self._sources.get(entry.role), self._publishers.get(entry.role)
+        if source is None or entry.type != source.type or entry.encoding != CDR:
+            self._skip(entry, 'is not played')
+            return
+        if publisher is None:
+            return
+        try:
+            data = as_replay(entry.role, entry.type, entry.data, now_ns=time.time_ns(), turn=turn)
+        except Unreadable as error:
+            self._skip(entry, f'cannot be read: {error}')
+            return
+        if data is not None:
+            publisher.publish(data)
+            self.played += 1
+
+    def _skip(self, entry: Entry, why: str) -> None:
+        if entry.topic not in self._skipped:
+            self._skipped.add(entry.topic)
+            self._say(f'{entry.topic[:200]} {why}')
+
+    def _look(self) -> None:
+        """Raises InTheWay."""
+        self._look_at_s = time.monotonic() + LOOK_S
+        alone = [s.topic for s in self._sources.values() if s.role not in SHARED]
+        why = live(self.node, self._topics, [*alone, STATUS_TOPIC])
+        if why:
+            raise InTheWay(why)
+
+    def _tell(self, state: str, span: tuple[int, int], at_s: float, why: str = '') -> None:
+        length_s = (span[1] - span[0]) * 1e-9
+        status = {
+            'state': state,
+            'file': self._reader.path.name,
+            'at_s': round(min(at_s, length_s), 3),
+            'length_s': round(length_s, 3),
+            'speed': self._speed,
+            'recorded': self._reader.info.get('began', ''),
+            'why': why,
+        }
+        self._status.publish(String(data=json.dumps(status)))
+
+    def close(self) -> None:
+        """Once who listens has the last words, or ACK_WAIT_S later."""
+        if self._status is not None:
+            self._status.wait_for_all_acked(Duration(seconds=ACK_WAIT_S))
+        self.node.destroy_node()
+
+
+def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog='replay.sh', description='Play a recording back onto the topics.', allow_abbrev=False
+    )
+    parser.add_argument('file', type=Path, help='an MCAP file that :record made')
+    parser.add_argument('--speed', type=float, default=1.0, help='0.1 to 100')
+    parser.add_argument('--loop', action='store_true', help='begin again at the end')
+    options = parser.parse_args(arguments)
+    if not 0.1 <= options.speed <= 100.0:
+        parser.error(f'--speed {options.speed:g}: must be from 0.1 to 100')
+    return options
+
+
+def run(argv: Sequence[str]) -> int:
+    options = parse_arguments(remove_ros_args(list(argv))[1:])
+    told = threading.Event()
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, lambda *_: told.set())
+    rclpy.init(args=list(argv), signal_handler_options=SignalHandlerOptions.NO)
+    replay: Replay | None = None
+    try:
+        replay = Replay(options.file, speed=options.speed, told=told, say=_say)
+        replay.run(loop=options.loop)
+        _say(f'{replay.played} messages were played.')
+        return FINISHED
+    except Interrupted:
+        return INTERRUPTED
+    except InTheWay as error:
+        _say(f'Nothing is played beside a live rover: {error}. End it, or set ROS_DOMAIN_ID.')
+        return REFUSED
+    except (NotARecording, ConfigError, OSError) as error:
+        _say(str(error))
+        return 2
+    finally:
+        if replay is not None:
+            replay.close()
+        rclpy.try_shutdown()
+
+
+def _say(text: str) -> None:
+    print(f'replay: {text}', file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    sys.exit(run(sys.argv))
+
+
+if __name__ == '__main__':
+    main()

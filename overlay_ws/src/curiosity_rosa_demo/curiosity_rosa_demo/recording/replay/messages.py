@@ -1,0 +1,84 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a replay says: the recorded message, of now, and marked where it could be taken for one of
+a rover that drives.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from curiosity_rosa_demo.recording.mcap.channels import STRING, TF
+from curiosity_rosa_demo.recording.mcap.message_types import message_class
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, is_start
+from rclpy.serialization import deserialize_message, serialize_message
+from std_msgs.msg import String
+
+PREFIX = '(replay) '
+
+
+class Unreadable(Exception):
+    """A message that is not what its channel says."""
+
+
+def as_replay(role: str, type_name: str, data: bytes, *, now_ns: int, turn: int) -> bytes | None:
+    """The CDR to publish; None: this one is left out. ``now_ns``: the stamp it gets, nanoseconds
+    since the epoch. ``turn``: how often the file was begun: no event comes twice with one id.
+    Raises Unreadable.
+    """
+    try:
+        message = deserialize_message(data, message_class(type_name))
+    except Exception as error:  # the middleware's own error, and it is not exported
+        raise Unreadable(f'{role}: {error}') from error
+    if type_name == STRING:
+        text = _event(message.data, now_ns, turn) if role == 'trace' else _marked(message.data)
+        return None if text is None else bytes(serialize_message(String(data=text)))
+    _stamp(type_name, message, now_ns)
+    return bytes(serialize_message(message))
+
+
+def _event(text: str, now_ns: int, turn: int) -> str | None:
+    """A trace event of now that says when it was; a node's start is none of the run's story."""
+    event = decode(text)
+    if is_start(event):
+        return None
+    told = {'replay': True, 'recorded_ts': event.ts, 'recorded_id': event.event_id}
+    return encode(
+        event.model_copy(
+            update={
+                'event_id': f'{event.event_id[:150]}-replay-{now_ns}-{turn}',
+                'ts': now_ns * 1e-9,
+                'message': PREFIX + event.message,
+                'data': {**(event.data or {}), **told},
+            }
+        )
+    )
+
+
+def _marked(text: str) -> str:
+    """A status in JSON, with ``replay`` true; anything else as a text of such an object."""
+    try:
+        status = json.loads(text)
+    except (ValueError, RecursionError):
+        status = None
+    return json.dumps({**(status if isinstance(status, dict) else {}), 'replay': True})
+
+
+def _stamp(type_name: str, message: Any, now_ns: int) -> None:
+    """Now, wherever there is a time; zero, "the newest transform", stays."""
+    if type_name == TF:
+        headers = [each.header for each in message.transforms]
+    elif hasattr(message, 'markers'):
+        headers = [each.header for each in message.markers]
+        headers = [each for each in headers if each.stamp.sec or each.stamp.nanosec]
+    else:
+        headers = [message.header]
+    for header in headers:
+        header.stamp.sec, header.stamp.nanosec = divmod(now_ns, 1_000_000_000)

@@ -1,0 +1,61 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The report's drawings: those of the page, of a whole run. '' where there is nothing to draw."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.drawing import plots, world_map
+from curiosity_rosa_demo.drawing.map_ground import Zone
+from curiosity_rosa_demo.drawing.markers import Spot
+from curiosity_rosa_demo.drawing.svg import drawable
+from curiosity_rosa_demo.recording.report.run import Run
+from curiosity_rosa_demo.recording.report.text import clock
+
+
+def run_map(run: Run) -> str:
+    """Where the rover was, from above, and at the end where it stands."""
+    trail = [(place.x, place.y) for place in run.trail]
+    if not any(drawable(*place) for place in trail):
+        return ''
+    zone = Zone(*run.zone) if run.zone else None
+    spots = _spots(run)
+    return world_map.render(world_map.Map(zone, None, run.pose, trail, spots, whole=True))
+
+
+def run_scores(run: Run) -> str:
+    spots = [spot for spot in _spots(run) if spot.score is not None]
+    return plots.score_over_position(spots, run.threshold, whole=True) if spots else ''
+
+
+def run_battery(run: Run) -> str:
+    levels = [(at_s, min(1.0, max(0.0, level))) for at_s, level in run.battery]
+    if len(levels) < 2 or levels[-1][0] <= levels[0][0]:
+        return ''
+    return plots.battery_over_time(levels, tick_clock)
+
+
+def tick_clock(seconds: float) -> str:
+    """Whole seconds, for an axis."""
+    return clock(seconds).removesuffix('.0')
+
+
+def _spots(run: Run) -> list[Spot]:
+    """The captures whose place is known; each leads to its picture."""
+    return [
+        Spot(
+            '',
+            shot.place.x,
+            shot.place.y,
+            None if shot.score is None else min(1.0, max(0.0, shot.score)),
+            shot.is_good,
+            f'#shot-{shot.number}',
+        )
+        for shot in run.shots
+        if shot.place is not None
+    ]

@@ -1,0 +1,273 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a report tells of a run, gathered from its recording. Needs no ROS."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader
+from curiosity_rosa_demo.trace.trace_codec import decode, is_start
+
+TRAIL_STEP_M = 0.05
+TRAIL_JUMP_M = 5.0  # nobody drives that far between two messages: the world was reset
+BATTERY_STEP = 0.001
+EARLIEST_S = 86_400.0  # an event may be older than the recording: nodes repeat their last ones
+CLOCKS_APART_S = 1.0
+
+_TYPES = {b'\xff\xd8': 'image/jpeg', b'\x89P': 'image/png'}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the rover was: seconds since the run began, metres in the world frame."""
+
+    at_s: float
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A capture. ``score`` None: it failed, for ``reason``. ``image``: JPEG or PNG, b'' where the
+    recording has none. ``number`` counts from 1.
+    """
+
+    number: int
+    at_s: float
+    score: float | None
+    is_good: bool
+    reason: str
+    place: Place | None
+    image: bytes = b''
+    media_type: str = ''
+
+
+@dataclass(frozen=True)
+class Call:
+    """``at_s``: when it was made."""
+
+    at_s: float
+    service: str
+    ok: bool
+    answer: str
+    duration_s: float
+
+
+@dataclass
+class Run:
+    """Times are seconds since ``began_s``, which is seconds since the epoch. What was told before
+    the recording began has negative ones.
+    """
+
+    name: str
+    began_s: float = 0.0
+    length_s: float = 0.0
+    info: dict[str, str] = field(default_factory=dict)
+    end: dict[str, str] | None = None
+    torn: str = ''
+    unreadable: int = 0
+    events: list[tuple[float, TraceEvent]] = field(default_factory=list)
+    trail: list[Place] = field(default_factory=list)
+    pose: RoverPose | None = None  # at the end
+    battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, 0 to 1
+    shots: list[Shot] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # by topic and type
+
+    @property
+    def zone(self) -> tuple[float, float, float] | None:
+        """The bright zone: from x to x, and half its width, metres."""
+        try:
+            low, high, half = (float(each) for each in json.loads(self.info['bright_zone']))
+        except (KeyError, ValueError, TypeError):
+            return None
+        return (low, high, half) if math.isfinite(low + high + half) and low < high else None
+
+    @property
+    def threshold(self) -> float | None:
+        """The score from which a capture is good, 0 to 1."""
+        try:
+            score = float(self.info['score_threshold'])
+        except (KeyError, ValueError):
+            return None
+        return score if 0.0 <= score <= 1.0 else None
+
+    def reached_by(self, score: float | None) -> bool:
+        threshold = self.threshold
+        return score is not None and threshold is not None and score >= threshold
+
+    @property
+    def distance_m(self) -> float:
+        pairs = zip(self.trail, self.trail[1:], strict=False)
+        steps = (math.hypot(b.x - a.x, b.y - a.y) for a, b in pairs)
+        return sum(step for step in steps if step <= TRAIL_JUMP_M)
+
+
+def read_run(path: str | Path) -> Run:
+    """Raises NotARecording, OSError."""
+    reader = RunReader(path)
+    gathered = _Gathered(Run(Path(path).name), Decoder())
+    for entry in reader:
+        gathered.take(entry)
+    run = gathered.run
+    run.info, run.end, run.torn = reader.info, reader.end, reader.torn
+    run.events.sort(key=lambda each: each[0])
+    if not run.trail:
+        run.trail = gathered.told
+    run.pose = gathered.pose()
+    run.shots = gathered.shots()
+    return run
+
+
+@dataclass
+class _Gathered:
+    run: Run
+    decoder: Decoder
+    told: list[Place] = field(default_factory=list)  # where the adapter said that the rover is
+    pictures: list[tuple[float, bytes]] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)  # IDs of events
+    last: dict[str, tuple[float, float, float]] = field(default_factory=dict)  # x, y, yaw, by role
+
+    def take(self, entry: Entry) -> None:
+        run = self.run
+        if not run.counts:
+            run.began_s = entry.at_ns * 1e-9
+        at_s = entry.at_ns * 1e-9 - run.began_s
+        run.length_s = max(run.length_s, at_s)
+        run.counts[entry.topic, entry.type] += 1
+        if entry.role == 'calls':
+            self._call(at_s, entry.data)
+            return
+        if entry.role not in ('trace', 'capture', 'odometry', 'battery', 'adapter'):
+            return
+        message = self.decoder.decode(entry)
+        try:
+            self._message(entry.role, at_s, message)
+        except (AttributeError, TypeError, ValueError):  # a definition that is not the role's
+            run.unreadable += 1
+
+    def _message(self, role: str, at_s: float, message: Any) -> None:
+        if role == 'trace':
+            self._event(at_s, message.data)
+        elif role == 'capture':
+            self.pictures.append((at_s, bytes(message.data)))
+        elif role == 'odometry':
+            x, y = float(message.pose.pose.position.x), float(message.pose.pose.position.y)
+            _extend(self.run.trail, at_s, x, y)
+            self.last[role] = x, y, _yaw(message.pose.pose.orientation)
+        elif role == 'battery':
+            self._battery(at_s, float(message.percentage))
+        else:
+            status = json.loads(message.data)
+            x, y = status.get('rover_x'), status.get('rover_y')
+            if x is not None and y is not None:
+                _extend(self.told, at_s, float(x), float(y))
+                yaw = status.get('yaw_rad')
+                self.last[role] = float(x), float(y), math.nan if yaw is None else float(yaw)
+
+    def _event(self, at_s: float, text: str) -> None:
+        event = decode(text)
+        if is_start(event) or event.event_id in self.known:
+            return
+        self.known.add(event.event_id)
+        said_s = event.ts - self.run.began_s
+        # Its own time, unless that is of another clock.
+        near = -EARLIEST_S <= said_s <= at_s + CLOCKS_APART_S
+        self.run.events.append((said_s if near else at_s, event))
+
+    def _battery(self, at_s: float, fraction: float) -> None:
+        battery = self.run.battery
+        if not math.isfinite(fraction):
+            return
+        if len(battery) > 1 and abs(battery[-2][1] - fraction) < BATTERY_STEP:
+            battery.pop()  # a long level keeps its two ends
+        battery.append((at_s, fraction))
+
+    def _call(self, at_s: float, data: bytes) -> None:
+        try:
+            call = json.loads(data)
+            took_s = float(call['duration_s'])
+            self.run.calls.append(
+                Call(
+                    at_s=at_s - took_s,
+                    service=str(call['service']),
+                    ok=call['ok'] is True,
+                    answer=str(call['answer']),
+                    duration_s=took_s,
+                )
+            )
+        except (ValueError, KeyError, TypeError, RecursionError):
+            self.run.unreadable += 1
+
+    def pose(self) -> RoverPose | None:
+        """At the end; None where the place or the heading is not known."""
+        x, y, yaw = self.last.get('odometry') or self.last.get('adapter') or [math.nan] * 3
+        known = all(map(math.isfinite, (x, y, yaw)))
+        return RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='world') if known else None
+
+    def shots(self) -> list[Shot]:
+        """Each capture with the first picture that came after it and before the next one."""
+        captures = [(at_s, event) for at_s, event in self.run.events if _is_capture(event)]
+        good = [at_s for at_s, event in captures if event.ok]
+        pictures: dict[float, bytes] = {}
+        for at_s, picture in self.pictures:
+            before = [each for each in good if each <= at_s]
+            if before:
+                pictures.setdefault(before[-1], picture)
+        return [
+            self._shot(number, at_s, event, pictures.get(at_s, b'') if event.ok else b'')
+            for number, (at_s, event) in enumerate(captures, 1)
+        ]
+
+    def _shot(self, number: int, at_s: float, event: TraceEvent, picture: bytes) -> Shot:
+        score = event.score if event.ok else None
+        said = (event.data or {}).get('is_good')
+        media_type = _TYPES.get(picture[:2], '')
+        return Shot(
+            number=number,
+            at_s=at_s,
+            score=score,
+            is_good=said if isinstance(said, bool) else self.run.reached_by(score),
+            reason='' if event.ok else event.error_reason or event.message,
+            place=_place_at(self.run.trail, at_s),
+            image=picture if media_type else b'',
+            media_type=media_type,
+        )
+
+
+def _is_capture(event: TraceEvent) -> bool:
+    return event.kind is TraceKind.RESULT and event.tool_name == 'capture_and_score'
+
+
+def _yaw(quaternion: Any) -> float:
+    """Heading in radians about +Z, as infra.ros_io.yaw_of, which needs ROS."""
+    x, y, z, w = quaternion.x, quaternion.y, quaternion.z, quaternion.w
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def _extend(trail: list[Place], at_s: float, x: float, y: float) -> None:
+    if not math.isfinite(x + y):
+        return
+    if not trail or math.hypot(x - trail[-1].x, y - trail[-1].y) >= TRAIL_STEP_M:
+        trail.append(Place(at_s, x, y))
+
+
+def _place_at(trail: list[Place], at_s: float) -> Place | None:
+    before = [place for place in trail if place.at_s <= at_s]
+    if before:
+        return before[-1]
+    soon = bool(trail) and trail[0].at_s <= at_s + CLOCKS_APART_S
+    return trail[0] if soon else None

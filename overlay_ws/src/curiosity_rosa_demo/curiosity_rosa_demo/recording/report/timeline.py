@@ -1,0 +1,92 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The report's time line: a lane for each kind of event; an act is a bar as long as it took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing.scale import Axis, ticks
+from curiosity_rosa_demo.drawing.svg import cut, drawing, element, label, line, Svg, title
+from curiosity_rosa_demo.drawing.time_axis import time_step
+from curiosity_rosa_demo.recording.report.drawings import tick_clock
+from curiosity_rosa_demo.recording.report.text import clock
+
+WIDTH, LANE, TOP, BOTTOM = 960.0, 26.0, 6.0, 24.0
+LEFT, RIGHT = 110.0, 930.0  # of the time axis
+DOT, BAR = 10.0, 14.0  # heights
+LEAST = 3.0  # length of a bar
+MOST_TICKS, TOLD = 9, 200
+KINDS = list(TraceKind)
+LOOKS = {
+    TraceKind.OBSERVE: 'checking',
+    TraceKind.HYPOTHESIZE: 'thinking',
+    TraceKind.DECIDE: 'thinking',
+    TraceKind.ACT: 'acting',
+    TraceKind.RESULT: 'completed',
+    TraceKind.ERROR: 'failed',
+}
+
+
+def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
+    """``events`` with their seconds, the oldest first."""
+    if not events:
+        return ''
+    begin, end = events[0][0], events[-1][0]
+    across = Axis(begin, max(end, begin + 1.0), LEFT, RIGHT)
+    bottom = TOP + LANE * len(KINDS)
+    lines = [line(LEFT, _lane(kind), RIGHT, _lane(kind)) for kind in KINDS]
+    numbers = [label(kind.value, LEFT - 12.0, _lane(kind) + 4.0, 'end') for kind in KINDS]
+    for tick in ticks(across.low, across.high, time_step(across.high - across.low, MOST_TICKS)):
+        x = across.at(tick)
+        lines.append(line(x, TOP, x, bottom))
+        numbers.append(label(tick_clock(tick), x, bottom + 16.0, 'middle'))
+    ends = act_ends(events)
+    return drawing(
+        'events',
+        WIDTH,
+        bottom + BOTTOM,
+        f'Time line: {len(events)} events',
+        element('g', *lines, class_='cr-grid', aria_hidden='true'),
+        element('g', *numbers, class_='cr-numbers'),
+        *(_event(across, at_s, event, ends.get(n)) for n, (at_s, event) in enumerate(events)),
+    )
+
+
+def act_ends(events: Sequence[tuple[float, TraceEvent]]) -> dict[int, float]:
+    """When each act ended, by its place among the events: with the next result of its tool."""
+    ends: dict[int, float] = {}
+    running: dict[str, int] = {}
+    for number, (at_s, event) in enumerate(events):
+        if event.tool_name is None:
+            continue
+        if event.kind is TraceKind.ACT:
+            running[event.tool_name] = number
+        elif event.kind in (TraceKind.RESULT, TraceKind.ERROR) and event.tool_name in running:
+            ends[running.pop(event.tool_name)] = at_s
+    return ends
+
+
+def _lane(kind: TraceKind) -> float:
+    return TOP + LANE * (KINDS.index(kind) + 0.5)
+
+
+def _event(across: Axis, at_s: float, event: TraceEvent, end_s: float | None) -> Svg:
+    """A bar for what took its time, else a dot; a square for what failed."""
+    x, y = across.at(at_s), _lane(event.kind)
+    failed = event.ok is False or event.kind is TraceKind.ERROR
+    if end_s is None:
+        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
+    else:
+        width, height, rx = max(LEAST, across.at(end_s) - x), BAR, 2.0
+    words = cut(f'{clock(at_s)} {event.tool_name or ""} {event.message}', TOLD)
+    box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
+    look = 'failed' if failed else LOOKS[event.kind]
+    return element('g', title(words), box, class_=f'cr-bar cr-{look}')

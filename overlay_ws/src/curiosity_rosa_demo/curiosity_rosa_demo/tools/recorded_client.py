@@ -1,0 +1,81 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A RoverClient that tells of each call that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import time
+from typing import TypeVar
+
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_interfaces.srv import CaptureAndScore
+from rclpy.node import Node
+
+T = TypeVar('T')
+CANCELLED = 'cancelled'
+
+
+@dataclass(frozen=True)
+class ServiceCall:
+    """A call that ended. ``answer``: what the service said, or why there is none."""
+
+    service: str
+    ok: bool
+    answer: str
+    duration_s: float
+
+
+class WatchedClient(RoverClient):
+    """``heard`` is called in the caller's thread and must be quick. Of get_status only what fails
+    is told: it is asked for twenty times a second.
+    """
+
+    def __init__(
+        self, node: Node, config: Config, heard: Callable[[ServiceCall], None] | None = None
+    ) -> None:
+        super().__init__(node, config)
+        self.heard = heard or (lambda _: None)
+        self._capture_name = config.topics.services.capture_and_score.name
+        services = config.topics.adapter
+        self._names = {name: getattr(services, name).name for name in type(services).model_fields}
+
+    def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
+        return self._watched(
+            self._names[name], lambda: RoverClient.trigger(self, name, cancellation), str
+        )
+
+    def start(self, name: str, cancellation: Cancellation) -> str:
+        return self._watched(
+            self._names[name], lambda: RoverClient.start(self, name, cancellation), str
+        )
+
+    def capture(self) -> CaptureAndScore.Response:
+        return self._watched(
+            self._capture_name,
+            lambda: RoverClient.capture(self),
+            lambda response: f'score {response.score:.3f}; {response.debug}',
+        )
+
+    def _watched(self, service: str, call: Callable[[], T], words: Callable[[T], str]) -> T:
+        began_s, ok, answer = time.monotonic(), False, CANCELLED
+        try:
+            result = call()
+            ok, answer = True, words(result)
+            return result
+        except ServiceFailed as failure:
+            answer = str(failure)
+            raise
+        finally:
+            if not (ok and service == self._names['get_status']):
+                self.heard(ServiceCall(service, ok, answer, time.monotonic() - began_s))

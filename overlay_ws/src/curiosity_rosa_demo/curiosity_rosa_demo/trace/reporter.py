@@ -1,0 +1,81 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Tool results as words and as trace events."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Protocol
+
+from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+
+
+class Trace(Protocol):
+    """Emits one trace event; ``fields`` are those of TraceEvent."""
+
+    def __call__(self, kind: TraceKind, message: str, **fields: Any) -> None: ...
+
+
+def trace_result(trace: Trace, tool: str, result: ToolResult) -> None:
+    """One RESULT or ERROR event for what a tool answered."""
+    trace(
+        TraceKind.RESULT if result.ok else TraceKind.ERROR,
+        f'{tool}: {summary(result)}',
+        tool_name=tool,
+        ok=result.ok,
+        error_reason=result.error_reason or None,
+        score=number(result.data.get('score')),
+        data=result.data,
+    )
+
+
+def tool_result(done: SkillResult) -> ToolResult:
+    """For the model. What failed, what took too long and what nobody knows read differently."""
+    if done.status is SkillStatus.SUCCESS:
+        return ToolResult.success(**done.metrics)
+    return ToolResult.failure(done.error_msg or done.status.value, **done.metrics)
+
+
+def summary(result: ToolResult) -> str:
+    """A result in a few words."""
+    if not result.ok:
+        return result.error_reason
+    shown = {
+        key: round(value, 3) if isinstance(value, float) else value
+        for key, value in result.data.items()
+        if value is not None and value != '' and key not in ('cost', 'image_topic')
+    }
+    return (
+        ', '.join(f'{key} {json.dumps(value, ensure_ascii=False)}' for key, value in shown.items())
+        or 'done'
+    )
+
+
+def status_text(status: dict[str, Any]) -> str:
+    """The rover's status in words."""
+    x, y, yaw = (number(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
+    heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
+    mast = status.get('mast') or 'unknown'
+    motion = 'moving' if status.get('moving') else 'standing still'
+    drive = 'may drive' if status.get('move_allowed') else 'may not drive'
+    last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
+    return f'{where}{heading}; {motion}; mast {mast}, {drive}{last}'
+
+
+def number(value: Any) -> float | None:
+    """``value`` when it is a finite number, else None (True is no number)."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer too large for a float
+        return None
