@@ -49,10 +49,9 @@ def understand(text: str) -> Intent:
     """What ``text`` asks for. Doubt is ``unclear`` or ``unknown``, never a motion."""
     folded = unicodedata.normalize('NFKC', text).lower().replace('\u2019', "'")
     plain = ' '.join(folded.split()).strip(' .!。、,…"\'「」')
-    question = bool(vocabulary.QUESTION.search(plain)) and not vocabulary.POLITE.search(
-        plain.rstrip('? ')
-    )
     said = plain.rstrip('? ')
+    said = plain.rstrip('? ')
+    question = bool(vocabulary.QUESTION.search(plain)) and not vocabulary.POLITE.search(said)
     if not said:
         return Intent('help')
     if vocabulary.NOT_STOP.search(said):

@@ -35,7 +35,7 @@ BODY_AT = 12  # in CDR bytes: 4 of encapsulation and 8 of the header's stamp com
 
 
 class TelemetrySource:
-    """Sources: odometry, battery, scan, estop, adapter, as ``agent/kernel/validation.py`` has them.
+    """Sources: odometry, battery, scan, estop, adapter, as ``kernel/validation.py`` has them.
 
     The callbacks run in the thread that spins ``node``; ``on_urgent`` is called there when the
     e-stop changes, and when the adapter's status changes in more than its measured numbers.
