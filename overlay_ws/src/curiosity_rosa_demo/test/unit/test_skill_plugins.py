@@ -181,7 +181,7 @@ def test_a_broken_package_is_left_out_with_a_note(
     assert note.startswith(f'{GROUP}: wave is left out: ')
     assert told in note
     assert '\n' not in note
-    assert registry.get('move_stop').run.__module__.endswith('rover_skills')
+    assert registry.get('move_stop').run.__module__.endswith('skills.library.rover')
 
 
 @pytest.mark.usefixtures('wiggle')
