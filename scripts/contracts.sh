@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Write the tables of docs/configuration.md (from the code) and of docs/contracts.md (from a system that is started
+# Write the tables of docs/reference/configuration.md (from the code) and of docs/reference/contracts.md (from a system that is started
 # for it and runs for half a minute). The tests say when that is needed.
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

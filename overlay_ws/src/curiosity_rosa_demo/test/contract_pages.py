@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tables of docs/contracts.md and docs/configuration.md, made from the running system and from
-the code. ``scripts/contracts.sh`` writes them anew.
+"""The tables of docs/reference/contracts.md and configuration.md, made from the running system and
+from the code. ``scripts/contracts.sh`` writes them anew.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from yaml_keys import rows
 
 TYPES = ROOT / 'overlay_ws/src/curiosity_rosa_interfaces'
 PARTS = {'.action': ('goal', 'result', 'feedback'), '.srv': ('request', 'response')}
-CONTRACTS, CONFIGURATION = ROOT / 'docs/contracts.md', ROOT / 'docs/configuration.md'
+CONTRACTS, CONFIGURATION = (
+    ROOT / 'docs/reference/contracts.md',
+    ROOT / 'docs/reference/configuration.md',
+)
 
 
 class PageError(Exception):
@@ -45,11 +48,11 @@ def with_parts(page: str, parts: Mapping[str, str], name: str) -> str:
     return page
 
 
-# --- docs/configuration.md -------------------------------------------------------------------
+# --- docs/reference/configuration.md ---------------------------------------------------------
 
 
 def configuration() -> dict[str, str]:
-    """The parts of docs/configuration.md."""
+    """The parts of docs/reference/configuration.md."""
     files = {name: (model, shipped_config_dir() / f'{name}.yaml') for name, model in FILES.items()}
     parts = {name: _keys(model, shipped) for name, (model, shipped) in files.items()}
     return {**parts, 'world': _keys(WorldView, None)}
@@ -60,11 +63,11 @@ def _keys(model: Any, shipped: Path | None) -> str:
     return table(('key', 'default', 'may be', ''), lines)
 
 
-# --- docs/contracts.md -----------------------------------------------------------------------
+# --- docs/reference/contracts.md -------------------------------------------------------------
 
 
 def interfaces() -> dict[str, str]:
-    """The part of docs/contracts.md that needs no run: the fields of our own types."""
+    """The part of docs/reference/contracts.md that needs no run: the fields of our own types."""
     lines = []
     for path in (*sorted(TYPES.glob('action/*.action')), *sorted(TYPES.glob('srv/*.srv'))):
         parts = PARTS[path.suffix]
@@ -81,7 +84,7 @@ def interfaces() -> dict[str, str]:
 
 
 def observed() -> dict[str, str]:
-    """The parts of docs/contracts.md of a run that is made for them."""
+    """The parts of docs/reference/contracts.md of a run that is made for them."""
     topics = load_config().topics
     with Sandbox() as box:
         run = ContractRun(box, topics)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a ROS graph showed, as the tables of docs/contracts.md. Pure."""
+"""What a ROS graph showed, as the tables of docs/reference/contracts.md. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _cell(text: str) -> str:
 def contracts(
     graph: Graph, uses: set[Use], parameters: Mapping[str, list[Parameter]], topics: Topics
 ) -> dict[str, str]:
-    """The parts of docs/contracts.md, of the nodes whose ``uses`` are given."""
+    """The parts of docs/reference/contracts.md, of the nodes whose ``uses`` are given."""
     keys = names_of(topics)
     own = {use for use in uses if not _is_of_ros(use)}
     nodes = sorted({use.node for use in uses})

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The examples of docs/http.md, run by bash and curl as they stand there."""
+"""The examples of docs/reference/http.md, run by bash and curl as they stand there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any
 
 from harness import ROOT
 
-PAGE = (ROOT / 'docs/http.md').read_text(encoding='utf-8')
+PAGE = (ROOT / 'docs/reference/http.md').read_text(encoding='utf-8')
 BLOCK = re.compile(r'```bash\n(.*?)```(?:\n\n```json\n(.*?)```)?', re.DOTALL)
 COMMAND = re.compile(r'^(?:curl|export) .*?(?=^curl |\Z)', re.DOTALL | re.MULTILINE)
 TIMED_OUT = 28  # curl's exit status

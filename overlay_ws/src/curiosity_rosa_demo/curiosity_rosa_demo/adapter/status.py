@@ -25,7 +25,7 @@ Status = dict[str, Any]
 def status_of(
     guard: MotionGuard, pose: tuple[float, float, float] | None, mast_turn: float | None
 ) -> Status:
-    """The status as docs/contracts.md has it; ``pose`` is x, y and yaw in metres and radians."""
+    """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians."""
     is_open = {Mast.CLOSED: False, Mast.UNKNOWN: None}.get(guard.mast, True)
     x, y, yaw = pose or (None, None, None)
     return {

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/contracts.md and the SROS2 policies against the graph of the whole product as it runs."""
+"""docs/reference/contracts.md and the SROS2 policies against the graph of the running product."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/architecture.md shows the rooms as the code has them, and the rooms keep their distance."""
+"""docs/explanation/architecture.md shows the packages as the code has them; their layers hold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = ROOT / 'overlay_ws/src' / PACKAGE / PACKAGE
 MODULES = read(FOLDER)
 ROOMS = sorted({room(name, MODULES) for name in MODULES} - {'.'})
 WAYS = ways(MODULES)
-PAGE = (ROOT / 'docs/architecture.md').read_text(encoding='utf-8')
+PAGE = (ROOT / 'docs/explanation/architecture.md').read_text(encoding='utf-8')
 FOREIGN = {name for one in MODULES.values() for name in one.ever} - MODULES.keys()
 ROS = {name for name in FOREIGN if name.endswith(('_msgs', '_srvs', '_interfaces'))} | {
     *('ament_index_python', 'launch', 'rclpy', 'tf2_ros')
@@ -75,7 +75,7 @@ def inner() -> str:
 
 @pytest.mark.parametrize('drawing', [outer(), inner()], ids=['outer', 'inner'])
 def test_the_page_draws_what_the_code_imports(drawing: str) -> None:
-    assert drawing in PAGE, f'put this into docs/architecture.md:\n{drawing}'
+    assert drawing in PAGE, f'put this into docs/explanation/architecture.md:\n{drawing}'
 
 
 def test_the_page_names_every_room_and_the_files_that_it_names_are_there() -> None:

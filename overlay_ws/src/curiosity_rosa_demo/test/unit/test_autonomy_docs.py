@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The activity that docs/autonomy.md adds in YAML alone: it loads, is checked, and begins."""
+"""The activity of docs/howto/autonomy.md, added in YAML alone: it loads, is checked, begins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from policy_world import instant, Life, world_of
 import pytest
 import yaml
 
-PAGE = (ROOT / 'docs/autonomy.md').read_text(encoding='utf-8')
+PAGE = (ROOT / 'docs/howto/autonomy.md').read_text(encoding='utf-8')
 ADDED, DUE = re.findall(r'```yaml\n(.*?)```', PAGE, re.DOTALL)
 NAME = 'photograph_the_horizon'
 

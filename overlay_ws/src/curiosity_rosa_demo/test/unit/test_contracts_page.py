@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/configuration.md has every key of every YAML file as it is; docs/contracts.md names what
-the configuration names. What runs is compared in integration/test_contracts_ros.py.
+"""docs/reference/configuration.md has every key of every YAML file; contracts.md beside it names
+what the configuration names. What runs is compared in integration/test_contracts_ros.py.
 """
 
 from __future__ import annotations

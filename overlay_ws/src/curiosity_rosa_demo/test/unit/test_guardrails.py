@@ -71,7 +71,7 @@ from strategies import json_values
 most = settings(max_examples=1000, deadline=None)
 many = settings(max_examples=500, deadline=None)
 some = settings(max_examples=150, deadline=None)
-DOCS = Path(__file__).parents[5] / 'docs' / 'guardrails.md'
+DOCS = Path(__file__).parents[5] / 'docs' / 'reference' / 'guardrails.md'
 TOOLS = (
     *('move_forward', 'turn_left', 'turn_right', 'mast_open', 'mast_close', 'mast_rotate'),
     *('capture_and_score', 'move_stop', 'get_status'),

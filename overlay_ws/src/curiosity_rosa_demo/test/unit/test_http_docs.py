@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/http.md: its examples run by curl against a real server, mission and console; and it leaves
-no route out.
+"""docs/reference/http.md: its examples run by curl against a real server, mission and console; and
+it leaves no route out.
 """
 
 from __future__ import annotations

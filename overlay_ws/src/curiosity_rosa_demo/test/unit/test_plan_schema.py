@@ -22,7 +22,7 @@ from plan_strategies import any_plans
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2]
-DOCS = PACKAGE.parents[2] / 'docs' / 'plans.md'
+DOCS = PACKAGE.parents[2] / 'docs' / 'reference' / 'plans.md'
 
 
 def test_the_file_is_what_the_code_says() -> None:

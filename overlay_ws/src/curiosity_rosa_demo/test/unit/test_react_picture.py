@@ -27,7 +27,7 @@ NODES = (
 
 
 def test_the_picture_in_the_documentation_is_that_of_the_graph() -> None:
-    page = (ROOT / 'docs/react.md').read_text(encoding='utf-8')
+    page = (ROOT / 'docs/explanation/react.md').read_text(encoding='utf-8')
     assert f'```mermaid\n{mermaid().strip()}\n```' in page
 
 

@@ -202,7 +202,9 @@ def test_settings_of_a_package_that_is_broken_tell_why(install: Install) -> None
 
 
 def test_the_page_lists_every_skill_as_it_is() -> None:
-    page = (ROOT / 'docs' / 'skills.md').read_text(encoding='utf-8').split('*Holds*')[0]
+    page = (
+        (ROOT / 'docs' / 'reference' / 'skills.md').read_text(encoding='utf-8').split('*Holds*')[0]
+    )
     registry = make_registry(SHIPPED)
     for definition in registry:
         skill = registry.get(definition.name)
@@ -215,7 +217,7 @@ def test_the_page_lists_every_skill_as_it_is() -> None:
 
 
 def test_the_page_shows_the_example_as_it_is() -> None:
-    page = (ROOT / 'docs' / 'skills.md').read_text(encoding='utf-8')
+    page = (ROOT / 'docs' / 'reference' / 'skills.md').read_text(encoding='utf-8')
     module = (EXAMPLE / EXAMPLE.name / '__init__.py').read_text(encoding='utf-8')
     shown = page.split('```python\n')[1].split('```')[0].strip()
     assert shown in module

@@ -23,7 +23,7 @@ CONFIG = load_config()
 TOPICS = CONFIG.topics
 ADAPTER = '/curiosity_rosa/adapter'
 OF_ROS = {'/rosout', '/parameter_events', '/clock'}
-PAGE = (ROOT / 'docs/sros2.md').read_text(encoding='utf-8')
+PAGE = (ROOT / 'docs/howto/sros2.md').read_text(encoding='utf-8')
 BOTH = pytest.mark.parametrize('path', [OVERLAY, ROVER], ids=lambda path: path.stem)
 
 

@@ -285,9 +285,9 @@ class ExecutionResult:
 def create_plan_from_llm_response(llm_output: dict[str, Any] | str, source: str = 'llm') -> Plan:
     """The plan that a model or a person wrote, as an object or as text around it.
 
-    What they make of JSON is understood as far as it has one meaning (docs/plans.md). The plan is
-    new: what it says of its own status, time and source is not believed. Raises PlanError, which
-    says where and what would be right.
+    What they make of JSON is understood as far as it has one meaning (docs/reference/plans.md).
+    The plan is new: what it says of its own status, time and source is not believed. Raises
+    PlanError, which says where and what would be right.
     """
     written = read_plan(llm_output) if isinstance(llm_output, str) else llm_output
     plan = tidied(written, plan_type=Plan, step_type=PlanStep)
