@@ -45,8 +45,8 @@ sys.path.insert(0, str(ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/unit'))
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from fake_robot import CONFIG, FakeRobot
 
 PAGES = 20

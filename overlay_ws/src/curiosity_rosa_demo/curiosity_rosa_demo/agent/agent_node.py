@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import clock_of
 from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -58,6 +58,7 @@ from curiosity_rosa_demo.agent.topics.own_health import diagnose
 from curiosity_rosa_demo.agent.topics.speech import Speech
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher

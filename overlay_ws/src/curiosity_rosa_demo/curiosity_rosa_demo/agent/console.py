@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
 from curiosity_rosa_demo.agent.react.turn.texts import printable
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply, Then
 from curiosity_rosa_demo.agent.runtime.approvals import find, id_and_why
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
@@ -39,6 +39,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.recording.recorder import Recording
 

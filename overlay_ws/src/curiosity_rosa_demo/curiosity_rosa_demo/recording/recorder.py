@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 import threading
 
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_SCHEMA,

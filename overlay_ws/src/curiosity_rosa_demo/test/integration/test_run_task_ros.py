@@ -25,9 +25,9 @@ from curiosity_rosa_demo.agent.interfaces.action_server.server import (
     RunTaskServer,
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import conclude
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_interfaces.action import RunTask
 from fake_robot import FakeRobot

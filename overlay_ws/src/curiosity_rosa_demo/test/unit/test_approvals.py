@@ -19,11 +19,11 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given, HealthCheck, Phase, settings
 from hypothesis import strategies as st

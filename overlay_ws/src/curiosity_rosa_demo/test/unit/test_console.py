@@ -16,10 +16,10 @@ from pathlib import Path
 import tempfile
 
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.agent.topics.node_events import listen
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
 from hypothesis import given, settings

@@ -18,10 +18,10 @@ from curiosity_rosa_demo.agent.interfaces.http import server
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.sse import Seats
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 import cv2
 from fake_robot import FakeRobot
 from fastapi import FastAPI

@@ -20,12 +20,12 @@ from control_world import Controls, POSE, run
 from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
 from curiosity_rosa_demo.agent.runtime import robot_service
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Said
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_YET, STOPPED
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
+from curiosity_rosa_demo.domain.outcome import Outcome
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 from mission_world import Bench, WAIT_S

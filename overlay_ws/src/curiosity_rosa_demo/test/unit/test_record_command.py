@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     parse,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import at_once, NO_RECORDING
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.recording.recorder import Recording
 import pytest
 

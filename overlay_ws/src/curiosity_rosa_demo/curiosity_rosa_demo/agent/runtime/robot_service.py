@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply, Then
 from curiosity_rosa_demo.agent.runtime.approvals import find
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.robot import Health, NoAnswer, Picture, Said, Shot
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S
@@ -40,6 +40,7 @@ from curiosity_rosa_demo.agent.topics.captures import Shots
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.bus import EventFeed
 from curiosity_rosa_demo.viz.scene import Trail
 

@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
     register_skills,
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
 from curiosity_rosa_demo.agent.runtime.task_client import KnownTasks
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
@@ -54,6 +54,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.storage.safety_latch import Latch
 

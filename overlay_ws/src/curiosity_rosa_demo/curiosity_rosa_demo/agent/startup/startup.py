@@ -17,13 +17,14 @@ import threading
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.startup.web import Web
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.tools.readiness import wait_for_the_others
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 

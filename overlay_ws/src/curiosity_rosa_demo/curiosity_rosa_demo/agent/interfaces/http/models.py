@@ -14,12 +14,12 @@ from datetime import datetime
 import json
 from typing import Annotated, Any, Literal
 
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.validation import PRIORITIES, RETRIES
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.outcome import Outcome
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 Priority = Annotated[int, Field(strict=True, ge=PRIORITIES[0], le=PRIORITIES[-1])]

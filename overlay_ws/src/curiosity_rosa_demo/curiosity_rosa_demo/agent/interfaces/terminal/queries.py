@@ -19,9 +19,10 @@ from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
 from curiosity_rosa_demo.agent.react.plan.steps import plan_text
 from curiosity_rosa_demo.agent.react.turn.texts import budget_text, pending_table
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.tasks.texts import history_table, task_text, tasks_table
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.recording.recorder import Recording

@@ -32,13 +32,13 @@ from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.policy.state_text import state_text
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S
 from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import Worker
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.reporter import Trace

@@ -14,7 +14,7 @@ from pathlib import Path
 import shutil
 import subprocess
 
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.domain.outcome import Outcome
 
 PICTURES = ('.svg', '.png')
 DRAW_WAIT_S = 10.0

@@ -17,8 +17,8 @@ from __future__ import annotations
 import asyncio
 
 from curiosity_rosa_demo.agent.runtime.execution.context import conclude, SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.outcome import Outcome
 
 LOOK_S = 0.1  # of the wall's time; the policy's may pass much faster
 

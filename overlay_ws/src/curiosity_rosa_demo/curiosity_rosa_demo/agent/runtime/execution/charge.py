@@ -18,10 +18,10 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     LOOK_S,
     SkillContext,
 )
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
 
 
 async def charge(task: Task, context: SkillContext) -> None:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.outcome import Outcome
 
 LOOK_S = 0.5
 

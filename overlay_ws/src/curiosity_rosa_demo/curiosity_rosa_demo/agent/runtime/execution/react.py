@@ -16,9 +16,9 @@ the task's ID.
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.outcome import Outcome
 
 MAX_SWITCHES = 3  # a model that only ever wants to do something else is left alone
 

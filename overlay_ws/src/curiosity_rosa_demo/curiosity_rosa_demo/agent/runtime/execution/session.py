@@ -28,6 +28,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState,
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -36,16 +37,6 @@ from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 
 NO_GOOD_PICTURE = 'The turn ended without a picture whose score passes the threshold.'
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a command ended, for a person and for a script."""
-
-    ok: bool
-    answer: str
-    score: float | None = None
-    goal: str = ''  # what a turn wants done in its place
 
 
 @dataclass(frozen=True)
