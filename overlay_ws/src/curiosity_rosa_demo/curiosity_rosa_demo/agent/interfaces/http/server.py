@@ -70,8 +70,10 @@ def create_app(
     token: str = '',
 ) -> FastAPI:
     """``token`` '': none is needed; check_binding() tells where that may be. What a page needs
-    is in ``app.state``: ``sessions``.
+    is in ``app.state``: ``sessions``. Without ``settings``, in-process test clients may use any
+    host name; requests that come through a socket are checked all the same.
     """
+    in_process = settings is None
     settings = settings or ALONE
     access, metrics = RunnerAccess(runner, robot), Metrics()
     hub = EventHub(access, robot, heard=metrics.traces)
@@ -115,7 +117,7 @@ def create_app(
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(RateLimit, per_s=settings.requests_per_s)
     app.add_middleware(CrossSite)
-    app.add_middleware(HostCheck, settings=settings)
+    app.add_middleware(HostCheck, settings=settings, in_process=in_process)
     app.add_middleware(CountRequests, metrics=metrics)
     app.add_middleware(SafetyNet)
     return app
