@@ -25,16 +25,15 @@ import uuid
 from _hostile_model import FALSE_WORDS, HostileModel
 from _hostile_rover import HostileRover, HostileWorld, INJECTIONS
 from _peers import disk_folder
-from curiosity_rosa_demo.agent.llm.call import unicode_only
-from curiosity_rosa_demo.agent.llm.loader import Request, Surroundings
 from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk, NoQuestion
+from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings, TurnResult
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
@@ -259,7 +258,7 @@ def _kind(text: str) -> str:
     for words in WORDS:
         if words in text:
             return words
-    if any(text[:15] == words[:15] for words in map(unicode_only, FALSE_WORDS)):
+    if any(text[:15] == words[:15] for words in map(valid_unicode, FALSE_WORDS)):
         return 'in words of others'
     return text.split(':')[0].split(';')[0][:40]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import _bench  # noqa: F401 - the tests' folder is on the path from here on
-from curiosity_rosa_demo.agent.llm.loader import Request, Surroundings
 from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import Json

@@ -24,7 +24,6 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
-from curiosity_rosa_demo.agent.runtime.robot import Health
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -34,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from fake_robot import CONFIG, FakeRobot

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from chat_server import ChatServer, Reply
-from curiosity_rosa_demo.agent.llm.loader import Request, Surroundings
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings, TurnResult
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
-from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, make_chat_model
+from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation

@@ -28,8 +28,9 @@ from typing import Any
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
-from curiosity_rosa_demo.adapter.status import Status, status_of, StatusPace
+from curiosity_rosa_demo.adapter.status import status_of, StatusPace
 from curiosity_rosa_demo.adapter.telemetry_inputs import Observer
+from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding

@@ -10,16 +10,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 
 PERIOD_S = 1.0  # between two messages when nothing changes
 LEAST_S = 0.05  # ... and when something does
-MEASURED = frozenset({'rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad'})  # never rest quite still
-
-Status = dict[str, Any]
 
 
 def status_of(
@@ -39,11 +35,6 @@ def status_of(
         'mast_yaw_rad': mast_turn if is_open is not False else None,
         'mast': guard.mast.value,
     }
-
-
-def without_measured(status: Status) -> Status:
-    """What of a status changes by decisions and events, not by mere motion."""
-    return {key: value for key, value in status.items() if key not in MEASURED}
 
 
 class StatusPace:

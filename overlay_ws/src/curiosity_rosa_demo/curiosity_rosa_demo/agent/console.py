@@ -24,14 +24,12 @@ from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
-from curiosity_rosa_demo.agent.react.turn.texts import printable
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply, Then
 from curiosity_rosa_demo.agent.runtime.approvals import find, id_and_why
 from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.agent.tasks.texts import cut
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     Json,
@@ -40,6 +38,8 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.recording.recorder import Recording
 
@@ -109,7 +109,7 @@ class Console:
         one. May block as long as ``stop`` does.
         """
         shown = printable(line[:LONGEST_LINE])
-        self._say(f'({by}) {cut(shown, SHOWN_COLUMNS)}')
+        self._say(f'({by}) {clip_columns(shown, SHOWN_COLUMNS)}')
         typed = self._typed(line, told)
         if typed is not None and (why := _only_here(typed.command)):
             self._finish(Outcome(False, why), told)

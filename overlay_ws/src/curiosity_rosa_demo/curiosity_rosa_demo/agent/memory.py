@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.text import clip, one_line
 
 LINE_LENGTH = 160
 
@@ -25,8 +26,7 @@ def recall(events: list[TraceEvent], max_events: int) -> str:
 
 def line(event: TraceEvent) -> str:
     """One event as one line of text."""
-    parts = [f'[{event.kind.value}]', ' '.join(event.message.split())]
+    parts = [f'[{event.kind.value}]', one_line(event.message)]
     if event.error_reason and event.error_reason not in event.message:
-        parts.append(f'({" ".join(event.error_reason.split())})')
-    text = ' '.join(parts)
-    return text if len(text) <= LINE_LENGTH else text[: LINE_LENGTH - 3] + '...'
+        parts.append(f'({one_line(event.error_reason)})')
+    return clip(' '.join(parts), LINE_LENGTH)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROSA with our tools and our executor, and the chat model behind it.
+"""ROSA with our tools and our executor.
 
 What stays ROSA's: its system prompts, chat history and ``invoke``. What is replaced: its own 47
 tools, among them some that run shell text, never reach the model, and every call goes through
@@ -15,22 +15,20 @@ ReactExecutor.
 
 from __future__ import annotations
 
-import os
-import re
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.call import readable
 from curiosity_rosa_demo.agent.llm.fallback import Fallback
-from curiosity_rosa_demo.agent.llm.loader import Surroundings
 from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import ReactExecutor
 from curiosity_rosa_demo.agent.react.turn.context import Turn
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
+from curiosity_rosa_demo.agent.react.turn.request import Surroundings
 from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config_models import LlmConfig, Prompts
+from curiosity_rosa_demo.infra.config_models import Prompts
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel
@@ -39,22 +37,6 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
 from rosa import RobotSystemPrompts, ROSA
 import rosa.rosa
-
-# Where LangChain's integrations look for their keys; others fall back to <PROVIDER>_API_KEY.
-KEY_NAMES = {
-    'openai': 'OPENAI_API_KEY',
-    'azure_openai': 'AZURE_OPENAI_API_KEY',
-    'anthropic': 'ANTHROPIC_API_KEY',
-    'google_genai': 'GOOGLE_API_KEY',
-    'mistralai': 'MISTRAL_API_KEY',
-    'groq': 'GROQ_API_KEY',
-    'deepseek': 'DEEPSEEK_API_KEY',
-    'xai': 'XAI_API_KEY',
-}
-
-
-class ModelSetupError(Exception):
-    """The configured model cannot be made; the message says what to do."""
 
 
 class _OnlyOurTools:
@@ -164,55 +146,3 @@ def robot_prompts(prompts: Prompts) -> RobotSystemPrompts:
         if prompts.bootstrap.enabled
         else None,
     )
-
-
-def make_chat_model(llm: LlmConfig) -> BaseChatModel:
-    """The configured chat model. Raises ModelSetupError; never quotes a key."""
-    if llm.provider == 'routine':
-        return RoutineChatModel()
-    key_name = KEY_NAMES.get(llm.provider, f'{llm.provider.upper()}_API_KEY')
-    key = os.environ.get(key_name, '')
-    if llm.provider in KEY_NAMES and not key.strip():
-        raise ModelSetupError(
-            f'No key for {llm.provider}: set {key_name} in the environment'
-            + (' (any text, if your server needs none).' if llm.base_url else '.')
-        )
-    if not (key.isascii() and key.isprintable()) or key != key.strip():
-        raise ModelSetupError(
-            f'{key_name} in the environment is no key: it holds a space at an end, a line break '
-            'or letters outside ASCII.'
-        )
-    from langchain.chat_models import init_chat_model
-
-    options: dict[str, Any] = {
-        'temperature': llm.temperature,
-        'timeout': llm.timeout_s,
-        'max_retries': llm.max_retries,
-    }
-    if llm.base_url:
-        options['base_url'] = llm.base_url
-    if llm.provider in ('openai', 'azure_openai', 'anthropic'):
-        options['streaming'] = llm.streaming
-    try:
-        return init_chat_model(llm.model, model_provider=llm.provider, **options)
-    except ImportError as error:
-        named = re.search(r'pip install (?:-U )?([\w-]+)', str(error))
-        package = named.group(1) if named else f'langchain-{llm.provider.replace("_", "-")}'
-        raise ModelSetupError(
-            f"llm.provider '{llm.provider}' needs a package: pip install {package} "
-            '(a release for langchain 0.3)'
-        ) from None
-    except ValueError as error:
-        if 'Unsupported' in str(error):
-            raise ModelSetupError(
-                f"llm.provider '{llm.provider}' is unknown; use routine, openai or another "
-                "provider of LangChain's init_chat_model"
-            ) from None
-        raise ModelSetupError(
-            f"The model '{llm.model}' cannot be set up: wrong settings"
-        ) from None
-    except Exception as error:
-        raise ModelSetupError(
-            f"The model '{llm.model}' of {llm.provider} cannot be set up "
-            f'({type(error).__name__}); is {key_name} set?'
-        ) from None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import json
 
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.tools.arguments import shown
+from curiosity_rosa_demo.domain.text import clip
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,9 @@ class Op:
 
 def call_text(name: str, arguments: object) -> str:
     if not isinstance(arguments, dict):
-        return shown(f'{name}({_json(arguments)})')
+        return clip(f'{name}({_json(arguments)})')
     pairs = (f'{key}={_json(value)}' for key, value in arguments.items())
-    return shown(f'{name}({", ".join(pairs)})')
+    return clip(f'{name}({", ".join(pairs)})')
 
 
 def _json(value: object) -> str:

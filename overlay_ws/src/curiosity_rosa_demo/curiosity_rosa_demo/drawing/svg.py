@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 import html
-from itertools import accumulate, takewhile
 import math
 from typing import NewType
 import unicodedata
 
-from prompt_toolkit.utils import get_cwidth
+from curiosity_rosa_demo.domain.text import one_line
+from curiosity_rosa_demo.drawing.columns import columns_of, first_columns
 
 Svg = NewType('Svg', str)  # markup; every other text has to be escaped
 Attribute = str | float | None
@@ -80,7 +80,7 @@ def label(
 
 def room(words: str) -> float:
     """For a label of these words."""
-    return LETTER * get_cwidth(words)
+    return LETTER * columns_of(words)
 
 
 def fitting(choices: Iterable[str], x: float, y: float, width: float) -> list[Svg]:
@@ -120,12 +120,10 @@ def plain(words: str) -> str:
 
 def cut(words: str, columns: int) -> str:
     """``plain`` in at most so many columns; a wide letter takes two."""
-    words = ' '.join(plain(words[: 10 * columns + 100]).split())
-    if get_cwidth(words) <= columns:
+    words = one_line(plain(words[: 10 * columns + 100]))
+    if columns_of(words) <= columns:
         return words
-    widths = accumulate(map(get_cwidth, words))
-    kept = sum(1 for _ in takewhile(lambda width: width < columns, widths))
-    return f'{words[:kept].rstrip()}…'
+    return f'{first_columns(words, columns - 1).rstrip()}…'
 
 
 def with_style(drawing: str, style: str) -> str:

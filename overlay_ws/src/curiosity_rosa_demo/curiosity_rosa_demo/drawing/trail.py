@@ -6,16 +6,41 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A long line as one of few points that looks the same. Pure; any unit."""
+"""The places where the rover was, and a long line of places as a short one. Pure."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 import math
 
 Place = tuple[float, float]
 
 MOST_READ, MOST_KEPT = 1000, 300
+TRAIL_STEP = 0.05  # metres; a rover that stands still adds nothing to its trail
+TRAIL_JUMP = 5.0  # metres; nobody drives that far between two looks: the world was reset
+
+
+class Trail:
+    """The last ``size`` places of the rover, metres in the world frame, oldest first."""
+
+    def __init__(self, size: int) -> None:
+        self._points: deque[tuple[float, float]] = deque(maxlen=size)
+
+    def at(self, x: float, y: float) -> bool:
+        """The rover is at (x, y); whether the trail changed."""
+        if self._points:
+            last_x, last_y = self._points[-1]
+            gone = math.hypot(x - last_x, y - last_y)
+            if gone <= TRAIL_STEP:
+                return False
+            if gone > TRAIL_JUMP:
+                self._points.clear()
+        self._points.append((x, y))
+        return True
+
+    def points(self) -> tuple[tuple[float, float], ...]:
+        return tuple(self._points)
 
 
 def thinned(places: Sequence[Place], tolerance: float, most: int = MOST_KEPT) -> list[Place]:

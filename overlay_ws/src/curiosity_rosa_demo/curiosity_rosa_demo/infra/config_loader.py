@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from curiosity_rosa_demo.domain.text import clip, one_line
 from curiosity_rosa_demo.infra.config.base import RULE
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.world import WorldView
@@ -119,7 +120,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f'{path}: cannot be read: {error}') from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-13-01
-        raise ConfigError(f'{path}: not YAML: {" ".join(str(error).split())}') from error
+        raise ConfigError(f'{path}: not YAML: {one_line(str(error))}') from error
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -145,7 +146,7 @@ def _short(value: object) -> str:
         text = repr(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits, an endless nest
         return f'a {type(value).__name__} too large to show'
-    return text if len(text) <= 80 else text[:77] + '...'
+    return clip(text, 80)
 
 
 def _told(path: Path, error: ValidationError, model: type[BaseModel]) -> str:

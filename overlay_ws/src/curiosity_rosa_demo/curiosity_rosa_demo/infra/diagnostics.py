@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 import math
 
+from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import STEADY
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -67,7 +68,7 @@ def value_text(value: object) -> str:
         return str(value).lower()
     if isinstance(value, float):
         return f'{value:.3f}' if math.isfinite(value) else 'unknown'
-    return str(value).encode(errors='replace').decode()  # no lone surrogates: ROS cannot send them
+    return valid_unicode(str(value))  # no lone surrogates: ROS cannot send them
 
 
 def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:

@@ -14,9 +14,9 @@ import array
 from collections.abc import Callable, Sequence
 from functools import partial
 import time
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
-from curiosity_rosa_demo.domain.models import LightScore, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY
 from curiosity_rosa_demo.recording.mcap.channels import Channel, Source
@@ -30,9 +30,6 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import CompressedImage, Image
 from std_msgs.msg import String
 
-if TYPE_CHECKING:
-    from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
-
 LOOK_S = 0.25
 HISTORY = 1000  # messages of a latched topic, and of a burst
 PICTURE_WAIT_S = 5.0  # for the picture of a capture ...
@@ -40,7 +37,6 @@ FRESH_S = 2.0  # ... that has just been made
 FLOWING = QoSProfile(  # matches every publisher; what is not received within a burst is lost
     history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT
 )
-AS_IT_IS = LightScore(score=1.0, is_good=True)  # the light in which a picture stays as it is
 
 Offer = Callable[[Channel, bytes], object]
 
@@ -66,7 +62,7 @@ class RecordingNode:
         self._capture: tuple[Source, Channel] | None = None
         self._picture: Any = None  # the subscription to the picture of a capture
         self._picture_until_s = 0.0
-        self._pipeline: ImagePipeline | None = None
+        self._to_jpeg: Callable[[Image], bytes] | None = None
         self._unreadable = False
         for source, channel in pairs:
             if source.role == 'capture':
@@ -86,11 +82,9 @@ class RecordingNode:
         take: Callable[[bytes], None] = partial(self._take, channel, thinning)
         if source.type == 'sensor_msgs/msg/Image':
             # Not before it must: it takes OpenCV.
-            from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
+            from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
 
-            self._pipeline = ImagePipeline(
-                jpeg_quality=jpeg_quality, min_brightness=0.0, label=False
-            )
+            self._to_jpeg = lambda image: encode_jpeg(pixels_of(image), jpeg_quality)
             take = partial(self._take_raw, channel, thinning)
         elif source.role == 'trace':
             take = partial(self._take_trace, channel)
@@ -110,11 +104,11 @@ class RecordingNode:
 
     def _take_raw(self, channel: Channel, thinning: Thinning[bytes], data: bytes) -> None:
         """A raw picture of the camera, as JPEG."""
-        if thinning.take(b'', time.monotonic()) is None or self._pipeline is None:
+        if thinning.take(b'', time.monotonic()) is None or self._to_jpeg is None:
             return
         image: Image = deserialize_message(data, Image)
         try:
-            jpeg = self._pipeline.raw(image, AS_IT_IS)
+            jpeg = self._to_jpeg(image)
         except ImageError as error:
             if not self._unreadable:
                 self._unreadable = True

@@ -15,44 +15,29 @@ the two is linear; what differs is rounding, and colours that the way to RGB wou
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.imaging.image_header import (
-    check_size,
     DecodeError,
     EncodeError,
     ImageError,
     is_jpeg,
     picture_size,
 )
+from curiosity_rosa_demo.imaging.pixels import (
+    decode_picture,
+    encode_jpeg,
+    pixels_of,
+    RawImage,
+)
 from curiosity_rosa_demo.imaging.score_label import Label, Pixels
 import cv2
-import numpy as np
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.imaging.yuv_jpeg import YuvJpeg
 
 __all__ = ['DecodeError', 'EncodeError', 'ImageError', 'ImagePipeline', 'RawImage']
-
-# sensor_msgs/Image encodings: bytes per pixel, and OpenCV's conversion to BGR.
-_ENCODINGS: dict[str, tuple[int, int | None]] = {
-    'rgb8': (3, cv2.COLOR_RGB2BGR),
-    'bgr8': (3, None),
-    'mono8': (1, None),
-    'rgba8': (4, cv2.COLOR_RGBA2BGR),
-    'bgra8': (4, cv2.COLOR_BGRA2BGR),
-}
-
-
-class RawImage(Protocol):
-    """The fields of sensor_msgs/Image that are used."""
-
-    encoding: str
-    width: int
-    height: int
-    step: int
-    data: Any
 
 
 class ImagePipeline:
@@ -100,24 +85,18 @@ class ImagePipeline:
                         cb, cr = planes.chroma
                         label.tint(cb, cr, width, height)
                 return self._yuv.encode(planes, self._quality)
-        return self._through_pixels(_decoded(data), light)
+        return self._through_pixels(decode_picture(data), light)
 
     def raw(self, image: RawImage, light: LightScore) -> bytes:
         """A sensor_msgs/Image to a darkened JPEG. Raises DecodeError, EncodeError."""
-        return self._through_pixels(_pixels_of(image), light)
+        return self._through_pixels(pixels_of(image), light)
 
     def _through_pixels(self, pixels: Pixels, light: LightScore) -> bytes:
         _scale(pixels, self.factor(light))
         if self._label:
             height, width = pixels.shape[:2]
             Label.of(light, width, height).draw(pixels)
-        try:
-            done, data = cv2.imencode('.jpg', pixels, [cv2.IMWRITE_JPEG_QUALITY, self._quality])
-        except cv2.error as error:
-            raise EncodeError(_plain(error)) from error
-        if not done:
-            raise EncodeError(f'OpenCV made no JPEG of {pixels.shape[1]} x {pixels.shape[0]}')
-        return data.tobytes()
+        return encode_jpeg(pixels, self._quality)
 
 
 def _yuv_jpeg() -> YuvJpeg | None:
@@ -133,44 +112,3 @@ def _scale(pixels: Pixels, factor: float, *, about: float = 0.0) -> None:
     """(pixels - about) * factor + about, rounded, in place; never negative for 8-bit pixels."""
     if factor != 1.0:
         cv2.convertScaleAbs(pixels, dst=pixels, alpha=factor, beta=about * (1.0 - factor))
-
-
-def _decoded(data: bytes) -> Pixels:
-    # EXIF orientation is left alone, as on the way through the planes.
-    flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
-    try:
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
-    except cv2.error as error:
-        raise DecodeError(_plain(error)) from error
-    if pixels is None:
-        raise DecodeError('the compressed data is corrupt')
-    return pixels  # type: ignore[return-value]
-
-
-def _pixels_of(image: RawImage) -> Pixels:
-    """A copy of a raw picture's pixels: BGR, or grey for mono8."""
-    known = _ENCODINGS.get(image.encoding)
-    if known is None:
-        named, supported = image.encoding[:40], ', '.join(_ENCODINGS)
-        raise DecodeError(f'encoding {named!r} is not supported; supported: {supported}')
-    depth, conversion = known
-    width, height, step = image.width, image.height, image.step
-    check_size(width, height)
-    row = width * depth
-    if step < row:
-        raise DecodeError(
-            f'step {step} is too small, a row of {width} {image.encoding} takes {row}'
-        )
-    data = np.frombuffer(image.data, np.uint8)
-    if data.size < step * (height - 1) + row:
-        raise DecodeError(f'{data.size} bytes of data, {height} rows of step {step} need more')
-    pixels = np.lib.stride_tricks.as_strided(
-        data, shape=(height, width, depth), strides=(step, depth, 1), writeable=False
-    )
-    if conversion is not None:
-        return cv2.cvtColor(np.ascontiguousarray(pixels), conversion)  # type: ignore[return-value]
-    return pixels[:, :, 0].copy() if depth == 1 else pixels.copy()
-
-
-def _plain(error: cv2.error) -> str:
-    return str(getattr(error, 'err', '') or error).strip()[:200]

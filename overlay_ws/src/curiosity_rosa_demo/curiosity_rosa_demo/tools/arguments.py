@@ -10,9 +10,8 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.domain.text import clip
 from pydantic import BaseModel, ValidationError
-
-MAX_SHOWN = 200  # characters of what a model can make as long as it likes
 
 
 def in_words(error: ValidationError, schema: type[BaseModel]) -> str:
@@ -20,8 +19,4 @@ def in_words(error: ValidationError, schema: type[BaseModel]) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     where = '.'.join(str(part) for part in first['loc']) or 'arguments'
     takes = ', '.join(schema.model_fields) or 'none'
-    return f'{shown(where)}: {shown(first["msg"])}; it takes: {takes}'
-
-
-def shown(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + '...'
+    return f'{clip(where)}: {clip(first["msg"])}; it takes: {takes}'

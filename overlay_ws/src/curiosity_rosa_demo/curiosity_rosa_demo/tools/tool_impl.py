@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.skills import OfferedSkills
 from langchain_core.tools import BaseTool, StructuredTool
 
 
@@ -24,7 +24,7 @@ class RunSkill(Protocol):
     def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
 
 
-def make_tools(registry: SkillRegistry, run: RunSkill) -> list[BaseTool]:
+def make_tools(skills: OfferedSkills, run: RunSkill) -> list[BaseTool]:
     """The skills that the model may use, in LangChain's form."""
 
     def bound(name: str) -> Callable[..., ToolResult]:
@@ -37,5 +37,5 @@ def make_tools(registry: SkillRegistry, run: RunSkill) -> list[BaseTool]:
             description=skill.description,
             args_schema=skill.arguments,
         )
-        for skill in registry.for_model()
+        for skill in skills.for_model()
     ]

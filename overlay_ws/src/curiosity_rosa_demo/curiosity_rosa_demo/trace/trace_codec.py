@@ -16,27 +16,21 @@ import uuid
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
+from curiosity_rosa_demo.domain.text import clip, valid_unicode
 
 MAX_EVENT_BYTES = 16_384  # a trace is for people; what is larger belongs on a topic of its own
 
 
 def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
     """An event of now, with an id of its own. Text from a keyboard or a model is made Unicode."""
-    fields = {name: _unicode(value) for name, value in fields.items()}
+    fields = {name: valid_unicode(value) for name, value in fields.items()}
     return TraceEvent(
-        event_id=uuid.uuid4().hex, ts=time.time(), kind=kind, message=_unicode(message), **fields
+        event_id=uuid.uuid4().hex,
+        ts=time.time(),
+        kind=kind,
+        message=valid_unicode(message),
+        **fields,
     )
-
-
-def _unicode(value: Any) -> Any:
-    """``value`` with every lone surrogate, which UTF-8 cannot carry, as a question mark."""
-    if isinstance(value, str):
-        return value.encode('utf-8', 'replace').decode()
-    if isinstance(value, dict):
-        return {_unicode(key): _unicode(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_unicode(item) for item in value]
-    return value
 
 
 def start_of(node_name: str, message: str) -> TraceEvent:
@@ -64,17 +58,13 @@ def encode(event: TraceEvent) -> str:
     return to_json(
         event.model_copy(
             update={
-                'message': _shortened(event.message, 1500),
-                'error_reason': event.error_reason and _shortened(event.error_reason, 500),
-                'tool_name': event.tool_name and _shortened(event.tool_name, 200),
+                'message': clip(event.message, 1500),
+                'error_reason': event.error_reason and clip(event.error_reason, 500),
+                'tool_name': event.tool_name and clip(event.tool_name, 200),
                 'event_id': event.event_id[:200],
             }
         )
     )
-
-
-def _shortened(text: str, characters: int) -> str:
-    return text if len(text) <= characters else text[: characters - 3] + '...'
 
 
 def decode(text: str) -> TraceEvent:

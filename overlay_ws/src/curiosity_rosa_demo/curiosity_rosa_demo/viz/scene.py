@@ -10,15 +10,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-import math
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 
-TRAIL_STEP = 0.05  # metres; a rover that stands still adds nothing to its trail
-TRAIL_JUMP = 5.0  # metres; nobody drives that far between two looks: the world was reset
 SEEN_STEP = 0.01  # metres or radians; less cannot be seen
 
 
@@ -52,28 +48,6 @@ def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
     said = (event.data or {}).get('is_good')
     good = said if isinstance(said, bool) else event.score >= score_threshold
     return Capture(event.score, good)
-
-
-class Trail:
-    """The last ``size`` places of the rover, metres in the world frame, oldest first."""
-
-    def __init__(self, size: int) -> None:
-        self._points: deque[tuple[float, float]] = deque(maxlen=size)
-
-    def at(self, x: float, y: float) -> bool:
-        """The rover is at (x, y); whether the trail changed."""
-        if self._points:
-            last_x, last_y = self._points[-1]
-            gone = math.hypot(x - last_x, y - last_y)
-            if gone <= TRAIL_STEP:
-                return False
-            if gone > TRAIL_JUMP:
-                self._points.clear()
-        self._points.append((x, y))
-        return True
-
-    def points(self) -> tuple[tuple[float, float], ...]:
-        return tuple(self._points)
 
 
 def looks_moved(before: RoverPose | None, now: RoverPose | None) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
+from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
@@ -27,7 +28,7 @@ from curiosity_rosa_demo.infra.tf.listener import make_transform_source, Transfo
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, Shown, shown_by
-from curiosity_rosa_demo.viz.scene import Capture, capture_in, looks_moved, Scene, Trail
+from curiosity_rosa_demo.viz.scene import Capture, capture_in, looks_moved, Scene
 import rclpy
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray

@@ -19,7 +19,8 @@ import time
 from typing import Any
 
 from adapter_world import AdapterWorld
-from curiosity_rosa_demo.adapter.status import PERIOD_S, without_measured
+from curiosity_rosa_demo.adapter.status import PERIOD_S
+from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.models import AGENT_IS_SILENT, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos

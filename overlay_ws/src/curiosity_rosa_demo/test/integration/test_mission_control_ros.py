@@ -19,14 +19,15 @@ import os
 import signal
 import time
 
-from curiosity_rosa_demo.agent.runtime.robot import Health, Picture
 from curiosity_rosa_demo.agent.topics import camera, captures, node_health
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Shots
 from curiosity_rosa_demo.agent.topics.node_events import Peers
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import Reading
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.bus import EventFeed

@@ -14,12 +14,14 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, cast, TypeVar
 
-from curiosity_rosa_demo.agent.runtime.robot import Health, Picture, Robot, Shot
+from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Shots
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.pictures import Picture, Shot
 from curiosity_rosa_demo.trace.bus import EventFeed
 from mission_world import Bench, WAIT_S
 

@@ -26,12 +26,14 @@ import uuid
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
-from curiosity_rosa_demo.agent.runtime.robot import Health, NoAnswer, Picture, Said, Shot
+from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Said
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.pictures import Picture, Shot
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2

@@ -15,14 +15,8 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.status import (
-    LEAST_S,
-    MEASURED,
-    PERIOD_S,
-    status_of,
-    StatusPace,
-    without_measured,
-)
+from curiosity_rosa_demo.adapter.status import LEAST_S, PERIOD_S, status_of, StatusPace
+from curiosity_rosa_demo.domain.adapter_status import MEASURED, without_measured
 from guard_world import World
 from hypothesis import given
 from hypothesis import strategies as st

@@ -76,7 +76,7 @@ def test_whatever_a_finding_holds_can_be_sent(message: str, values: dict[str, ob
         (float('inf'), 'unknown'),
         (3, '3'),
         ('', ''),
-        ('\ud800', '?'),
+        ('\ud800', '\ufffd'),
     ],
 )
 def test_a_figure_as_text(value: object, text: str) -> None:

@@ -20,9 +20,9 @@ import time
 from control_world import Controls
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
-from curiosity_rosa_demo.agent.runtime.robot import Picture
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Question
+from curiosity_rosa_demo.domain.pictures import Picture
 from fake_robot import jpeg
 from http_examples import Example, examples, PAGE
 from mission_world import Bench, CONFIG

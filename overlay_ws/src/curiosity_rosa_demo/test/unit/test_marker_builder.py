@@ -14,6 +14,7 @@ import math
 import unicodedata
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.drawing.trail import Trail, TRAIL_JUMP, TRAIL_STEP
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.config_models import VizConfig
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -27,15 +28,7 @@ from curiosity_rosa_demo.viz.marker_builder import (
     RED,
     shown_by,
 )
-from curiosity_rosa_demo.viz.scene import (
-    Capture,
-    capture_in,
-    looks_moved,
-    Scene,
-    Trail,
-    TRAIL_JUMP,
-    TRAIL_STEP,
-)
+from curiosity_rosa_demo.viz.scene import Capture, capture_in, looks_moved, Scene
 from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest

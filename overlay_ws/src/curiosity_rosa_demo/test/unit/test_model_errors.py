@@ -16,8 +16,9 @@ import time
 from typing import Any
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Request, Say, Trickle
-from curiosity_rosa_demo.agent.llm.call import patience_s, unicode_only
+from curiosity_rosa_demo.agent.llm.call import patience_s
 from curiosity_rosa_demo.agent.llm.errors import explain
+from curiosity_rosa_demo.domain.text import valid_unicode
 from harness import wait_until
 from hypothesis import given
 from hypothesis import strategies as st
@@ -213,9 +214,9 @@ def test_patience_covers_every_try_and_ends(timeout_s: float, retries: int) -> N
 
 @given(st.text(st.characters()) | st.text(st.sampled_from('\ud83d\ude80a🚀')))
 def test_any_text_becomes_one_that_utf8_carries(text: str) -> None:
-    mended = unicode_only({text: [text]})
+    mended = valid_unicode({text: [text]})
     ((key, (value,)),) = mended.items()
-    assert key == value == unicode_only(value)
+    assert key == value == valid_unicode(value)
     value.encode()
     try:
         text.encode()

@@ -22,7 +22,6 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     task_facts,
     trace_facts,
 )
-from curiosity_rosa_demo.agent.runtime.robot import Health, Picture, Shot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -32,7 +31,9 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture, Shot
 from fake_robot import jpeg
 from hypothesis import given
 from hypothesis import strategies as st

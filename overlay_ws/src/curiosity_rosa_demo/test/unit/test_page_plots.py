@@ -102,7 +102,7 @@ def test_an_id_is_no_markup(hostile: str) -> None:
 
 
 def test_a_capture_without_a_place_is_left_out() -> None:
-    from curiosity_rosa_demo.agent.runtime.robot import Picture, Shot
+    from curiosity_rosa_demo.domain.pictures import Picture, Shot
 
     picture = Picture(b'', 0.0, 0.0)
     pose = RoverPose(x=1.0, y=2.0, frame_id='odom')

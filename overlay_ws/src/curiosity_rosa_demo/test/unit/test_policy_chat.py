@@ -17,7 +17,7 @@ import threading
 from typing import Any
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Say
-from curiosity_rosa_demo.agent.llm.call import unicode_only
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.chat_policy import (
     ask_chat_model,
@@ -35,8 +35,8 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     Situation,
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
-from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model
 from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
+from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config_models import LlmConfig
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -294,12 +294,12 @@ def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusal
     question = question_text(WORLD, situation, refusals)
     question.encode()
     assert json.loads(question) == {
-        'situation': unicode_only(text),
-        'place': unicode_only(place),
+        'situation': valid_unicode(text),
+        'place': valid_unicode(place),
         'energy': 0.5,
         'goes_on': None,
         'possible': {'rest': WORLD.activities['rest'].says},
-        'refused_lately': [unicode_only(line) for line in refusals.splitlines()],
+        'refused_lately': [valid_unicode(line) for line in refusals.splitlines()],
     }
 
 

@@ -16,8 +16,8 @@ import threading
 from typing import Any
 
 from chat_server import Call, Reply, Say
-from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
+from curiosity_rosa_demo.agent.react.turn.request import TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, StepStatus
 from harness import wait_until

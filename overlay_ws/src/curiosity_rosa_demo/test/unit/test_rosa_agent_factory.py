@@ -14,16 +14,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from chat_server import Hang, Say
-from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request, Surroundings
+from curiosity_rosa_demo.agent.llm.chat_model import KEY_NAMES, make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.rosa_agent_factory import (
-    CuriosityRosa,
-    KEY_NAMES,
-    make_chat_model,
-    ModelSetupError,
-    robot_prompts,
-)
+from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings
+from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
 from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import Brain, BrainUnavailable
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config_models import Config, Prompts

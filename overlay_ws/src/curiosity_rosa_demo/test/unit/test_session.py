@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.llm.loader import BrainUnavailable, Request
-from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.request import Request, TurnResult
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import BrainUnavailable
 from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.domain.brain_state import ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled

@@ -16,7 +16,6 @@ import time
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.texts import (
-    cut,
     duration,
     HEAD,
     history_table,
@@ -34,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
     WorldState,
 )
+from curiosity_rosa_demo.drawing.columns import clip_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
@@ -61,7 +61,7 @@ def aged(seconds: float = 0.0, **fields: object) -> Task:
 
 @given(texts, st.integers(3, 60))
 def test_what_is_cut_fits_and_what_fits_is_whole(text: str, columns: int) -> None:
-    shown, whole = cut(text, columns), ' '.join(text.split())
+    shown, whole = clip_columns(text, columns), ' '.join(text.split())
     assert get_cwidth(shown) <= columns
     if get_cwidth(whole) <= columns:
         assert shown == whole
@@ -83,12 +83,12 @@ def test_what_is_cut_fits_and_what_fits_is_whole(text: str, columns: int) -> Non
     ],
 )
 def test_chinese_and_japanese_take_two_columns_each(text: str, shown: str) -> None:
-    assert cut(text, 8) == shown
+    assert clip_columns(text, 8) == shown
 
 
 def test_a_long_text_takes_no_time() -> None:
     begin = time.monotonic()
-    assert len(cut('光 and shade ' * 100_000, 1000)) < 1000
+    assert len(clip_columns('光 and shade ' * 100_000, 1000)) < 1000
     task = aged(metadata={'calls': [{'result': 'x' * 1000}] * 500})
     assert len(task_text(task)) < 2000
     assert time.monotonic() - begin < 5.0  # it took minutes when each cut measured all the rest
@@ -116,9 +116,9 @@ def test_the_cells_of_a_table_stand_below_their_heads(rows: list[Task]) -> None:
             'id': task.id[:8],
             'state': task.state.name,
             'prio': str(task.priority),
-            'what': cut(what(task), WHAT),
+            'what': clip_columns(what(task), WHAT),
             'for': duration((NOW - task.updated_at).total_seconds()),
-            'why': cut(task.reason, WHY),
+            'why': clip_columns(task.reason, WHY),
         }
         for name, cell in cells.items():
             assert part_from(line, starts[name]).startswith(cell.rstrip()), name

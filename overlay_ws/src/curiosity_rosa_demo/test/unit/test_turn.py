@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.nodes.react_decide import MEASURED
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
-from curiosity_rosa_demo.tools.arguments import MAX_SHOWN
+from curiosity_rosa_demo.domain.text import LONGEST_QUOTE
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from harness import wait_until
 from hypothesis import given, settings
@@ -260,7 +260,7 @@ def test_nothing_that_a_model_writes_makes_an_endless_event(make: Make) -> None:
     wide = Say('', (Call(long), Call('mast_open', {long: 1})), piece=100_000)
     world = make(wide, Say('', wide.calls[1:], piece=100_000), DONE)
     assert world.turn().ok
-    assert max(len(event.message) for event in world.events) < 4 * MAX_SHOWN
+    assert max(len(event.message) for event in world.events) < 4 * LONGEST_QUOTE
 
 
 def test_three_calls_in_a_row_that_are_refused_end_the_turn(make: Make) -> None:

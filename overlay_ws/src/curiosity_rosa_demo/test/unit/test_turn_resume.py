@@ -19,12 +19,11 @@ import threading
 from typing import Any
 
 from chat_server import Call, ChatServer, Reply, Say
-from curiosity_rosa_demo.agent.llm.loader import Request
 from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.loop import TurnResult
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
 from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED, result_of
+from curiosity_rosa_demo.agent.react.turn.request import Request, TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind

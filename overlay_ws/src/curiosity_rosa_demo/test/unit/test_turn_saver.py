@@ -15,10 +15,11 @@ import sqlite3
 from typing import Any
 
 from chat_server import Call, Say
-from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request, Surroundings
 from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.loop import LOST, TurnResult
+from curiosity_rosa_demo.agent.react.loop import LOST
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings, TurnResult
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import Brain, BrainUnavailable
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 import pytest
 from react_world import REGISTRY

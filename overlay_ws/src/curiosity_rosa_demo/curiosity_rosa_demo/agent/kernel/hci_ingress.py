@@ -29,6 +29,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.domain.text import valid_unicode
 from pydantic import JsonValue
 
 GOAL_PRIORITY = 3
@@ -105,18 +106,14 @@ def _sounds_like_stop(text: str) -> bool:
 
 
 def _goal(text: str, *, urgent: bool) -> Intent:
-    """The task to do. Lone surrogates, which JSON cannot carry, become question marks."""
+    """The task to do. Lone surrogates, which JSON cannot carry, are replaced."""
     return Intent(
         UserInterruptType.NEW_GOAL,
         {
-            'text': _unicode(text).strip(),
+            'text': valid_unicode(text).strip(),
             'priority': URGENT_PRIORITY if urgent else GOAL_PRIORITY,
         },
     )
-
-
-def _unicode(text: str) -> str:
-    return text.encode('utf-8', 'replace').decode()
 
 
 def hci_ingress(state: BrainState) -> BrainState:
@@ -192,7 +189,7 @@ def _heard(
         return None, 'its text is empty'
     if intent.type is UserInterruptType.APPROVAL:
         intent = _answer(text, intent, asked, open_question)
-    return _state(_unicode(text), intent.type, intent.payload), ''
+    return _state(valid_unicode(text), intent.type, intent.payload), ''
 
 
 def _answer(text: str, intent: Intent, asked: object, open_question: str | None) -> Intent:
@@ -203,7 +200,7 @@ def _answer(text: str, intent: Intent, asked: object, open_question: str | None)
     if not isinstance(asked, str) or not asked:
         return intent if is_open else _goal(text, urgent=False)
     # Also when that question is gone: whoever carries it out says so.
-    return Intent(intent.type, {**intent.payload, 'id': _unicode(asked)})
+    return Intent(intent.type, {**intent.payload, 'id': valid_unicode(asked)})
 
 
 def _named(name: str, payload: object) -> tuple[HCIState | None, str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config_models import LlmConfig
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
@@ -104,9 +105,9 @@ def readable(message: BaseMessage) -> BaseMessage:
     calls = [ToolCall(name=each['name'], args=each['args'], id=each['id'] or '') for each in calls]
     return message.model_copy(
         update={
-            'content': unicode_only(message.content),
-            'additional_kwargs': unicode_only(message.additional_kwargs),
-            'tool_calls': unicode_only(calls),
+            'content': valid_unicode(message.content),
+            'additional_kwargs': valid_unicode(message.additional_kwargs),
+            'tool_calls': valid_unicode(calls),
             'invalid_tool_calls': [],
         }
     )
@@ -120,18 +121,3 @@ def _check_arguments(call: Any) -> None:
         raise OutputParserException('a tool call with torn arguments') from error
     if not is_object:
         raise OutputParserException('a tool call whose arguments are no JSON object')
-
-
-def unicode_only(value: Any) -> Any:
-    """``value`` with halves of a surrogate pair joined, or replaced where one is missing.
-
-    A stream may cut a pair in two. No request can carry a half, and what was said once is part of
-    every later request.
-    """
-    if isinstance(value, str):
-        return value.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')
-    if isinstance(value, dict):
-        return {unicode_only(key): unicode_only(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [unicode_only(item) for item in value]
-    return value

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import GRACE_S, readable, unicode_only
+from curiosity_rosa_demo.agent.llm.call import GRACE_S, readable
 from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     spoken,
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
+from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_models import LlmConfig, PolicyConfig
 from langchain_core.exceptions import OutputParserException
@@ -44,7 +45,7 @@ def for_policy(llm: LlmConfig, settings: PolicyConfig) -> LlmConfig:
 
 def ask_chat_model(model: BaseChatModel, view: WorldView, llm: LlmConfig) -> Ask:
     """What LLMPolicyProvider calls. ``model`` was made of ``llm``, which errors are told with."""
-    rules = SystemMessage(unicode_only(rules_text(view)))
+    rules = SystemMessage(valid_unicode(rules_text(view)))
 
     def ask(situation: Situation, refusals: str) -> PolicyAction:
         question = HumanMessage(question_text(view, situation, refusals))
@@ -95,7 +96,7 @@ def question_text(view: WorldView, situation: Situation, refusals: str) -> str:
         },
         'refused_lately': refusals.splitlines(),
     }
-    text: str = unicode_only(json.dumps(data, ensure_ascii=False, indent=1))
+    text: str = valid_unicode(json.dumps(data, ensure_ascii=False, indent=1))
     return text
 
 

@@ -16,10 +16,10 @@ from itertools import groupby
 from curiosity_rosa_demo.agent.policy.tree_text import NO, YES
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.agent.react.turn.texts import printable
-from curiosity_rosa_demo.agent.tasks.texts import cut
 from curiosity_rosa_demo.domain.brain_state import Text
 from curiosity_rosa_demo.domain.models import Model
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.drawing.columns import clip_columns
 from pydantic import Field
 
 WORDS = 300  # columns; so much of each text is told
@@ -101,7 +101,7 @@ def _goes_on(decision: Decision) -> str:
 
 
 def _model(decision: Decision) -> Iterator[str]:
-    words = cut(printable(decision.words), WORDS)
+    words = clip_columns(printable(decision.words), WORDS)
     for each in decision.rejected:
         if each.by is Source.MODEL:
             said = f'"{_shown(each.type)}" ({words})' if words else f'"{_shown(each.type)}"'
@@ -125,4 +125,4 @@ def _path(decision: Decision) -> str:
 
 
 def _shown(text: str) -> str:
-    return cut(printable(text), WORDS)
+    return clip_columns(printable(text), WORDS)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.react.turn.texts import printable
+from curiosity_rosa_demo.domain.text import printable
 
 LONGEST_WORDS = 300  # characters of what a model said that are kept
 

@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 import sqlite3
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.llm.loader import Request
 from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 from curiosity_rosa_demo.agent.react.graph import build_graph
 from curiosity_rosa_demo.agent.react.nodes.observe_result import interrupted, observe_result
@@ -31,6 +29,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
 from curiosity_rosa_demo.agent.react.turn.context import Turn
 from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED
 from curiosity_rosa_demo.agent.react.turn.messages import StepCache
+from curiosity_rosa_demo.agent.react.turn.request import Request, TurnResult
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -40,18 +39,6 @@ from langgraph.types import Command
 from langsmith import tracing_context
 
 LOST = 'What was kept of this turn cannot be read, so it cannot go on; give the order again'
-
-
-@dataclass
-class TurnResult:
-    """How a turn ended. ``score`` and ``is_good`` are those of its last capture."""
-
-    ok: bool
-    answer: str
-    score: float | None = None
-    is_good: bool = False
-    steps: int = 0
-    goal: str = ''  # of a SWITCH_TASK: what is to be done instead
 
 
 class TurnLost(Exception):

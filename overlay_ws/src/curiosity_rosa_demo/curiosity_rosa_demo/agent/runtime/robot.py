@@ -17,44 +17,16 @@ from typing import Any, Protocol, TypeVar
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.pictures import Picture, Shot
 
 T = TypeVar('T')
 
 
 class NoAnswer(TaskError):
     """The agent is too busy to answer in time; the request may be tried again."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A JPEG as it came, and when: seconds since the epoch, and of the steady clock."""
-
-    jpeg: bytes
-    at: float
-    received_s: float
-
-
-@dataclass(frozen=True)
-class Shot:
-    """A picture that was captured and scored, and where. ``event_id`` of its trace event."""
-
-    event_id: str
-    picture: Picture
-    score: float
-    is_good: bool
-    pose: RoverPose | None
-
-
-@dataclass(frozen=True)
-class Health:
-    """One of the nodes. ``age_s``: seconds since it was last heard, None: never."""
-
-    name: str
-    ok: bool
-    age_s: float | None
-    text: str = ''
 
 
 @dataclass(frozen=True)

@@ -21,16 +21,15 @@ from concurrent.futures import Future
 from functools import partial
 import threading
 import time
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from curiosity_rosa_demo.agent.console import Console
-from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply, Then
 from curiosity_rosa_demo.agent.runtime.approvals import find
 from curiosity_rosa_demo.agent.runtime.execution.session import Session
-from curiosity_rosa_demo.agent.runtime.robot import Health, NoAnswer, Picture, Said, Shot
+from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
+from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Said
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S
 from curiosity_rosa_demo.agent.tasks import Task
@@ -39,10 +38,12 @@ from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Shots
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.pictures import Picture, Shot
+from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.trace.bus import EventFeed
-from curiosity_rosa_demo.viz.scene import Trail
 
 T = TypeVar('T')
 
@@ -52,6 +53,11 @@ STOPPED = 'A stop was asked for meanwhile; nothing came of it.'
 NOT_YET = 'The other nodes are not up yet; try again in a few seconds.'
 
 
+class AutonomyStatus(Protocol):
+    def glance(self) -> str:
+        """What is done unasked, in words."""
+
+
 class MissionControl:
     """``kernel_max_age_s``: a kernel that has not looked for longer is not well."""
 
@@ -59,8 +65,8 @@ class MissionControl:
         self,
         mission: Mission,
         session: Session,
-        autonomy: Autonomy,
-        console: Console,
+        autonomy: AutonomyStatus,
+        console: OperatorConsole,
         *,
         feed: EventFeed,
         camera: CameraFeed,

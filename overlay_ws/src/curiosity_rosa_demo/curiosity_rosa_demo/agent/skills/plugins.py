@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.text import one_line
 from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
@@ -86,7 +87,7 @@ def third_party(config: Config) -> Iterator[tuple[str, Skill | str]]:
         try:
             skill = _loaded(entry, config)
         except (Exception, SystemExit) as error:
-            why = ' '.join(str(error).split()) or 'no reason given'
+            why = one_line(str(error)) or 'no reason given'
             yield entry.name, f'{type(error).__name__}: {why}'
         else:
             yield entry.name, skill

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import json_object, ToolResult
-from curiosity_rosa_demo.tools.arguments import shown
+from curiosity_rosa_demo.domain.text import clip, valid_unicode
 
 HEARD = 100  # reports of progress that are kept
 TIMEOUT_CODE = 'SKILL_TIMEOUT'
@@ -199,5 +199,5 @@ def _internal_error(name: str, error: BaseException) -> str:
         told = repr(error)
     except Exception:
         told = type(error).__name__
-    told = told.encode(errors='replace').decode()  # what no trace could carry
-    return f'Internal error in {name}: {shown(told)}'
+    told = valid_unicode(told)  # a trace carries nothing else
+    return f'Internal error in {name}: {clip(told)}'

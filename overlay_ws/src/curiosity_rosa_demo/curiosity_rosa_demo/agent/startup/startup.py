@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Callable
 import threading
 
-from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
 from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.startup.web import Web
@@ -40,7 +40,7 @@ class Beginning:
         session: Session,
         mission: Mission,
         autonomy: Autonomy,
-        console: Console,
+        console: OperatorConsole,
         control: MissionControl,
         web: Web,
         *,

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import accumulate, takewhile
 import json
 
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.brain_state import BrainState
-from prompt_toolkit.utils import get_cwidth
+from curiosity_rosa_demo.domain.text import one_line
+from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of
 
 WHAT, WHY = 40, 50  # columns
 HEAD = ('id', 'state', 'prio', 'what', 'for', 'why')
@@ -31,9 +31,9 @@ def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
             task.id[:8],
             f'{task.state.name}{" (held)" if task.held and not task.terminal else ""}',
             str(task.priority),
-            cut(what(task), WHAT),
+            clip_columns(what(task), WHAT),
             duration((now - task.updated_at).total_seconds()),
-            cut(task.reason, WHY),
+            clip_columns(task.reason, WHY),
         )
         for task in tasks
     ]
@@ -56,7 +56,7 @@ def task_text(task: Task) -> str:
         'deadline': f'{task.deadline_s:g} s' if task.deadline_s is not None else '',
         'not before': _moment(task.not_before) if task.not_before else '',
         'retries': f'{task.attempts} of {task.max_retries}' if task.max_retries else '',
-        'metadata': cut(json.dumps(task.metadata, ensure_ascii=False), 1000),
+        'metadata': clip_columns(json.dumps(task.metadata, ensure_ascii=False), 1000),
     }
     lines += [(name, text) for name, text in optional.items() if text]
     return '\n'.join(f'{name:<10} {text}' for name, text in lines)
@@ -69,7 +69,7 @@ def history_table(rows: Iterable[HistoryRow]) -> str:
                 _moment(row.at),
                 f'{row.before.name if row.before else "-"}',
                 row.after.name,
-                ' '.join(row.reason.split()),
+                one_line(row.reason),
             )
             for row in rows
         ]
@@ -90,7 +90,7 @@ def mode_text(state: BrainState) -> str:
 def what(task: Task) -> str:
     """A task in a few words."""
     if isinstance(text := task.metadata.get('text'), str):
-        return ' '.join(text.split())
+        return one_line(text)
     arguments = task.metadata.get('arguments')
     if not isinstance(arguments, dict):
         return task.name
@@ -105,21 +105,12 @@ def duration(seconds: float) -> str:
     return f'{max(0.0, seconds):.0f} s'
 
 
-def cut(text: str, columns: int) -> str:
-    """``text`` in one line of at most so many columns; Chinese and Japanese take two each."""
-    text = ' '.join(text.split())
-    if get_cwidth(text) <= columns:
-        return text
-    widths = accumulate(map(get_cwidth, text))
-    return f'{text[: sum(1 for _ in takewhile(lambda width: width <= columns - 3, widths))]}...'
-
-
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Rows of equal length, in columns as wide as they need."""
-    widths = [max(get_cwidth(row[i]) for row in rows) for i in range(len(rows[0]))]
+    widths = [max(columns_of(row[i]) for row in rows) for i in range(len(rows[0]))]
     return '\n'.join(
         '  '.join(
-            cell + ' ' * (width - get_cwidth(cell))
+            cell + ' ' * (width - columns_of(cell))
             for cell, width in zip(row, widths, strict=True)
         ).rstrip()
         for row in rows

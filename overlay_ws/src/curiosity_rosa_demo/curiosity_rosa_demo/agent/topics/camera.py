@@ -14,8 +14,7 @@ import logging
 import threading
 import time
 
-from curiosity_rosa_demo.agent.runtime.robot import Picture
-from curiosity_rosa_demo.domain.models import LightScore
+from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.imaging.camera import Camera, Frame
 from curiosity_rosa_demo.imaging.image_header import ImageError, is_jpeg, picture_size
 from curiosity_rosa_demo.infra.config_models import Config
@@ -26,7 +25,6 @@ from sensor_msgs.msg import Image
 WANTED_S = 3.0  # after the last look frames keep coming for so long
 REST_S = 1.0
 
-_AS_IT_IS = LightScore(score=1.0, is_good=True)
 _log = logging.getLogger('curiosity_rosa.camera')
 
 
@@ -80,9 +78,7 @@ def _jpeg(frame: Frame, quality: int) -> bytes:
         if is_jpeg(data):
             return data
     # Not before it must: it takes OpenCV.
-    from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
+    from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg, pixels_of
 
-    pipeline = ImagePipeline(jpeg_quality=quality, min_brightness=1.0, label=False)
-    if isinstance(message, Image):
-        return pipeline.raw(message, _AS_IT_IS)
-    return pipeline.compressed(data, _AS_IT_IS)
+    pixels = pixels_of(message) if isinstance(message, Image) else decode_picture(data)
+    return encode_jpeg(pixels, quality)

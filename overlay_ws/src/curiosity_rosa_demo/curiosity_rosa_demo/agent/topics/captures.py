@@ -21,8 +21,8 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.runtime.robot import Picture, Shot
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture, Shot
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
 from rclpy.node import Node

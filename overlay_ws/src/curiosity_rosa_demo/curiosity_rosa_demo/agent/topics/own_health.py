@@ -11,16 +11,29 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
 
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.domain.brain_state import BatteryLevel, Mode
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mode, Question
 from curiosity_rosa_demo.infra.config_models import LlmConfig
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
 SHOWN = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')
 
 
-def diagnose(robot: Robot, llm: LlmConfig) -> Finding:
+class DiagnosedAgent(Protocol):
+    """What the diagnosis reads of the agent; the Robot of agent/runtime/robot.py is one."""
+
+    def state(self) -> BrainState: ...
+
+    def ready(self) -> str: ...
+
+    def questions(self) -> Sequence[Question]: ...
+
+    def auto(self) -> str: ...
+
+
+def diagnose(robot: DiagnosedAgent, llm: LlmConfig) -> Finding:
     """The kernel's state as it is; quick, and safe from any thread."""
     state = robot.state()
     kernel, rover = state.tasks, state.robot

@@ -16,6 +16,8 @@ import math
 import reprlib
 from typing import Any, TypeVar
 
+from curiosity_rosa_demo.domain.text import clip, valid_unicode
+
 E = TypeVar('E', bound=Enum)
 
 MAX_STEPS = 200
@@ -40,7 +42,7 @@ def short(value: object) -> str:
         shown = _repr.repr(value)
     except ValueError:  # Python refuses to print integers of thousands of digits
         return 'a huge number'
-    return shown if len(shown) <= MAX_SHOWN else f'{shown[: MAX_SHOWN - 3]}...'
+    return clip(shown, MAX_SHOWN)
 
 
 def required_text(value: object, path: str) -> str:
@@ -136,8 +138,7 @@ def _json_copy(value: object, path: str, levels: int) -> Any:
 
 
 def _path(path: str) -> str:
-    path = path.encode(errors='replace').decode()
-    return path if len(path) <= MAX_PATH else path[: MAX_PATH - 3] + '...'
+    return clip(valid_unicode(path), MAX_PATH)
 
 
 def _fits(value: float) -> bool:

@@ -22,6 +22,7 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import Ending
+from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.ros_io import SpinThread
 from curiosity_rosa_interfaces.action import RunTask
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -191,4 +192,4 @@ class Handles:
 
 def _sendable(text: str) -> str:
     """Without what ROS cannot carry: lone surrogates, NUL."""
-    return text.encode(errors='replace').decode().replace('\0', ' ')
+    return valid_unicode(text).replace('\0', ' ')

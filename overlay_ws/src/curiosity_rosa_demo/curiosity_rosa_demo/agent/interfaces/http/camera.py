@@ -17,7 +17,8 @@ import time
 from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.interfaces.http.sse import Seats, Stream
-from curiosity_rosa_demo.agent.runtime.robot import Picture, Robot
+from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.domain.pictures import Picture
 from fastapi import APIRouter, Response
 
 FIRST_WAIT_S = 2.0  # the camera is switched on by the first who asks

@@ -18,6 +18,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
 from curiosity_rosa_demo.agent.runtime.robot import NoAnswer
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
+from curiosity_rosa_demo.domain.text import clip, valid_unicode
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -51,8 +52,8 @@ def response(
         'type': 'about:blank',
         'title': title(status),
         'status': status,
-        'detail': _unicode(detail),
-        'instance': _unicode(path),
+        'detail': valid_unicode(detail),
+        'instance': valid_unicode(path),
         **more,
     }
     return Response(
@@ -61,10 +62,6 @@ def response(
         headers=dict(headers or {}),
         media_type=MEDIA_TYPE,
     )
-
-
-def _unicode(text: str) -> str:
-    return text.encode('utf-8', 'replace').decode()
 
 
 async def refuse(
@@ -108,8 +105,12 @@ def _fault(error: Mapping[str, Any]) -> dict[str, str]:
     where = [str(part) for part in error['loc']]
     field = '.'.join(where[1:]) or where[0]
     value = '' if error['type'] == 'missing' else repr(error.get('input'))
-    value = value if len(value) <= SHOWN else f'{value[: SHOWN - 3]}...'
-    return {'field': _unicode(field), 'value': _unicode(value), 'rule': _unicode(error['msg'])}
+    value = clip(value, SHOWN)
+    return {
+        'field': valid_unicode(field),
+        'value': valid_unicode(value),
+        'rule': valid_unicode(error['msg']),
+    }
 
 
 def add_handlers(app: FastAPI) -> None:

@@ -17,11 +17,14 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
-from curiosity_rosa_demo.agent.runtime.robot import Health, Shot
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.texts import cut, what
+from curiosity_rosa_demo.agent.tasks.texts import what
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Question
+from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Shot
+from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.drawing.columns import clip_columns
 
 Facts = dict[str, Any]
 
@@ -47,13 +50,13 @@ def status_facts(
     known = robot.battery_state is not BatteryLevel.UNKNOWN
     return {
         'mode': tasks.mode.value,
-        'why': shortened(tasks.mode_reason),
+        'why': _clipped(tasks.mode_reason),
         'battery': round(robot.battery_pct) if known else None,
         'battery_state': robot.battery_state.value,
         'mast': robot.mast,
         'moving': robot.moving,
         'estop': robot.estop,
-        'latch': shortened(robot.safety_latch),
+        'latch': _clipped(robot.safety_latch),
         'pose': pose_text(pose),
         'sources': [
             {'name': name, 'silent': name in robot.silent, 'limit': limits.get(name)}
@@ -66,12 +69,12 @@ def status_facts(
                 'name': each.name,
                 'ok': each.ok,
                 'aged': each.age_s is not None or not each.ok,
-                'text': shortened(each.text),
+                'text': _clipped(each.text),
             }
             for each in health
         ],
-        'waits_for': shortened(waits_for),
-        'auto': shortened(auto),
+        'waits_for': _clipped(waits_for),
+        'auto': _clipped(auto),
         'replay': replay,
     }
 
@@ -96,13 +99,13 @@ def task_facts(tasks: Iterable[Task]) -> Facts:
             {
                 'id': task.id,
                 'short': task.id[:8],
-                'what': cut(what(task), WIDE),
+                'what': clip_columns(what(task), WIDE),
                 'state': task.state.value,
                 'held': task.held and not task.terminal,
                 'live': not task.terminal,
                 'urgent': task.urgent,
                 'priority': task.priority,
-                'reason': cut(task.reason, WIDE),
+                'reason': clip_columns(task.reason, WIDE),
                 'since': task.updated_at.timestamp(),
             }
             for task in sorted(tasks, key=lambda task: task.seq, reverse=True)
@@ -114,8 +117,8 @@ def plan_facts(plan: Mapping[str, Any] | None) -> Facts:
     """``plan`` as in ReactState; what a model wrote into it is taken as it comes."""
     steps = plan.get('steps') if plan else None
     return {
-        'goal': shortened(str(plan.get('goal', ''))) if plan else '',
-        'status': shortened(str(plan.get('status', ''))) if plan else '',
+        'goal': _clipped(str(plan.get('goal', ''))) if plan else '',
+        'status': _clipped(str(plan.get('status', ''))) if plan else '',
         'steps': [_step(step) for step in steps if isinstance(step, dict)]
         if isinstance(steps, list)
         else [],
@@ -128,9 +131,9 @@ def question_facts(question: Question, until: float | None) -> Facts:
     return {
         'id': question.id,
         'short': short_id(question),
-        'text': shortened(question.text),
-        'reasons': [shortened(reason) for reason in question.reasons],
-        'skill': shortened(str(op.get('skill', ''))),
+        'text': _clipped(question.text),
+        'reasons': [_clipped(reason) for reason in question.reasons],
+        'skill': _clipped(str(op.get('skill', ''))),
         # In full: what is approved or edited must be what was read.
         'arguments': json.dumps(op.get('arguments', {}), ensure_ascii=False, indent=2),
         'editable': question.op is not None,
@@ -160,8 +163,8 @@ def trace_facts(event: TraceEvent, before: float | None) -> Facts:
         'ts': event.ts,
         'took': None if before is None else round(max(0.0, event.ts - before), 3),
         'kind': event.kind.value,
-        'tool': shortened(event.tool_name or ''),
-        'text': shortened(event.message),
+        'tool': _clipped(event.tool_name or ''),
+        'text': _clipped(event.message),
         'ok': event.ok,
         'score': event.score,
         'replay': is_replay(event),
@@ -178,16 +181,16 @@ def is_answer(line: Facts) -> bool:
     return line['kind'] == TraceKind.RESULT.value and not line['tool']
 
 
-def shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else f'{text[: LONGEST - 1]}…'
-
-
 def _step(step: Mapping[str, Any]) -> Facts:
     parameters = step.get('parameters') or {}
     return {
         'id': str(step.get('step_id', '')),
-        'action': shortened(str(step.get('action', ''))),
-        'parameters': shortened(json.dumps(parameters, ensure_ascii=False)) if parameters else '',
-        'status': shortened(str(step.get('status', 'pending'))),
-        'text': shortened(str(step.get('description', ''))),
+        'action': _clipped(str(step.get('action', ''))),
+        'parameters': _clipped(json.dumps(parameters, ensure_ascii=False)) if parameters else '',
+        'status': _clipped(str(step.get('status', 'pending'))),
+        'text': _clipped(str(step.get('description', ''))),
     }
+
+
+def _clipped(text: str) -> str:
+    return clip(text, LONGEST, ending='…')

@@ -20,11 +20,11 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY
 from curiosity_rosa_demo.agent.react.turn.texts import question_in_short
 from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
 from curiosity_rosa_demo.infra.storage.paths import state_folder
 
 TWICE_WITHIN_S = 3.0
@@ -33,7 +33,7 @@ TWICE_WITHIN_S = 3.0
 class Interrupts:
     """Ctrl-C: once stops the rover and then the turn, twice leaves."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: OperatorConsole) -> None:
         self._console = console
         self._last = -TWICE_WITHIN_S
         signal.signal(signal.SIGINT, self._on_signal)
@@ -57,7 +57,7 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
-def wait_for_the_others(console: Console, opened: threading.Event) -> None:
+def wait_for_the_others(console: OperatorConsole, opened: threading.Event) -> None:
     """Say that the agent is ready, when it is, and wait for a line: several agents on one machine
     slow each other down while they start, and should not drive meanwhile.
     """
@@ -68,7 +68,7 @@ def wait_for_the_others(console: Console, opened: threading.Event) -> None:
         sys.stdin.readline()
 
 
-def run_commands(console: Console, commands: list[str]) -> None:
+def run_commands(console: OperatorConsole, commands: list[str]) -> None:
     """Run each command to its end; the outcome of the last one is ``console.last``."""
     _wait(console)
     for command in commands:
@@ -78,7 +78,7 @@ def run_commands(console: Console, commands: list[str]) -> None:
         _wait(console)
 
 
-def run_pipe(console: Console) -> None:
+def run_pipe(console: OperatorConsole) -> None:
     """Lines of standard input until its end. A stop is taken while another line still runs."""
     _wait(console)
     for line in sys.stdin or ():  # None: it was closed before we began
@@ -88,7 +88,7 @@ def run_pipe(console: Console) -> None:
     _wait(console)
 
 
-def run_terminal(console: Console, session: Session, interrupts: Interrupts) -> None:
+def run_terminal(console: OperatorConsole, session: Session, interrupts: Interrupts) -> None:
     """Line editing, history, completion, and a status line while something runs."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
@@ -143,7 +143,7 @@ def run_terminal(console: Console, session: Session, interrupts: Interrupts) -> 
 
 
 @contextlib.contextmanager
-def _errors_above_the_prompt(console: Console) -> Iterator[None]:
+def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
     """What rclpy and DDS write to the error stream by themselves would tear the prompt."""
     ours, theirs = os.pipe()
     before = os.dup(2)
@@ -165,7 +165,7 @@ def _errors_above_the_prompt(console: Console) -> Iterator[None]:
         thread.join(timeout=1.0)
 
 
-def _wait(console: Console) -> None:
+def _wait(console: OperatorConsole) -> None:
     # A bounded wait in a loop: a plain one would not let Python handle the signal.
     while not console.wait(0.5):
         pass

@@ -31,14 +31,15 @@ from curiosity_rosa_demo.agent.policy.action import (
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import tasks_of, UNASKED
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.agent.react.turn.texts import printable
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY, Reply
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.agent.tasks.texts import cut, what
+from curiosity_rosa_demo.agent.tasks.texts import what
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mode
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.drawing.columns import clip_columns
 
 WHAT = 60  # columns of a person's task
 MODES = (Mode.SAFE, Mode.CHARGE)  # in which nothing of the policy begins
@@ -199,5 +200,5 @@ def _goes_first(others: Iterable[Task]) -> str:
             continue
         if task.name == CHARGE_SKILL and task.priority == CHARGE_PRIORITY:
             return 'the battery is being charged'
-        return f"a person's task goes first: {cut(printable(what(task)), WHAT)}"
+        return f"a person's task goes first: {clip_columns(printable(what(task)), WHAT)}"
     return ''

@@ -61,8 +61,8 @@ def _asked_later(config: Config, imported: Callable[[], None]) -> Ask:
 
 def _ask(config: Config) -> Ask:
     """Raises PolicyFailed."""
+    from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
     from curiosity_rosa_demo.agent.policy.chat_policy import ask_chat_model, for_policy
-    from curiosity_rosa_demo.agent.rosa_agent_factory import make_chat_model, ModelSetupError
 
     llm = for_policy(config.agent.llm, config.agent.policy)
     try:

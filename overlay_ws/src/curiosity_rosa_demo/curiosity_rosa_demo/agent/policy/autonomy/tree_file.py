@@ -15,6 +15,7 @@ import shutil
 import subprocess
 
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import one_line
 
 PICTURES = ('.svg', '.png')
 DRAW_WAIT_S = 10.0
@@ -54,4 +55,4 @@ def _draw(dot: str, picture: Path) -> str:
         return f'dot did not end within {DRAW_WAIT_S:g} s'
     except OSError as error:
         return f'{program}: {error.strerror}'
-    return '' if done.returncode == 0 else ' '.join(done.stderr.split()) or 'dot failed'
+    return '' if done.returncode == 0 else one_line(done.stderr) or 'dot failed'

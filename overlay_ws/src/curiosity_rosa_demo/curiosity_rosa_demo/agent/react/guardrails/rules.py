@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import Mode, Spent
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.domain.operation import Op
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.text import one_line
 
 Rule = Callable[[Proposal, Situation, Limits], str]
 MAX_QUOTED = 80  # characters of a text that others wrote
@@ -203,5 +204,5 @@ def _first(
     for rule in rules:
         reason = rule(proposal, situation, limits)
         if reason:
-            return Refusal(rule.__name__, ' '.join(reason.split()))
+            return Refusal(rule.__name__, one_line(reason))
     return None

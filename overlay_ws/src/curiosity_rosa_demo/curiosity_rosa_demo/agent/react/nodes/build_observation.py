@@ -17,7 +17,7 @@ import time
 from curiosity_rosa_demo.agent.react.turn.context import Turn
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
-from curiosity_rosa_demo.tools.arguments import shown
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import summary
 from pydantic import JsonValue
 
@@ -65,8 +65,8 @@ def _results(state: BrainState) -> list[JsonValue]:
             age_s = max(0.0, now - float(str(message['at'])))
             lines.append(
                 {
-                    'call': shown(str(message['tool'])),
-                    'result': shown(summary(result)),
+                    'call': clip(str(message['tool'])),
+                    'result': clip(summary(result)),
                     'age_s': round(age_s, 1),
                 }
             )
@@ -79,8 +79,8 @@ def _plan(plan: Json | None) -> tuple[Json, list[JsonValue]]:
         return {}, []
     steps = plan['steps']
     assert isinstance(steps, list)
-    return {'goal': shown(str(plan['goal'])), 'status': plan['status']}, [
-        f'{step["step_id"]} {shown(str(step["action"]))}: {step["status"]}'
+    return {'goal': clip(str(plan['goal'])), 'status': plan['status']}, [
+        f'{step["step_id"]} {clip(str(step["action"]))}: {step["status"]}'
         for step in steps
         if isinstance(step, dict)
     ]
@@ -93,8 +93,8 @@ def _bounded(facts: Json) -> Json:
     latch = facts.get('safety_latch')
     return {
         **facts,
-        'zones': [shown(str(name)) for name in names[:MAX_ZONES]],
-        'safety_latch': shown(latch) if isinstance(latch, str) else latch,
+        'zones': [clip(str(name)) for name in names[:MAX_ZONES]],
+        'safety_latch': clip(latch) if isinstance(latch, str) else latch,
     }
 
 

@@ -27,7 +27,8 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Op
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanError
-from curiosity_rosa_demo.tools.arguments import in_words, shown
+from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.tools.arguments import in_words
 from pydantic import ValidationError
 
 
@@ -80,7 +81,7 @@ def checked(name: str, arguments: Any, turn: Turn, call_id: str = '', plan_step:
     skills = {skill.definition.name: skill for skill in turn.registry.for_model()}
     skill = skills.get(name)
     if skill is None:
-        raise BadCall(f"Unknown tool '{shown(name)}'; there are: {', '.join(skills)}")
+        raise BadCall(f"Unknown tool '{clip(name)}'; there are: {', '.join(skills)}")
     try:
         fitting = skill.arguments.model_validate(arguments).model_dump(mode='json')
     except ValidationError as error:
@@ -91,7 +92,7 @@ def checked(name: str, arguments: Any, turn: Turn, call_id: str = '', plan_step:
 
 def refused(state: BrainState, call: Json, why: str, turn: Turn) -> BrainState:
     """The model reads ``why`` as the result of its call."""
-    name = shown(str(call.get('tool', '')))
+    name = clip(str(call.get('tool', '')))
     turn.trace(TraceKind.ERROR, why, tool_name=name, ok=False, error_reason=why)
     text = call_text(name, json.loads(str(call.get('input', '{}'))))
     counts = state.react.refused
@@ -137,7 +138,7 @@ def _patched(state: BrainState, decision: Decision, turn: Turn) -> BrainState:
     plan.metadata[PROPOSED] = True
     turn.trace(
         TraceKind.HYPOTHESIZE,
-        f'Plan: {shown(plan.goal)} ({len(plan.steps)} steps)',
+        f'Plan: {clip(plan.goal)} ({len(plan.steps)} steps)',
         data=plan.to_dict(),
     )
     return _noted(with_react(state, plan=plan.to_dict()), call, decision)

@@ -26,7 +26,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Op
 from curiosity_rosa_demo.domain.plan.plan import Plan
-from curiosity_rosa_demo.tools.arguments import shown
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import number, summary, tool_result, trace_result
 
 CUT = 'INTERRUPTED'  # error code of a result that nobody saw
@@ -125,7 +125,7 @@ def _declined(state: BrainState, turn: Turn) -> BrainState:
     messages = state.messages
     for each in state.messages:
         if each['result'] is None:
-            name = shown(str(each['tool']))
+            name = clip(str(each['tool']))
             turn.trace(
                 TraceKind.ERROR,
                 f'{name}: {ONE_AT_A_TIME}',

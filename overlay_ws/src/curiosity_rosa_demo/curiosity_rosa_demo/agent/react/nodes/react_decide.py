@@ -33,7 +33,8 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, Decisio
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
-from curiosity_rosa_demo.tools.arguments import in_words, shown
+from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.tools.arguments import in_words
 from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.messages import BaseMessage, SystemMessage
@@ -165,7 +166,7 @@ def _calls(state: BrainState, actions: list[AgentAction], turn: Turn, by: str) -
 
 
 def _name(message: Json) -> str:
-    return shown(str(message['tool']))
+    return clip(str(message['tool']))
 
 
 def _by_plan(state: BrainState, turn: Turn) -> BrainState:

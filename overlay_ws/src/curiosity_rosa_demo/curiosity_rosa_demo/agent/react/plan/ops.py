@@ -19,6 +19,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
     RiskLevel,
     ToolCallType,
 )
+from curiosity_rosa_demo.domain.text import clip, without_controls
 
 MAX_LINE = 500  # characters of what a model wrote, for people
 FALLBACK_PARAMETERS = 'fallback_parameters'  # in a step's metadata
@@ -54,13 +55,13 @@ def question(step: PlanStep, *, fallback: bool = False) -> str:
     """What a person is asked about this step; empty: nothing."""
     if fallback and step.fallback:
         call = call_text(*operation(step, fallback=True))
-        ask = f'Step {step.step_id} failed. Try {one_line(call)} instead?'
+        ask = f'Step {step.step_id} failed. Try {clipped_line(call)} instead?'
         return ask if step.requires_confirmation else ''
     if step.tool_call_type is ToolCallType.ASK_USER:
-        return one_line(step.confirmation_message or _text(step, ASKED) or title(step))
+        return clipped_line(step.confirmation_message or _text(step, ASKED) or title(step))
     if not step.requires_confirmation:
         return ''
-    return one_line(step.confirmation_message or f'Step {step.step_id}: {title(step)}?')
+    return clipped_line(step.confirmation_message or f'Step {step.step_id}: {title(step)}?')
 
 
 def plan_asks(plan: Plan) -> bool:
@@ -73,21 +74,19 @@ def plan_asks(plan: Plan) -> bool:
 
 def plan_question(plan: Plan) -> str:
     """Always with the summary: the message alone may hide what will be done."""
-    message = one_line(plan.confirmation_message or 'Carry out this plan?')
-    steps = one_line(', '.join(step.action for step in plan.steps))
+    message = clipped_line(plan.confirmation_message or 'Carry out this plan?')
+    steps = clipped_line(', '.join(step.action for step in plan.steps))
     risk = plan.risk_level.value
-    return f'{message} {one_line(plan.goal)} (risk {risk}, {len(plan.steps)} steps: {steps})'
+    return f'{message} {clipped_line(plan.goal)} (risk {risk}, {len(plan.steps)} steps: {steps})'
 
 
 def title(step: PlanStep) -> str:
-    return one_line(step.description or call_text(step.action, step.parameters))
+    return clipped_line(step.description or call_text(step.action, step.parameters))
 
 
-def one_line(text: str) -> str:
+def clipped_line(text: str) -> str:
     """Fit for a console: nothing in it can move the cursor."""
-    if len(text) > MAX_LINE:
-        text = f'{text[: MAX_LINE - 3]}...'
-    return ''.join(c if c.isprintable() else ' ' for c in text)
+    return clip(without_controls(text), MAX_LINE)
 
 
 def _text(step: PlanStep, names: tuple[str, ...]) -> str:

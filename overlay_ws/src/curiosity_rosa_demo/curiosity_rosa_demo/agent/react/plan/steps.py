@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 import json
 
 from curiosity_rosa_demo.agent.react.plan.ops import (
+    clipped_line,
     NoOperation,
-    one_line,
     operation,
     plan_asks,
     plan_question,
@@ -183,14 +183,14 @@ def check_plan(plan: Plan, skills: Collection[str]) -> list[str]:
             if skill and skill not in skills:
                 noun = 'fallback' if fallback else 'action'
                 there_are = ', '.join(sorted(skills))
-                found.append(f'there is no {noun} {one_line(skill)!r}, but {there_are}')
+                found.append(f'there is no {noun} {clipped_line(skill)!r}, but {there_are}')
         problems += [f'step {step.step_id}: {problem}' for problem in found]
     return problems
 
 
 def plan_text(plan: Plan) -> str:
     """For the console: the plan, and a line for each step."""
-    head = f'{one_line(plan.goal)} ({plan.status.value}, risk {plan.risk_level.value})'
+    head = f'{clipped_line(plan.goal)} ({plan.status.value}, risk {plan.risk_level.value})'
     lines = [_step_text(step) for step in plan.steps]
     return '\n'.join([head, *lines])
 
@@ -200,7 +200,7 @@ def _step_text(step: PlanStep) -> str:
     call = call_text(step.action if kind is ToolCallType.EXECUTE else kind.value, step.parameters)
     description = f', {step.description}' if step.description else ''
     fallback = f', else {step.fallback}' if step.fallback else ''
-    return one_line(f'  {step.step_id}. {step.status.value}: {call}{description}{fallback}')
+    return clipped_line(f'  {step.step_id}. {step.status.value}: {call}{description}{fallback}')
 
 
 def _copied(plan: Plan) -> Plan:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from curiosity_rosa_demo.agent.tasks.texts import cut, duration, table
+from curiosity_rosa_demo.agent.tasks.texts import duration, table
 from curiosity_rosa_demo.domain.brain_state import Question, ReactState
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.guardrails import Budget
 
 LONGEST_ID = 12  # characters; of a longer one the first 8 are shown
@@ -39,7 +41,7 @@ def question_text(question: Question, left_s: float | None) -> str:
 def question_in_short(question: Question) -> str:
     """For a line on the screen that is always there."""
     ways = ':approve, :edit or :reject' if question.op else ':approve or :reject'
-    return f'? {short_id(question)} {cut(_what(question), IN_SHORT)}  {ways}'
+    return f'? {short_id(question)} {clip_columns(_what(question), IN_SHORT)}  {ways}'
 
 
 def pending_table(questions: Iterable[Question], now_s: float) -> str:
@@ -66,21 +68,16 @@ def budget_text(react: ReactState, budget: Budget, max_steps: int) -> str:
         (name, f'{_number(used)} of {_number(limit)}{unit}', f'{_percent(used, limit)} used')
         for name, used, limit, unit in rows
     ]
-    goal = cut(printable(react.goal), IN_SHORT)
+    goal = clip_columns(printable(react.goal), IN_SHORT)
     return f'{goal or "no turn yet"}\n{table(lines)}'
 
 
-def printable(text: str) -> str:
-    """``text`` in one line: what a model wrote cannot pass for another line of the console."""
-    return ' '.join(''.join(c if c.isprintable() else ' ' for c in text).split())
-
-
 def _what(question: Question) -> str:
-    return cut(printable(question.text), WHAT)
+    return clip_columns(printable(question.text), WHAT)
 
 
 def _why(question: Question) -> str:
-    return cut(printable('; '.join(question.reasons)), WHY)
+    return clip_columns(printable('; '.join(question.reasons)), WHY)
 
 
 def _number(value: float) -> str:

@@ -18,10 +18,11 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request, Surroundings
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import Brain, BrainUnavailable
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState, SkillResult, Spent

@@ -20,6 +20,7 @@ from typing import Annotated
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.text import printable
 from pydantic import Field
 
 SUFFIXES = ('.md', '.txt')
@@ -98,7 +99,7 @@ class Knowledge:
         index = _empty_index()
         for name, _, _ in stamps:
             text = (self._folder / name).read_text(encoding='utf-8', errors='replace')
-            rows = ((_printable(name), passage) for passage in passages(text[:MAX_BYTES]))
+            rows = ((printable(name), passage) for passage in passages(text[:MAX_BYTES]))
             index.executemany('INSERT INTO passage VALUES (?, ?)', rows)
         return index
 
@@ -147,7 +148,7 @@ def search_terms(query: str) -> list[str]:
 def passages(text: str) -> Iterator[str]:
     """Paragraphs in one line each, cut into pieces of at most EXCERPT characters."""
     for paragraph in re.split(r'\n\s*\n', text):
-        rest = _printable(paragraph)
+        rest = printable(paragraph)
         while len(rest) > EXCERPT:
             cut = rest.rfind(' ', EXCERPT // 2, EXCERPT + 1)
             cut = cut if cut > 0 else EXCERPT
@@ -155,8 +156,3 @@ def passages(text: str) -> Iterator[str]:
             rest = rest[cut:].strip()
         if rest:
             yield rest
-
-
-def _printable(text: str) -> str:
-    shown = (char if char.isprintable() else ' ' for char in text)
-    return ' '.join(''.join(shown).split())

@@ -10,55 +10,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from concurrent import futures
 from concurrent.futures import Future
-from dataclasses import dataclass
-from pathlib import Path
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.domain.brain_state import Json, ReactState
-from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings, TurnResult
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.react.loop import TurnResult
     from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-    from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-    from curiosity_rosa_demo.agent.skills.skill import SkillWorld
-    from curiosity_rosa_demo.trace.reporter import Trace
 
 
 class BrainUnavailable(Exception):
     """No turn is possible; the message says why and what to do."""
-
-
-@dataclass
-class Request:
-    """One turn. A turn that was cut goes on under its ``thread``; empty: a turn nobody goes on
-    with. ``began`` hears how many calls it had made before.
-    """
-
-    text: str
-    cancellation: Cancellation
-    thread: str = ''
-    plan: Json | None = None
-    began: Callable[[int], None] = lambda calls: None
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a turn has around it."""
-
-    registry: SkillRegistry
-    world: SkillWorld
-    desk: Desk
-    checkpoints: Path | str  # file of the turns that may go on; ':memory:' for none
-    trace: Trace
-    memory: Callable[[], str]
-    shown: Callable[[ReactState], None]
 
 
 class Brain:
@@ -80,12 +46,9 @@ class Brain:
 
     def _make(self) -> None:
         try:
+            from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
             from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-            from curiosity_rosa_demo.agent.rosa_agent_factory import (
-                CuriosityRosa,
-                make_chat_model,
-                ModelSetupError,
-            )
+            from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
         except Exception as error:  # not installed, or installed by halves
             self._rosa.set_exception(BrainUnavailable(f'ROSA cannot be imported: {error}'))
             return
@@ -125,10 +88,10 @@ class Brain:
         self.start()
         while not self._rosa.done():
             request.cancellation.sleep(0.05)
-        from curiosity_rosa_demo.agent.llm.call import unicode_only
-        from curiosity_rosa_demo.agent.react.loop import TurnResult
+        from curiosity_rosa_demo.agent.react.turn.request import TurnResult
+        from curiosity_rosa_demo.domain.text import valid_unicode
 
         rosa = self._rosa.result()
         rosa.executor.request, rosa.executor.last = request, None
-        answer = rosa.invoke(unicode_only(request.text))
+        answer = rosa.invoke(valid_unicode(request.text))
         return rosa.executor.last or TurnResult(ok=False, answer=answer)

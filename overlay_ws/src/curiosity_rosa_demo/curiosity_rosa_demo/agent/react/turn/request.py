@@ -1,0 +1,60 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What is asked of a turn, what it has around it, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import SkillWorld
+from curiosity_rosa_demo.domain.brain_state import Json, ReactState
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.trace.reporter import Trace
+
+
+@dataclass
+class Request:
+    """One turn. A turn that was cut goes on under its ``thread``; empty: a turn nobody goes on
+    with. ``began`` hears how many calls it had made before.
+    """
+
+    text: str
+    cancellation: Cancellation
+    thread: str = ''
+    plan: Json | None = None
+    began: Callable[[int], None] = lambda calls: None
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a turn has around it."""
+
+    registry: SkillRegistry
+    world: SkillWorld
+    desk: Desk
+    checkpoints: Path | str  # file of the turns that may go on; ':memory:' for none
+    trace: Trace
+    memory: Callable[[], str]
+    shown: Callable[[ReactState], None]
+
+
+@dataclass
+class TurnResult:
+    """How a turn ended. ``score`` and ``is_good`` are those of its last capture."""
+
+    ok: bool
+    answer: str
+    score: float | None = None
+    is_good: bool = False
+    steps: int = 0
+    goal: str = ''  # of a SWITCH_TASK: what is to be done instead

@@ -1,0 +1,35 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Pictures of the rover's camera: as they come, and as they were captured and scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.domain.models import RoverPose
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A JPEG as it came, and when: seconds since the epoch, and of the steady clock."""
+
+    jpeg: bytes
+    at: float
+    received_s: float
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture that was captured and scored, and where. ``event_id`` of its trace event."""
+
+    event_id: str
+    picture: Picture
+    score: float
+    is_good: bool
+    pose: RoverPose | None

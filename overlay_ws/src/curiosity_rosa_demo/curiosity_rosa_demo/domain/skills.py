@@ -1,0 +1,35 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a model is told of the skills, whoever keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from curiosity_rosa_demo.domain.brain_state import SkillDef
+from pydantic import BaseModel
+
+
+class OfferedSkill(Protocol):
+    """A skill as a model sees it: ``arguments`` is the schema of its arguments."""
+
+    @property
+    def definition(self) -> SkillDef: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def arguments(self) -> type[BaseModel]: ...
+
+
+class OfferedSkills(Protocol):
+    def for_model(self) -> Sequence[OfferedSkill]:
+        """The skills that the model may use."""
