@@ -34,6 +34,8 @@ from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.motion_clock import TravelClock
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
@@ -76,22 +78,23 @@ class AdapterApp:
             clock=time.monotonic,
             travel_clock=TravelClock(self.node.get_clock()),
         )
-        self._trace = TracePublisher(self.node, self._config)
+        losses = LossCounter()
+        self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._leaving = False  # from then on nothing is started
         self._closing = False
         self._stops_asked = 0
         self._wakeup_at = 0.0
         self._stop_future: Future | None = None
-        self._cmd_vel = self.node.create_publisher(Twist, topics.rover.cmd_vel, 10)
+        self._cmd_vel = GuardedPublisher.create(self.node, Twist, topics.rover.cmd_vel, 10, losses)
         self._pace = StatusPace()
-        self._status_topic = self.node.create_publisher(
-            String, topics.status.adapter, history_qos(1)
+        self._status_topic = GuardedPublisher.create(
+            self.node, String, topics.status.adapter, history_qos(1), losses
         )
         self._observer = Observer(
             self.node, topics, self._guard, lock=self._lock, carry=self._carry
         )
-        Diagnostics(self.node, self._config, 'rover', self._diagnose)
+        Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
         self._nodes = [self.node, *self._serve(process)]
         self._threads = [
             SpinThread(node.get_name(), node, on_crash=process.crash) for node in self._nodes
@@ -125,8 +128,8 @@ class AdapterApp:
         due: Due = self._guard.poll()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
-        if due.zero_twist:
-            self._cmd_vel.publish(Twist())
+        if due.zero_twist and not self._cmd_vel.publish(Twist()):
+            self._guard.zero_twist_lost()
         for alarm in self._guard.take_alarms():
             self._trace.alarm(alarm)
         wakeup = self._guard.next_wakeup()
@@ -154,7 +157,11 @@ class AdapterApp:
         if not client.service_is_ready():
             self._guard.stop_failed(number, service_unavailable(client.srv_name))
             return
-        self._stop_future = client.call_async(Empty.Request())
+        try:
+            self._stop_future = _send(client)
+        except Refused as refusal:
+            self._guard.stop_failed(number, str(refusal))
+            return
         self._stop_future.add_done_callback(lambda _: self._report_stop(number))
 
     def _report_stop(self, number: int) -> None:
@@ -177,8 +184,9 @@ class AdapterApp:
     def _publish_status(self) -> None:
         """Only the watching thread does, so that no caller waits for it. The lock is held."""
         status = self._status()
-        if self._pace.due(status, time.monotonic()):
-            self._status_topic.publish(String(data=json.dumps(status)))
+        due = self._pace.due(status, time.monotonic())
+        if due and not self._status_topic.publish(String(data=json.dumps(status))):
+            self._pace.lost()
 
     def _status(self) -> Status:
         return status_of(self._guard, self._observer.pose, self._observer.mast_turn)
@@ -236,7 +244,12 @@ class AdapterApp:
             # Checked again and sent under one lock: no stop can come between.
             token = self._guard.begin_move()
             answered = threading.Event()
-            future = client.call_async(Empty.Request())
+            try:
+                future = _send(client)
+            except Refused as refusal:
+                self._guard.move_failed(token, str(refusal))
+                self._carry()
+                raise
             future.add_done_callback(lambda _: self._report_move(token, answered))
             self._carry()
         if not answered.wait(timeout_s):
@@ -268,7 +281,12 @@ class AdapterApp:
             if not self._guard.begin_mast(action):
                 return
             answered = threading.Event()
-            future = client.call_async(Empty.Request())
+            try:
+                future = _send(client)
+            except Refused as refusal:
+                self._guard.mast_failed(str(refusal))
+                self._carry()
+                raise
             future.add_done_callback(lambda _: answered.set())
             self._carry()
         in_time = answered.wait(timeout_s)
@@ -331,6 +349,14 @@ class AdapterApp:
             thread.close()
         for node in self._nodes:
             node.destroy_node()
+
+
+def _send(client: Client) -> Future:
+    """The future of the answer. Raises Refused when the transport does not take the request."""
+    try:
+        return client.call_async(Empty.Request())
+    except TRANSPORT_ERRORS:
+        raise Refused(service_unavailable(client.srv_name)) from None
 
 
 def main() -> None:

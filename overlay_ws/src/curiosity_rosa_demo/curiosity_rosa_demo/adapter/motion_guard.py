@@ -64,7 +64,7 @@ class Due:
     """What the carrier has to do now."""
 
     stop_call: int | None = None  # call /move_stop; report its fate with this number
-    zero_twist: bool = False
+    zero_twist: bool = False  # publish one; report it when it could not be sent
 
 
 class MotionGuard:
@@ -213,6 +213,11 @@ class MotionGuard:
     def stop_failed(self, number: int, reason: str) -> None:
         if self._stop is not None and number == self._stop_number:
             self._stop.failed(self._clock(), reason)
+
+    def zero_twist_lost(self) -> None:
+        """The zero Twist of the last poll could not be sent."""
+        if self._stop is not None:
+            self._stop.twist_lost(self._clock())
 
     # --- observations -----------------------------------------------------------------------
 

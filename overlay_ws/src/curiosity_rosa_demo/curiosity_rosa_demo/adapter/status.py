@@ -54,6 +54,10 @@ class StatusPace:
         self._published_at, self._published, self._changed = now, said, False
         return True
 
+    def lost(self) -> None:
+        """The status that was due could not be sent: it is due again after LEAST_S."""
+        self._published, self._changed = {}, True
+
     def next_wakeup(self) -> float:
         """When to ask again at the latest, steady seconds."""
         return self._published_at + (LEAST_S if self._changed else PERIOD_S)

@@ -58,6 +58,7 @@ class Stop:
         self._flood_for = FIRST_PROBE_S
         self._probe_since: float | None = None
         self._twist_at: float | None = None  # None: zero Twists are not due for now
+        self._twist_lost = False  # the last zero Twist has not left
         if before is not None and before._flood_since is not None:
             # A second request does not interrupt the zero Twists.
             self._flood_since, self._twist_at = now, now
@@ -75,6 +76,13 @@ class Stop:
         self._call_deadline, self._recall_at = None, now + self._recall_after
         if self._flood_since is None:
             self._flood_since = self._twist_at = now
+
+    def twist_lost(self, now: float) -> None:
+        """The zero Twist that was due could not be sent: it is due again soon, and the probe waits
+        for one that was sent.
+        """
+        if self._flood_since is not None and self._probe_since is None:
+            self._twist_at, self._twist_lost = now + TWIST_PERIOD_S, True
 
     def next_wakeup(self, now: float) -> float:
         """When to call ``advance`` again at the latest."""
@@ -141,11 +149,17 @@ class Stop:
             # It moves again, or nobody can tell: no probe again before twice the time.
             self._probe_since, self._flood_since, self._twist_at = None, now, now
             self._flood_for = min(2 * self._flood_for, LONGEST_FLOOD_S)
-        elif fresh is not None and fresh.still and fresh.at - self._flood_since >= self._flood_for:
+        elif (
+            fresh is not None
+            and fresh.still
+            and fresh.at - self._flood_since >= self._flood_for
+            and not self._twist_lost
+        ):
             self._probe_since, self._twist_at = now, None
             return False
         if self._twist_at is not None and now < self._twist_at:
             return False
+        self._twist_lost = False
         unseen = fresh is None and now - self._flood_since > self._config.stop_confirm_s
         self._twist_at = now + (UNSEEN_TWIST_PERIOD_S if unseen else TWIST_PERIOD_S)
         return True

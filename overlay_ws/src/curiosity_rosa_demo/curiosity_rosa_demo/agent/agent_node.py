@@ -57,10 +57,11 @@ from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import diagnose
 from curiosity_rosa_demo.agent.topics.speech import Speech
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
 from curiosity_rosa_demo.infra.storage.paths import (
     agent_log,
@@ -73,6 +74,7 @@ from curiosity_rosa_demo.infra.storage.paths import (
 from curiosity_rosa_demo.recording.recorder import Recording
 from curiosity_rosa_demo.tools.recorded_client import WatchedClient
 from curiosity_rosa_demo.trace.bus import EventFeed
+from curiosity_rosa_demo.trace.fan_out import TraceFanOut
 from curiosity_rosa_demo.trace.jsonl_log import TraceRecorder
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -95,7 +97,9 @@ class AgentApp:
         self.config = with_http_port(self.node, node_config(self.node))
         space = self.node.get_namespace()
         check_address(self.config.agent.http)
-        self._publisher = TracePublisher(self.node, self.config)
+        self._losses = LossCounter()
+        publisher = TracePublisher(self.node, self.config, self._losses)
+        self._fan_out = TraceFanOut(self._listener_failed)
         self._recorders: list[TraceRecorder] = []
         self.recording = Recording(
             self.config, recordings(self.config, options.record, space), self.printer.say
@@ -110,7 +114,15 @@ class AgentApp:
             if path:
                 self._recorders.append(TraceRecorder(path))
         self.feed = EventFeed()
+        for recorder in self._recorders:
+            self._fan_out.add(str(recorder.path), recorder.record)
+        self._fan_out.add('event feed', self.feed.hear)
+        self._fan_out.add(self.config.topics.trace.events, publisher.publish)
         self._shots = Shots(self.node, self.config, self.client.pose)
+        self._fan_out.add('captures', self._shots.hear)
+        if self.artifacts is not None:
+            self._fan_out.add(str(self.artifacts.picture), self.artifacts.hear)
+        self._fan_out.add('console', lambda event: self.console.show(event))
         self._log = LogFile(agent_log(space))
         registry = make_registry(self.config)
         check_world(self.config, registry)
@@ -121,15 +133,17 @@ class AgentApp:
             self.client,
             self.config,
             self.node.get_clock(),
-            self._emit,
+            self._fan_out.emit,
             registry=registry,
             desk=desk,
             checkpoints=turn_checkpoints(database),
         )
-        self.session.world.say = Speech(self.node, self.config, self.printer.say)
+        self.session.world.say = Speech(self.node, self.config, self.printer.say, self._losses)
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
         clock = clock_of(self.node)
-        self._each_tick: list[Callable[[], None]] = [Heartbeat(self.node, self.config).beat]
+        self._each_tick: list[Callable[[], None]] = [
+            Heartbeat(self.node, self.config, self._losses).beat
+        ]
         self.mission = Mission(
             self.session,
             self.config,
@@ -183,7 +197,13 @@ class AgentApp:
         run_task = RunTaskServer(self.config, self.control, self.mission.runner)
         self._extras.insert(0, run_task.close)  # before the mission: clients hear of the end
         llm = self.config.agent.llm
-        Diagnostics(self.node, self.config, 'mission', lambda: diagnose(self.control, llm))
+        Diagnostics(
+            self.node,
+            self.config,
+            'mission',
+            lambda: diagnose(self.control, llm),
+            self._losses,
+        )
         self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
         self._beginning = Beginning(
             self.client,
@@ -209,19 +229,12 @@ class AgentApp:
     def _hear_message(self, message: String) -> None:
         self.autonomy.message(message.data)
 
-    def _emit(self, event: TraceEvent) -> None:
-        for recorder in list(self._recorders):
-            try:
-                recorder.record(event)
-            except OSError as error:  # such as a full disk: that must stop no stop
-                self._recorders.remove(recorder)
-                self.console.notice(f'! The trace is no longer recorded: {error}')
-        self.feed.hear(event)
-        self._publisher.publish(event)
-        self._shots.hear(event)
-        if self.artifacts is not None and event.tool_name == 'capture_and_score' and event.ok:
-            self.artifacts.save_capture()
-        self.console.show(event)
+    def _listener_failed(self, name: str, error: Exception) -> None:
+        """Such as a trace file on a full disk. The diagnostics count all, a person reads of the
+        first.
+        """
+        if self._losses.count(name) == 1:
+            self.printer.say(f'! {name} has lost a trace event: {error}')
 
     def _crashed(self, error: Exception) -> None:
         self.crashed = True

@@ -15,15 +15,16 @@ it, so that several overlays may share one topic.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 import math
 
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import STEADY
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
@@ -60,6 +61,24 @@ def finding(
     return Finding(worst, '; '.join(found) or well, values or {})
 
 
+def with_losses(
+    found: Finding, counts: Mapping[str, int], told: Mapping[str, int] | None = None
+) -> Finding:
+    """``found`` with what the node has lost since it started, by destination. What was lost since
+    ``told`` is a warning.
+    """
+    told = told or {}
+    lost = {name: count - told.get(name, 0) for name, count in counts.items()}
+    news = '; '.join(f'Lost {count} for {name}' for name, count in lost.items() if count > 0)
+    values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
+    if not news:
+        return replace(found, values=values)
+    amiss = found.level is not Level.OK
+    return Finding(
+        max(found.level, Level.WARN), f'{found.message}; {news}' if amiss else news, values
+    )
+
+
 def value_text(value: object) -> str:
     """A figure as text: None is ``unknown``, numbers have three places."""
     if value is None:
@@ -85,18 +104,30 @@ def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:
 class Diagnostics:
     """Asks ``look`` on the thread that spins ``node``; that must be quick and not raise."""
 
-    def __init__(self, node: Node, config: Config, part: str, look: Callable[[], Finding]) -> None:
-        self._node, self._part, self._look = node, part, look
+    def __init__(
+        self,
+        node: Node,
+        config: Config,
+        part: str,
+        look: Callable[[], Finding],
+        losses: LossCounter,
+    ) -> None:
+        self._node, self._part, self._look, self._losses = node, part, look, losses
+        self._told: dict[str, int] = {}  # the losses in the last message that was sent
         self._name = node.get_fully_qualified_name()
-        self._publisher = node.create_publisher(
-            DiagnosticArray, config.topics.status.diagnostics, QoSProfile(depth=KEPT)
+        self._publisher = GuardedPublisher.create(
+            node,
+            DiagnosticArray,
+            config.topics.status.diagnostics,
+            QoSProfile(depth=KEPT),
+            losses,
         )
         node.create_timer(PERIOD_S, self._publish, clock=STEADY)
 
     def _publish(self) -> None:
-        array = DiagnosticArray(status=[status_of(self._name, self._part, self._look())])
+        counts = self._losses.counts()
+        found = with_losses(self._look(), counts, self._told)
+        array = DiagnosticArray(status=[status_of(self._name, self._part, found)])
         array.header.stamp = self._node.get_clock().now().to_msg()
-        try:
-            self._publisher.publish(array)
-        except rclpy_implementation.RCLError:  # the transport is saturated; there is a next second
-            return
+        if self._publisher.publish(array):
+            self._told = counts

@@ -34,6 +34,8 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
 from pydantic import ValidationError
 from rcl_interfaces.msg import ParameterDescriptor
@@ -63,6 +65,7 @@ NEWEST_ONLY = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
 )
 HEARTBEAT_S = 0.2
+SEND_AGAIN_S = 0.05  # after a request that the transport has not taken
 STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for deadlines: sim time jumps, this does not
 
 
@@ -151,15 +154,16 @@ def call(
     *,
     timeout_s: float,
     done: threading.Event | None = None,
-    sending: AbstractContextManager[Any] | None = None,
+    sending: Callable[[], AbstractContextManager[Any]] = nullcontext,
     again_s: float | None = None,
 ) -> Any:
     """The response to ``request``, from a thread other than the one that spins ``client``.
 
     ``timeout_s`` is seconds of the steady clock and covers discovery too. Whoever sets ``done``
-    ends the wait for the response. The request is sent within ``sending``; one that does no harm
-    twice may be sent again every ``again_s`` seconds: the first may have gone to a server that was
-    killed. Raises ServiceFailed.
+    ends the wait for the response. Each request is sent within ``sending()``; one that does no
+    harm twice may be sent again every ``again_s`` seconds: the first may have gone to a server
+    that was killed. A request that a saturated transport has not taken is sent again in any case.
+    Raises ServiceFailed.
     """
     name = client.srv_name
     if not client.service_is_ready() and not client.wait_for_service(timeout_sec=timeout_s):
@@ -168,8 +172,12 @@ def call(
     until_s = time.monotonic() + timeout_s
     futures = []
     while not done.is_set() and (left_s := until_s - time.monotonic()) > 0.0:
-        with sending or nullcontext():
-            futures.append(client.call_async(request))
+        try:
+            with sending():
+                futures.append(client.call_async(request))
+        except TRANSPORT_ERRORS:
+            done.wait(min(SEND_AGAIN_S, left_s))
+            continue
         futures[-1].add_done_callback(lambda _: done.set())
         done.wait(left_s if again_s is None else min(again_s, left_s))
     for future in futures:
@@ -188,11 +196,15 @@ def yaw_of(quaternion: Any) -> float:
 
 
 class TracePublisher:
-    """Publishes trace events with history for late subscribers; safe from any thread."""
+    """Publishes trace events with history for late subscribers; safe from any thread. An event
+    that cannot be sent is counted in ``losses``.
+    """
 
-    def __init__(self, node: Node, config: Config) -> None:
+    def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
         qos = history_qos(config.thresholds.trace.buffer_size)
-        self._publisher = node.create_publisher(String, config.topics.trace.events, qos)
+        self._publisher = GuardedPublisher.create(
+            node, String, config.topics.trace.events, qos, losses
+        )
         self._node_name = node.get_name()
 
     def announce(self, message: str) -> None:
@@ -213,8 +225,10 @@ class TracePublisher:
 class Heartbeat:
     """Tells the adapter that the kernel is alive."""
 
-    def __init__(self, node: Node, config: Config) -> None:
-        self._publisher = node.create_publisher(Empty, config.topics.status.kernel, NEWEST_ONLY)
+    def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
+        self._publisher = GuardedPublisher.create(
+            node, Empty, config.topics.status.kernel, NEWEST_ONLY, losses
+        )
         self._next = 0.0
 
     def beat(self) -> None:
@@ -222,8 +236,7 @@ class Heartbeat:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + HEARTBEAT_S
-            with suppress(RCLError):  # a saturated publisher; its silence is what it is for
-                self._publisher.publish(Empty())
+            self._publisher.publish(Empty())  # a lost one is silence, which the adapter acts on
 
 
 def start_parameter(node: Node, name: str, default: T, description: str) -> T:

@@ -23,6 +23,8 @@ import time
 from curiosity_rosa_demo.domain.models import LightScore, RoverPose
 from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
@@ -36,7 +38,6 @@ from curiosity_rosa_demo.infra.tf.listener import make_transform_source, Transfo
 from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
 from curiosity_rosa_interfaces.srv import CaptureAndScore
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import CompressedImage, Image
@@ -78,13 +79,16 @@ class SimulatorApp:
         self._captures = 0  # those that succeeded
         self._failure = ''  # of the last frame or capture
         self._output_topic = config.topics.images.output_capture_compressed
-        self._output = self.node.create_publisher(CompressedImage, self._output_topic, CAPTURE_QOS)
+        losses = LossCounter()
+        self._output = GuardedPublisher.create(
+            self.node, CompressedImage, self._output_topic, CAPTURE_QOS, losses
+        )
         self._transforms = make_transform_source(self.node, config)
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(LOOK_S, self._look, clock=STEADY)
-        Diagnostics(self.node, config, 'camera', self._diagnose)
+        Diagnostics(self.node, config, 'camera', self._diagnose, losses)
 
-        TracePublisher(self.node, config).announce('simulator started')
+        TracePublisher(self.node, config, losses).announce('simulator started')
 
         # A helper that needs no clock of its own: it must not subscribe to /clock a second time.
         self._service_node = Node(
@@ -207,10 +211,8 @@ class SimulatorApp:
         picture = CompressedImage(
             header=message.header, format='jpeg', data=array.array('B', jpeg)
         )
-        try:
-            self._output.publish(picture)
-        except rclpy_implementation.RCLError as error:  # seen when the transport is saturated
-            raise PublishError(error) from error
+        if not self._output.publish(picture):
+            raise PublishError(self._output.last_error)
         return light, pose
 
     def _debug(self, frame: Frame | None, asked_s: float) -> str:

@@ -70,7 +70,7 @@ class RoverClient:
                     Trigger.Request(),
                     timeout_s=self._timeouts.get(name, MARGIN_S),
                     done=done,
-                    sending=cancellation.held_back(),
+                    sending=cancellation.held_back,
                 )
             except ServiceFailed:
                 if until is not None:

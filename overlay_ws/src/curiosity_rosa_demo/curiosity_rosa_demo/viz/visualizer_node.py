@@ -15,6 +15,8 @@ import sys
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, finding, Level
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
@@ -61,8 +63,9 @@ class Visualizer:
         self._drawings = 0
 
         self._transforms = make_transform_source(self._node, config)
-        self._publisher = self._node.create_publisher(
-            MarkerArray, config.topics.viz.marker_array, MARKER_QOS
+        losses = LossCounter()
+        self._publisher = GuardedPublisher.create(
+            self._node, MarkerArray, config.topics.viz.marker_array, MARKER_QOS, losses
         )
         self._node.create_subscription(
             String,
@@ -70,9 +73,9 @@ class Visualizer:
             self._on_trace,
             history_qos(config.thresholds.trace.buffer_size),
         )
-        TracePublisher(self._node, config).announce('visualizer started')
+        TracePublisher(self._node, config, losses).announce('visualizer started')
         self._node.create_timer(LOOK_PERIOD_S, self._look, clock=STEADY)
-        Diagnostics(self._node, config, 'markers', self._diagnose)
+        Diagnostics(self._node, config, 'markers', self._diagnose, losses)
         self._spin = SpinThread('visualizer', self._node, on_crash=process.crash)
 
     def close(self) -> None:
@@ -119,10 +122,8 @@ class Visualizer:
         events = sorted(self._events.last(), key=lambda event: event.ts)
         scene = Scene(self._pose, self._trail.points(), events, self._capture)
         array = self._builder.build(scene, self._shown)
-        try:
-            self._publisher.publish(array)
-        except RuntimeError:  # RCLError: the middleware is saturated; the next look tries again
-            self._stale = True
+        if not self._publisher.publish(array):
+            self._stale = True  # the next look tries again
             return
         self._drawings += 1
         self._shown = shown_by(array)

@@ -20,6 +20,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import history_qos, ServiceFailed, TracePublisher
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from curiosity_rosa_demo.recording.replay.messages import PREFIX
@@ -100,7 +101,7 @@ def told(sandbox: Sandbox, recorder: Recorder, role: str, message: Any, topic: s
 
 
 def test_a_run_that_is_killed_is_read_by_the_library(sandbox: Sandbox) -> None:
-    trace = TracePublisher(sandbox.node, CONFIG)
+    trace = TracePublisher(sandbox.node, CONFIG, LossCounter())
     trace.publish(new_event(TraceKind.DECIDE, 'before the recording'))
     recorder = Recorder(sandbox)
     trace.publish(new_event(TraceKind.DECIDE, 'go 火'))
@@ -170,7 +171,7 @@ def test_a_capture_brings_its_picture_once(sandbox: Sandbox) -> None:
     publisher = sandbox.node.create_publisher(CompressedImage, topic, history_qos(1))
     publisher.publish(CompressedImage(format='jpeg', data=b'\xff\xd8capture'))
     recorder = Recorder(sandbox)
-    trace = TracePublisher(sandbox.node, CONFIG)
+    trace = TracePublisher(sandbox.node, CONFIG, LossCounter())
     trace.publish(CAPTURED.model_copy(update={'event_id': 'old', 'ts': CAPTURED.ts - 60.0}))
     trace.publish(new_event(TraceKind.RESULT, 'turned', tool_name='turn_left', ok=True))
     recorder.wait_for('trace', 2)

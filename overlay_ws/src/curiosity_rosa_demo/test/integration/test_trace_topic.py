@@ -29,12 +29,13 @@ import signal, sys
 import rclpy
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import TracePublisher
 from curiosity_rosa_demo.trace.trace_codec import new_event
 
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 rclpy.init()
-publisher = TracePublisher(rclpy.create_node('source'), load_config(sys.argv[1]))
+publisher = TracePublisher(rclpy.create_node('source'), load_config(sys.argv[1]), LossCounter())
 count = int(sys.argv[2])
 for number in range(count):
     publisher.publish(new_event(TraceKind.ACT, str(number), data={'text': '火' * 9000}))

@@ -69,6 +69,8 @@ class World:
         self.waiting: list[tuple[float, Request]] = []  # time-outs of the carrier
         self.guard = MotionGuard(CONFIG.motion, CONFIG.mast, clock=lambda: self.now)
         self._tick = 0
+        self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
+        self.twists_due = 0
 
     # --- the rover --------------------------------------------------------------------------
 
@@ -105,8 +107,14 @@ class World:
             else:
                 answer = lambda: self.guard.stop_answered(number)  # noqa: E731
                 self.drive.queue.append(Request(self._halt, answer, self.now))
-        if due.zero_twist:
+        if due.zero_twist and self._loses_the_twist():
+            self.guard.zero_twist_lost()
+        elif due.zero_twist:
             self.wheels = 0.0
+
+    def _loses_the_twist(self) -> bool:
+        self.twists_due += 1
+        return self.lose_twists > 0 and self.twists_due % self.lose_twists == 0
 
     def ask_move(self) -> str:
         """One motion request; the refusal, or an empty text when its call was sent."""

@@ -65,6 +65,15 @@ def test_a_measured_number_alone_can_wait(key: str) -> None:
     assert pace.due({**MOVED, key: 9.0}, PERIOD_S)
 
 
+def test_a_status_that_could_not_be_sent_is_sent_again_soon() -> None:
+    pace = StatusPace()
+    assert pace.due(MOVED, 10.0)
+    pace.lost()
+    assert pace.next_wakeup() == pytest.approx(10.0 + LEAST_S)
+    assert pace.due(MOVED, pace.next_wakeup())
+    assert pace.next_wakeup() == pytest.approx(10.0 + LEAST_S + PERIOD_S)
+
+
 @given(
     st.lists(
         st.tuples(st.floats(0.001, 3.0), st.fixed_dictionaries(dict.fromkeys('ab', st.booleans())))

@@ -25,7 +25,14 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level, status_of, value_text
+from curiosity_rosa_demo.infra.diagnostics import (
+    Finding,
+    finding,
+    Level,
+    status_of,
+    value_text,
+    with_losses,
+)
 from fake_robot import FakeRobot
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,6 +71,22 @@ def test_whatever_a_finding_holds_can_be_sent(message: str, values: dict[str, ob
     assert serialize_message(status)
     assert (status.name, status.level) == ('ns/adapter: rover', b'\x01')
     assert [each.key for each in status.values] == list(values)
+
+
+def test_a_loss_is_a_warning_once_and_a_figure_from_then_on() -> None:
+    well = Finding(Level.OK, 'standing still', {'mast': 'closed'})
+    assert with_losses(well, {}) == well
+    first = with_losses(well, {'/trace/events': 3})
+    assert (first.level, first.message) == (Level.WARN, 'Lost 3 for /trace/events')
+    assert first.values == {'mast': 'closed', 'lost /trace/events': 3}
+    later = with_losses(well, {'/trace/events': 3}, {'/trace/events': 3})
+    assert (later.level, later.message) == (Level.OK, 'standing still')
+    assert later.values == {'mast': 'closed', 'lost /trace/events': 3}
+
+
+def test_a_loss_hides_nothing_that_is_worse() -> None:
+    found = with_losses(Finding(Level.ERROR, 'SAFE: tilt'), {'/a': 5, '/b': 1}, {'/a': 3, '/b': 1})
+    assert (found.level, found.message) == (Level.ERROR, 'SAFE: tilt; Lost 2 for /a')
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import Motion
+from curiosity_rosa_demo.adapter.stop import TWIST_PERIOD_S
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     E_STOP_PRESSED,
@@ -207,6 +208,47 @@ def test_zero_twists_without_odometry_go_on_and_so_does_the_stop(stowed: World) 
     stowed.drive.hanging = False
     stowed.step(CONFIG.motion.settle_s + 2.0)
     assert stowed.guard.motion is Motion.STILL
+
+
+def test_a_zero_twist_that_could_not_be_sent_is_due_again(stowed: World) -> None:
+    stowed.ask_move()
+    stowed.step(0.5)
+    stowed.drive.hanging, stowed.lose_twists = True, 1
+    stowed.ask_stop()
+    stowed.step(3.0)
+    assert stowed.moving, 'no zero Twist has left'
+    stowed.lose_twists = 0
+    stowed.step()
+    assert not stowed.moving
+
+
+def test_a_lost_zero_twist_is_due_again_sooner_than_one_that_nobody_can_see(
+    stowed: World,
+) -> None:
+    stowed.drive.absent, stowed.odometry_on = True, False
+    stowed.guard.stop_failed(stowed.ask_stop(), 'Service unavailable: /move_stop')
+    stowed.step(CONFIG.motion.stop_confirm_s + 1.0)
+    wakeup = stowed.guard.next_wakeup()
+    assert wakeup is not None
+    stowed.now = max(stowed.now, wakeup)
+    assert stowed.guard.poll().zero_twist
+    assert not stowed.guard.poll().zero_twist
+    stowed.guard.zero_twist_lost()
+    stowed.now += TWIST_PERIOD_S + 1e-6
+    assert stowed.guard.poll().zero_twist
+
+
+def test_zero_twists_that_were_all_lost_prove_nothing(stowed: World) -> None:
+    stowed.drive.absent, stowed.lose_twists = True, 1
+    stowed.guard.stop_failed(stowed.ask_stop(), 'Service unavailable: /move_stop')
+    stowed.step(3.0)
+    assert stowed.guard.stopping, 'the rover stands, but not for anything that was sent'
+    due = stowed.twists_due
+    stowed.step(1.0)
+    assert stowed.twists_due > due
+    stowed.lose_twists = 0
+    stowed.step(1.5)
+    assert not stowed.guard.stopping
 
 
 def test_a_start_call_that_answers_late_is_stopped_again(stowed: World) -> None:

@@ -54,6 +54,8 @@ FAULTS: dict[str, Callable[[World], None]] = {
     'agent speaks': lambda world: setattr(world, 'agent_lives', True),
     'agent freezes': lambda world: setattr(world, 'agent_lives', False),
     'agent leaves': World.agent_leaves,
+    'every second Twist is lost': lambda world: setattr(world, 'lose_twists', 2),
+    'no Twist is lost': lambda world: setattr(world, 'lose_twists', 0),
     'e-stop pressed': lambda world: world.press(True),
     'e-stop released': lambda world: world.press(False),
 }

@@ -10,27 +10,34 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 import threading
 from typing import Any
 
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
 import pytest
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.task import Future
 
 
 class Client:
-    """Answers the request number ``answers`` (from 1) with its number; 0: none."""
+    """Answers the request number ``answers`` (from 1) with its number; 0: none. The transport does
+    not take the first ``refuses``.
+    """
 
     srv_name = '/capture_and_score'
 
-    def __init__(self, answers: int) -> None:
-        self.answers, self.sent, self.removed = answers, 0, 0
+    def __init__(self, answers: int, refuses: int = 0) -> None:
+        self.answers, self.sent, self.removed, self.refuses = answers, 0, 0, refuses
 
     def service_is_ready(self) -> bool:
         return True
 
     def call_async(self, _: Any) -> Any:
         self.sent += 1
+        if self.sent <= self.refuses:
+            raise RCLError('Failed to send request: cannot publish data')
         future: Any = Future()
         if self.sent == self.answers:
             future.set_result(self.sent)
@@ -63,3 +70,28 @@ def test_who_ends_the_wait_ends_the_sending() -> None:
     with pytest.raises(ServiceFailed):
         ask(client, timeout_s=30.0, done=done, again_s=0.01)
     assert client.sent <= 1
+
+
+def test_a_request_that_the_transport_has_not_taken_is_sent_again() -> None:
+    client = Client(answers=3, refuses=2)
+    assert ask(client, timeout_s=30.0) == 3
+    assert client.sent == 3
+
+
+def test_a_stop_between_two_tries_keeps_the_second_from_being_sent() -> None:
+    client, button, tries = Client(answers=2, refuses=1), Cancellation(), []
+
+    def sending() -> AbstractContextManager[None]:
+        if tries:
+            button.cancel('Stopped by the operator')
+        tries.append('try')
+        return button.held_back()
+
+    with pytest.raises(TurnCancelled, match='Stopped by the operator'):
+        ask(client, timeout_s=30.0, sending=sending)
+    assert (len(tries), client.sent) == (2, 1)
+
+
+def test_a_transport_that_never_takes_the_request_is_a_service_that_failed() -> None:
+    with pytest.raises(ServiceFailed, match='Service timeout: /capture_and_score'):
+        ask(Client(answers=0, refuses=1000), timeout_s=0.1)

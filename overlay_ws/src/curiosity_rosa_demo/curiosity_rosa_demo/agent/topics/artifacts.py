@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 import threading
 
+from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node
@@ -44,6 +45,11 @@ class Artifacts:
         with self._arrived:
             self._newest = bytes(message.data)
             self._arrived.notify_all()
+
+    def hear(self, event: TraceEvent) -> None:
+        """Keep the picture of a capture that succeeded. Raises OSError."""
+        if event.tool_name == 'capture_and_score' and event.ok:
+            self.save_capture()
 
     def save_capture(self) -> None:
         """Write the newest processed picture: the rover has not moved since it was taken."""

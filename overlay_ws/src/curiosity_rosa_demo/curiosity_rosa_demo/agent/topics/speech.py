@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from curiosity_rosa_demo.infra.config_models import Config
-from rclpy.impl.implementation_singleton import rclpy_implementation
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from rclpy.node import Node
 from std_msgs.msg import String
 
@@ -21,13 +22,15 @@ from std_msgs.msg import String
 class Speech:
     """Safe from any thread. ``say`` prints."""
 
-    def __init__(self, node: Node, config: Config, say: Callable[[str], None]) -> None:
-        self._publisher = node.create_publisher(String, config.topics.agent.speech, 10)
+    def __init__(
+        self, node: Node, config: Config, say: Callable[[str], None], losses: LossCounter
+    ) -> None:
+        self._publisher = GuardedPublisher.create(
+            node, String, config.topics.agent.speech, 10, losses
+        )
         self._say = say
 
     def __call__(self, text: str) -> None:
         self._say(f'Rover: {text}')
-        try:
-            self._publisher.publish(String(data=text))
-        except rclpy_implementation.RCLError as error:  # seen when the transport is saturated
-            self._say(f'! Not published: {error}')
+        if not self._publisher.publish(String(data=text)):
+            self._say(f'! Not published: {self._publisher.last_error}')

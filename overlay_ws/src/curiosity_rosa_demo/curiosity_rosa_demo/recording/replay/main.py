@@ -25,6 +25,8 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
 from curiosity_rosa_demo.recording.mcap.channels import CDR, kept_as, Rates, sources
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
@@ -68,8 +70,9 @@ class Replay:
         self._topics = node_config(self.node).topics
         # Of the rates only that they are not 0 matters here.
         self._sources = {each.role: kept_as(each) for each in sources(self._topics, Rates())}
-        self._publishers: dict[str, Any] = {}
-        self._status: Any = None
+        self._publishers: dict[str, GuardedPublisher[Any]] = {}
+        self._status: GuardedPublisher[String] | None = None
+        self.losses = LossCounter()
         self._skipped: set[str] = set()
         self._look_at_s = 0.0
         self.played = 0
@@ -112,14 +115,16 @@ class Replay:
 
     def _open(self) -> None:
         """Publishers for all that may be played, so that RViz finds them before the first one."""
-        self._status = self.node.create_publisher(String, STATUS_TOPIC, history_qos(1))
+        self._status = GuardedPublisher.create(
+            self.node, String, STATUS_TOPIC, history_qos(1), self.losses
+        )
         for role, source in self._sources.items():
             if role == 'markers' and publishers(self.node, source.topic):
                 self._say('Markers are left to the visualizer, which draws the replay by itself.')
                 continue
             qos = history_qos(100) if source.latched else 10
-            self._publishers[role] = self.node.create_publisher(
-                message_class(source.type), source.topic, qos
+            self._publishers[role] = GuardedPublisher.create(
+                self.node, message_class(source.type), source.topic, qos, self.losses
             )
 
     def _play(self, span: tuple[int, int], turn: int) -> None:
@@ -154,8 +159,7 @@ class Replay:
         except Unreadable as error:
             self._skip(entry, f'cannot be read: {error}')
             return
-        if data is not None:
-            publisher.publish(data)
+        if data is not None and publisher.publish(data):
             self.played += 1
 
     def _skip(self, entry: Entry, why: str) -> None:
@@ -182,7 +186,8 @@ class Replay:
             'recorded': self._reader.info.get('began', ''),
             'why': why,
         }
-        self._status.publish(String(data=json.dumps(status)))
+        if self._status is not None:
+            self._status.publish(String(data=json.dumps(status)))
 
     def close(self) -> None:
         """Once who listens has the last words, or ACK_WAIT_S later."""
@@ -215,6 +220,8 @@ def run(argv: Sequence[str]) -> int:
         replay = Replay(options.file, speed=options.speed, told=told, say=_say)
         replay.run(loop=options.loop)
         _say(f'{replay.played} messages were played.')
+        for topic, count in replay.losses.counts().items():
+            _say(f'{topic}: {count} messages could not be sent.')
         return FINISHED
     except Interrupted:
         return INTERRUPTED

@@ -1,0 +1,33 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""How many messages, events and files did not get where they were to go."""
+
+from __future__ import annotations
+
+from collections import Counter
+import threading
+
+
+class LossCounter:
+    """Counts by destination, such as a topic or a file; safe from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+
+    def count(self, destination: str) -> int:
+        """One more was lost; how many that are by now."""
+        with self._lock:
+            self._counts[destination] += 1
+            return self._counts[destination]
+
+    def counts(self) -> dict[str, int]:
+        """The losses of each destination that had any, in the order of the first."""
+        with self._lock:
+            return dict(self._counts)
