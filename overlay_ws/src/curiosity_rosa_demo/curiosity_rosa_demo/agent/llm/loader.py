@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from concurrent import futures
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 
@@ -59,6 +60,7 @@ class Surroundings:
     trace: Trace
     memory: Callable[[], str]
     shown: Callable[[ReactState], None]
+    monitor: SkillMonitor = field(default_factory=SkillMonitor)
 
 
 class Brain:

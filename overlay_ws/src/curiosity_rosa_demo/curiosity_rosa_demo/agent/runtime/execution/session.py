@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState, SkillResult, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -76,6 +77,7 @@ class Session:
         self.world = RoverWorld(client, config, ros_clock)
         self.world.spent = lambda: self.react.spent if self._in_turn else Spent()
         self.world.brain = lambda: self.robot()
+        self.monitor = SkillMonitor()
         self._brain = Brain(
             Surroundings(
                 registry=registry,
@@ -85,6 +87,7 @@ class Session:
                 trace=self.trace,
                 memory=self._recall,
                 shown=self._show,
+                monitor=self.monitor,
             )
         )
         self._tracing = threading.Lock()
@@ -150,9 +153,8 @@ class Session:
             return self._outcome(result)
 
         async def carry_out() -> SkillResult:
-            executor = SkillExecutor(self._registry, self.world)
-            run_id = await executor.dispatch(name, arguments, cancellation)
-            return await executor.get_result(run_id)
+            executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
+            return await executor.result_of(name, arguments, cancellation)
 
         return self._doing(cancellation, run)
 
