@@ -195,6 +195,7 @@ class RunningSkill(Model):
     timeout_s: float
     resources_occupied: list[Text] = Field(default_factory=list)
     task_id: str = ''
+    progress: Json = Field(default_factory=dict)  # its last report; agent/skills/progress.py
 
 
 class SkillStatus(str, Enum):

@@ -15,13 +15,22 @@ stop holds its resources until its thread ends, because nobody knows what it sti
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+import logging
 import threading
+import time
 
 from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
-from curiosity_rosa_demo.domain.brain_state import RunningSkill
+from curiosity_rosa_demo.agent.skills.progress import fraction_of, ProgressThrottle
+from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
+
+SHOWN_EVERY_S = 0.5  # a report that comes sooner is not taken over
+
+ProgressListener = Callable[[RunningSkill], None]
+
+_log = logging.getLogger('curiosity_rosa.skills')
 
 _current_task: ContextVar[str] = ContextVar('current_task', default='')
 
@@ -41,15 +50,23 @@ def current_task() -> str:
 
 
 class SkillMonitor:
-    """Every method may be called from any thread.
+    """Every method may be called from any thread. ``listener`` hears of the progress that is worth
+    telling, in the skill's thread.
 
     An entry whose ``goal_id`` is a task's ID stands for the task itself. It does not compete with
     the skills that this task starts.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        listener: ProgressListener = lambda run: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._listener, self._clock = listener, clock
         self._lock = threading.Lock()
         self._running: dict[str, RunningSkill] = {}
+        self._throttles: dict[str, ProgressThrottle] = {}
+        self._shown_s: dict[str, float] = {}
 
     def claim(self, run: RunningSkill) -> None:
         """``run`` begins and holds its resources until ``release``. Raises ResourceBusy."""
@@ -72,6 +89,31 @@ class SkillMonitor:
         """The run has ended; nothing happens when it is not here."""
         with self._lock:
             self._running.pop(goal_id, None)
+            self._throttles.pop(goal_id, None)
+            self._shown_s.pop(goal_id, None)
+
+    def report(self, goal_id: str, progress: Json) -> None:
+        """How far a run is. Never raises, whatever the listener does."""
+        now_s = self._clock()
+        with self._lock:
+            run = self._running.get(goal_id)
+            if run is None:
+                return
+            throttle = self._throttles.get(goal_id)
+            if throttle is None:
+                throttle = self._throttles[goal_id] = ProgressThrottle(now_s)
+            told = throttle.admits(fraction_of(progress), now_s)
+            shown_s = self._shown_s.get(goal_id)
+            if shown_s is not None and now_s - shown_s < SHOWN_EVERY_S and not told:
+                return
+            self._shown_s[goal_id] = now_s
+            run = run.model_copy(update={'progress': progress})
+            self._running[goal_id] = run
+        if told:
+            try:
+                self._listener(run)
+            except Exception:
+                _log.exception('event=progress_not_told skill=%s', run.skill_name)
 
     def running(self) -> list[RunningSkill]:
         """The oldest first."""

@@ -155,6 +155,7 @@ class Run:
             wake, self._waking = not self._waking, True
         if wake:
             self._in_loop(self._wake)
+        self._monitor.report(self.goal.goal_id, copied)
 
     def _in_loop(self, work: Any, *arguments: Any) -> None:
         with suppress(RuntimeError):  # the loop is closed
