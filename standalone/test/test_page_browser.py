@@ -31,6 +31,8 @@ from curiosity_rosa_demo.domain.brain_state import (
     Mode,
     ReactState,
     RobotState,
+    RunningSkill,
+    SkillsState,
     TasksState,
 )
 from curiosity_rosa_demo.domain.health import Health
@@ -325,6 +327,20 @@ def test_a_replay_is_marked(tab: Tab, robot: FakeRobot) -> None:
     tab.picture('replay')
     robot.trace(TraceKind.ACT, 'now')
     expect(tab.page.locator('.replay')).to_have_count(0)
+
+
+def test_a_bar_shows_how_far_a_skill_is(tab: Tab, robot: FakeRobot) -> None:
+    run = RunningSkill(goal_id='r1', skill_name='navigate_to_pose', start_time=0.0, timeout_s=9.0)
+    bar = tab.page.get_by_role('progressbar', name='navigate_to_pose')
+    expect(bar).to_have_count(0)
+    for fraction, text in ((0.25, '25 %, 6.0 m left'), (0.75, '75 %, 2.0 m left')):
+        progress = {'fraction': fraction, 'distance_m': 8.0 * (1.0 - fraction)}
+        known = run.model_copy(update={'progress': progress})
+        robot.brain = BrainState(skills=SkillsState(running=[known]))
+        expect(tab.page.get_by_text(f'navigate_to_pose: {text}').last).to_be_visible()
+        expect(bar).to_have_js_property('value', fraction)
+    robot.brain = BrainState()
+    expect(bar).to_have_count(0)
 
 
 def test_a_task_is_cancelled(tab: Tab, robot: FakeRobot) -> None:

@@ -81,7 +81,7 @@ class CuriosityRosa(ROSA):
                 config=config,
                 limits=Limits.of(config),
                 registry=around.registry,
-                executor=SkillExecutor(around.registry, around.world),
+                executor=SkillExecutor(around.registry, around.world, monitor=around.monitor),
                 world=around.world,
                 agent=agent,
                 fallback=self._fallback,

@@ -185,11 +185,17 @@ class SkillDef(Model):
 
 
 class RunningSkill(Model):
+    """``start_time``: seconds of the steady clock. ``task_id``: of the task it works for; of a
+    skill that is a task of its own it is the ``goal_id`` too. Empty: of no task.
+    """
+
     goal_id: str
     skill_name: str
     start_time: float
     timeout_s: float
     resources_occupied: list[Text] = Field(default_factory=list)
+    task_id: str = ''
+    progress: Json = Field(default_factory=dict)  # its last report; agent/skills/progress.py
 
 
 class SkillStatus(str, Enum):

@@ -213,11 +213,17 @@ def test_what_others_do_is_no_feedback(world: World) -> None:
     first.wait_for('ACT')
     second = world.send(text='second')
     second.wait_for('PENDING')
+    for task in world.tasks():
+        data = {'progress': {'fraction': 0.4}, 'fraction': 0.4, 'task_id': task.id}
+        text = f'navigate_to_pose of {task.metadata["text"]}: 40 %'
+        world.robot.trace(TraceKind.OBSERVE, text, data=data)
     world.robot.trace(TraceKind.OBSERVE, 'of the first')
     wait_until(
         lambda: 'of the first' in [each.trace_text for each in first.feedback], 'the feedback'
     )
     assert second.kinds == ['PENDING']
+    progress = [each.trace_text for each in first.feedback if each.kind == 'PROGRESS']
+    assert progress == ['navigate_to_pose of first: 40 %']
     world.robot.paused = False
     assert first.result().result.ok
     assert second.result().result.ok

@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import SharedClock
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import (
@@ -59,6 +60,7 @@ class ScriptedSession:
     def __init__(self, approval_s: float) -> None:
         self.desk = Desk(timeout_s=approval_s)
         self.react = ReactState()
+        self.monitor = SkillMonitor()
         self.robot: Callable[[], BrainState] = BrainState
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, Answer]] = []  # by the question's ID

@@ -295,7 +295,10 @@ def test_progress_is_shown_but_the_answer_only_once(bench: Bench) -> None:
     bench.console.show(new_event(TraceKind.OBSERVE, 'User: hello'))
     bench.console.show(new_event(TraceKind.RESULT, 'the answer', ok=True))
     bench.console.show(new_event(TraceKind.ERROR, 'failed', ok=False, error_reason='failed'))
-    assert bench.said == ['  [ACT] cap()', '  [ERROR] failed']
+    progress = {'progress': {'fraction': 0.4}, 'fraction': 0.4, 'task_id': 't1'}
+    event = new_event(TraceKind.OBSERVE, 'drive: 40 %', tool_name='drive', data=progress)
+    bench.console.show(event)
+    assert bench.said == ['  [ACT] cap()', '  [ERROR] failed', '  [OBSERVE] drive: 40 %']
 
 
 @settings(max_examples=30, deadline=None)

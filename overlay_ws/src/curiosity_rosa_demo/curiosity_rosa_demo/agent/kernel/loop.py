@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import time
 
-from curiosity_rosa_demo.agent.kernel.actions import Action, plan
+from curiosity_rosa_demo.agent.kernel.actions import Action, plan, StopRover
 from curiosity_rosa_demo.agent.kernel.skip_tick import Inputs, nothing_new, settled
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -28,6 +28,9 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     QueuedTask,
     Reading,
+    RunningSkill,
+    SkillDef,
+    SkillsState,
 )
 
 Tick = Callable[[BrainState], BrainState]
@@ -36,9 +39,11 @@ Act = Callable[[list[Action], Json | None, BrainState], None]
 
 class KernelLoop:
     """``act`` gets the actions of a tick in their order and the message that the tick took.
-    ``question`` is the one that a plain yes or no answers.
+    ``question`` is the one that a plain yes or no answers, ``running`` are the skills that run,
+    ``registry`` is every skill that there is.
 
-    A tick that could change nothing is not run through the graph (quiet.py).
+    A tick that could change nothing is not run through the graph (skip_tick.py). What the loop has
+    counted so far stands in ``state.trace.metrics``.
     """
 
     def __init__(
@@ -50,16 +55,20 @@ class KernelLoop:
         act: Act,
         tick_s: float,
         max_age_s: Mapping[str, float],
+        running: Callable[[], list[RunningSkill]] = list,
+        registry: Iterable[SkillDef] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._readings, self._tasks, self._question = readings, tasks, question
-        self._act = act
+        self._act, self._running = act, running
         self._tick_s, self._max_age_s, self._clock = tick_s, max_age_s, clock
         self._messages: deque[Json | Callable[[], None]] = deque()
         self._news = asyncio.Event()
-        self.state = BrainState()
+        definitions = {definition.name: definition for definition in registry}
+        self.state = BrainState(skills=SkillsState(registry=definitions))
         self._last: Inputs | None = None  # of the last run, when that left all as it was
         self.ticks = 0
+        self._counts = dict.fromkeys(('graph_runs', 'messages', 'rover_stops', 'mode_changes'), 0)
 
     def post(self, message: Json | Callable[[], None]) -> None:
         """A message of a user, or something to be called in its turn among them. In the loop's
@@ -97,7 +106,13 @@ class KernelLoop:
         if callable(message):
             message()
             message = None
-        inputs = Inputs(self._clock(), dict(self._readings()), self._tasks(), self._question())
+        inputs = Inputs(
+            self._clock(),
+            dict(self._readings()),
+            self._tasks(),
+            self._question(),
+            self._running(),
+        )
         if message is None and self._last is not None and self._may_skip(self._last, inputs):
             self._act([], None, self.state)
         else:
@@ -112,19 +127,35 @@ class KernelLoop:
         telemetry = {'now_s': inputs.now_s, 'readings': inputs.readings}
         tasks = {'inbox': [message] if message is not None else [], 'queue': inputs.queue}
         react = {'proposed_ops': _asking(inputs.question)}
+        skills = {'running': inputs.running}
         after = tick(
             before.model_copy(
                 update={
                     'telemetry': before.telemetry.model_copy(update=telemetry),
                     'tasks': before.tasks.model_copy(update=tasks),
                     'react': before.react.model_copy(update=react),
+                    'skills': before.skills.model_copy(update=skills),
                 }
             )
         )
-        self.state = after
         # What was said is part of the state until the next run.
         self._last = inputs if message is None and settled(before, after) else None
-        self._act(plan(before, after), message, after)
+        actions = plan(before, after)
+        self.state = self._counted(before, after, actions, message)
+        self._act(actions, message, self.state)
+
+    def _counted(
+        self, before: BrainState, after: BrainState, actions: list[Action], message: Json | None
+    ) -> BrainState:
+        """``after`` with what the loop has counted."""
+        counts = self._counts
+        counts['graph_runs'] += 1
+        counts['messages'] += message is not None
+        counts['rover_stops'] += sum(isinstance(each, StopRover) for each in actions)
+        counts['mode_changes'] += before.tasks.mode is not after.tasks.mode
+        metrics: Json = {'ticks': self.ticks + 1, **counts}
+        trace = after.trace.model_copy(update={'metrics': metrics})
+        return after.model_copy(update={'trace': trace})
 
 
 def _asking(question: Question | None) -> ProposedOps | None:

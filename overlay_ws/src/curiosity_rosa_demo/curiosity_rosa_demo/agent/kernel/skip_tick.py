@@ -16,9 +16,15 @@ alone matters only to a source that falls silent, and to a mast that is up while
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from curiosity_rosa_demo.domain.brain_state import BrainState, Question, QueuedTask, Reading
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Question,
+    QueuedTask,
+    Reading,
+    RunningSkill,
+)
 
 LONGEST_S = 1.0  # seconds without a run, at most
 
@@ -31,6 +37,7 @@ class Inputs:
     readings: Mapping[str, Reading]
     queue: list[QueuedTask]
     question: Question | None = None  # the one that a plain yes or no answers
+    running: list[RunningSkill] = field(default_factory=list)
 
 
 def settled(before: BrainState, after: BrainState) -> bool:
@@ -48,7 +55,7 @@ def nothing_new(
     """Whether ``now`` differs from the inputs of the ``last`` run in nothing but time stamps."""
     if now.now_s - last.now_s >= LONGEST_S or now.queue != last.queue:
         return False
-    if now.question != last.question:
+    if now.question != last.question or now.running != last.running:
         return False
     if now.readings.keys() != last.readings.keys():
         return False

@@ -109,6 +109,8 @@ class Mission(KnownTasks):
             act=self._act,
             tick_s=config.agent.kernel.tick_s,
             max_age_s=self._rules.max_age_s,
+            running=session.monitor.running,
+            registry=registry,
         )
         self._watchdog = Watchdog(config.agent.kernel.watchdog_s, self._kernel_lost)
         context = SkillContext(

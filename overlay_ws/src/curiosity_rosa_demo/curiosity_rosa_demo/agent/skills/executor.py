@@ -10,7 +10,7 @@
 
 A run ends in one of five ways. SUCCESS and FAILED: the skill said so before anybody stopped it.
 CANCELLED and TIMED_OUT: it was stopped and ended. UNKNOWN: it was stopped and goes on; it is left
-behind, and its cancellation stays requested, so that it can move nothing more.
+behind, its cancellation stays requested, and it holds its resources until its thread ends.
 """
 
 from __future__ import annotations
@@ -19,23 +19,42 @@ import asyncio
 from collections.abc import AsyncIterator
 import uuid
 
-from curiosity_rosa_demo.agent.skills.errors import ResourceBusy, UnknownRun
+from curiosity_rosa_demo.agent.skills.errors import (
+    BadArguments,
+    ResourceBusy,
+    UnknownRun,
+    UnknownSkill,
+)
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import checked, SkillRegistry
 from curiosity_rosa_demo.agent.skills.run import Run
-from curiosity_rosa_demo.agent.skills.skill import Skill, SkillWorld
+from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 
 KEPT = 100  # runs that have ended and can still be asked for
+CODES: dict[type[Exception], str] = {
+    BadArguments: 'PARAM_INVALID',
+    ResourceBusy: 'RESOURCE_CONFLICT',
+    UnknownSkill: 'SKILL_NOT_FOUND',
+}
 
 
 class SkillExecutor:
-    """From one asyncio loop; only the runs' threads and whoever cancels are elsewhere."""
+    """From one asyncio loop; only the runs' threads and whoever cancels are elsewhere.
+    ``monitor``: the one of the agent, where several executors run skills.
+    """
 
     def __init__(
-        self, registry: SkillRegistry, world: SkillWorld, *, grace_s: float = 3.0
+        self,
+        registry: SkillRegistry,
+        world: SkillWorld,
+        *,
+        monitor: SkillMonitor | None = None,
+        grace_s: float = 3.0,
     ) -> None:
         self._registry, self._world, self._grace_s = registry, world, grace_s
+        self.monitor = SkillMonitor() if monitor is None else monitor
         self._runs: dict[str, Run] = {}
 
     async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
@@ -45,12 +64,27 @@ class SkillExecutor:
         skill = self._registry.get(skill_name)
         arguments = checked(skill, params)
         cancellation.check()
-        self._refuse_conflicts(skill)
-        run = Run(uuid.uuid4().hex, skill, cancellation, self._grace_s)
+        run = Run(uuid.uuid4().hex, skill, cancellation, self._grace_s, self.monitor)
+        self.monitor.claim(run.goal)
         self._forget_one()
         self._runs[run.goal.goal_id] = run
         run.begin(self._world, arguments)
         return run.goal.goal_id
+
+    async def result_of(
+        self, skill_name: str, params: Json, cancellation: Cancellation
+    ) -> SkillResult:
+        """Run a skill to its end. One that cannot begin has FAILED, with the code that says why.
+        Raises TurnCancelled.
+        """
+        try:
+            return await self.get_result(await self.dispatch(skill_name, params, cancellation))
+        except (BadArguments, ResourceBusy, UnknownSkill) as refusal:
+            return SkillResult(
+                status=SkillStatus.FAILED,
+                error_code=CODES[type(refusal)],
+                error_msg=str(refusal),
+            )
 
     async def cancel(self, goal_id: str) -> bool:
         """Ask a run to end. False when that cannot be: it has ended, was asked before, or its
@@ -81,17 +115,6 @@ class SkillExecutor:
 
     def running(self) -> list[RunningSkill]:
         return [run.goal for run in self._runs.values() if not run.done.done()]
-
-    def _refuse_conflicts(self, skill: Skill) -> None:
-        """Property 6. A run that was left behind holds nothing: it can move nothing more."""
-        name, needs = skill.definition.name, set(skill.definition.resources_required)
-        for goal in self.running():
-            held = ', '.join(sorted(needs.intersection(goal.resources_occupied)))
-            if held:
-                raise ResourceBusy(
-                    f'RESOURCE_CONFLICT: {name} needs {held}, which {goal.skill_name} holds; '
-                    'wait for it, or cancel it'
-                )
 
     def _run(self, goal_id: str) -> Run:
         try:

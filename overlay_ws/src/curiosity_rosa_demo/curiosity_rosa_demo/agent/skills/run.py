@@ -19,6 +19,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import error_key
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
@@ -33,7 +34,14 @@ TIMEOUT_CODE = 'SKILL_TIMEOUT'
 class Run:
     """Its methods are for the loop's thread, except ``stop``, which any thread may call."""
 
-    def __init__(self, goal_id: str, skill: Skill, turn: Cancellation, grace_s: float) -> None:
+    def __init__(
+        self,
+        goal_id: str,
+        skill: Skill,
+        turn: Cancellation,
+        grace_s: float,
+        monitor: SkillMonitor,
+    ) -> None:
         definition = skill.definition
         self.goal = RunningSkill(
             goal_id=goal_id,
@@ -41,8 +49,10 @@ class Run:
             start_time=time.monotonic(),
             timeout_s=definition.timeout_s,
             resources_occupied=definition.resources_required,
+            task_id=current_task(),
         )
         self._skill, self._turn, self._grace_s = skill, turn, grace_s
+        self._monitor = monitor
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[SkillResult] = self._loop.create_future()
         self._button = Cancellation()
@@ -68,6 +78,7 @@ class Run:
         try:
             work.start()
         except RuntimeError as error:  # no more threads
+            self._monitor.release(self.goal.goal_id)
             self._settle(_failed(self._skill, _internal_error(name, error)))
 
     # --- the ways to end --------------------------------------------------------------------
@@ -124,6 +135,7 @@ class Run:
             raised = _internal_error(name, error)
         with self._lock:
             self._ended, stopped, why = True, self._stopped, self.why
+        self._monitor.release(self.goal.goal_id)  # before anybody hears that it ended
         if stopped is not None:
             ended = _stopped(stopped, why, result)
         elif raised or result is None:
@@ -143,6 +155,7 @@ class Run:
             wake, self._waking = not self._waking, True
         if wake:
             self._in_loop(self._wake)
+        self._monitor.report(self.goal.goal_id, copied)
 
     def _in_loop(self, work: Any, *arguments: Any) -> None:
         with suppress(RuntimeError):  # the loop is closed

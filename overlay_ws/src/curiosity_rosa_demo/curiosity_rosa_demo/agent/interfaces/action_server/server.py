@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import Ending, endi
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Handle, Handles
 from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Robot
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
+from curiosity_rosa_demo.agent.skills.progress import PROGRESS
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
@@ -94,14 +95,15 @@ class RunTaskServer:
             for goal in self._goals.values():
                 if goal.early is not None:
                     goal.early.append(event)
-                elif goal.task is not None and goal.task.state in RUNS:
+                elif goal.task is not None and goal.task.state in RUNS and _concerns(event, goal):
                     self._tell_event(goal, event)
 
     def _tell_event(self, goal: Goal, event: TraceEvent) -> None:
         """The lock is held."""
         turn = goal.task is not None and goal.task.name == 'react'
         step = self._robot.state().react.iter if turn else 0
-        self._handles.feedback(goal.handle, event.message, event.kind.value, step)
+        kind = PROGRESS if _progress_of(event) is not None else event.kind.value
+        self._handles.feedback(goal.handle, event.message, kind, step)
 
     # --- in the loop ------------------------------------------------------------------------
 
@@ -193,7 +195,7 @@ class RunTaskServer:
             self._handles.execute(goal.handle)
             early, goal.early = goal.early or (), None
             for event in early:
-                if event.ts >= at_s:
+                if event.ts >= at_s and _concerns(event, goal):
                     self._tell_event(goal, event)
 
     async def _cancel_task(self, task: Task) -> None:
@@ -212,6 +214,18 @@ class RunTaskServer:
 
     async def _subscribe(self) -> Subscription:
         return self._runner.subscribe(NEWS)
+
+
+def _progress_of(event: TraceEvent) -> object:
+    """The ID of the task whose skill tells its progress; None: it is something else."""
+    data = event.data or {}
+    return data.get('task_id') if 'progress' in data else None
+
+
+def _concerns(event: TraceEvent, goal: Goal) -> bool:
+    """The progress of a skill is for the goal of its own task."""
+    task_id = _progress_of(event)
+    return task_id is None or (goal.task is not None and task_id == goal.task.id)
 
 
 async def _next(news: Subscription, task: Task) -> Event | None:

@@ -94,6 +94,7 @@ class Page:
                 self._showing('steps', panels.Drawing('Where the time of the last turn went'))
                 self._trace = panels.Trace(list(look.lines)).on('raw', self._raw)
             with _section('tasks', 'Tasks'):
+                self._showing('progress', panels.Progress())
                 self._showing('times', panels.Drawing('Tasks over time'))
                 self._showing('tasks', panels.Tasks()).on('cancel', self._cancel)
             with _section('plan', 'Plan'):

@@ -53,6 +53,9 @@ class Tasks(Panel, component='components/tasks.js'): ...
 class Plan(Panel, component='components/plan.js'): ...
 
 
+class Progress(Panel, component='components/progress.js'): ...
+
+
 class Trace(ui.element, component='components/trace.js'):
     """Begins with ``lines``; more are sent by its method ``append``."""
 

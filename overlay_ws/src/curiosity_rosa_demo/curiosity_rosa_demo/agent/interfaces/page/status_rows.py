@@ -17,9 +17,10 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
+from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import what
-from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Question
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Question, RunningSkill
 from curiosity_rosa_demo.domain.health import Health
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Shot
@@ -109,6 +110,22 @@ def task_facts(tasks: Iterable[Task]) -> Facts:
                 'since': task.updated_at.timestamp(),
             }
             for task in sorted(tasks, key=lambda task: task.seq, reverse=True)
+        ]
+    }
+
+
+def progress_facts(running: Iterable[RunningSkill]) -> Facts:
+    """Of the skills that tell how far they are. ``fraction`` None: unknown."""
+    return {
+        'rows': [
+            {
+                'id': run.goal_id,
+                'skill': _clipped(run.skill_name),
+                'fraction': fraction_of(run.progress),
+                'text': _clipped(progress_text(run.skill_name, run.progress)),
+            }
+            for run in running
+            if run.progress
         ]
     }
 

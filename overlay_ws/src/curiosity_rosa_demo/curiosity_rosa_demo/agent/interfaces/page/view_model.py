@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     Facts,
     is_replay,
     plan_facts,
+    progress_facts,
     question_facts,
     shot_facts,
     status_facts,
@@ -102,12 +103,13 @@ class ViewModel:
                 ]
             },
             'plan': plan_facts(state.react.plan),
+            'progress': progress_facts(state.skills.running),
             'tasks': task_facts(life.task for life in lives),
             'shots': shot_facts(shots),
             'map': {'svg': pictures.map(state, pose, robot.trail(), shots, lives)},
             'plot': {'svg': pictures.plot(shots)},
             'times': {'svg': pictures.times(lives, now)},
-            'steps': {'svg': pictures.steps(last_turn(robot.events(STEPS)))},
+            'steps': {'svg': pictures.steps(last_turn(_steps(robot.events(STEPS))))},
         }
         for name, facts in parts.items():
             if self._parts.get(name) != facts:
@@ -135,6 +137,11 @@ def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
         if events[place].kind is TraceKind.OBSERVE and events[place].message.startswith(BEGINS):
             return events[place:]
     return events
+
+
+def _steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
+    """How far a skill is begins no step."""
+    return [event for event in events if not (event.data and 'progress' in event.data)]
 
 
 def _finite(values: Mapping[str, float | None]) -> dict[str, float | None]:

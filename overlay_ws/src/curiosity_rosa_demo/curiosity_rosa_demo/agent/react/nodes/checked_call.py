@@ -20,6 +20,8 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 
 
 async def guardrails_check(state: BrainState, turn: Turn) -> BrainState:
+    """``skills.running``: what runs beside this turn now."""
+
     def facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
         skill = turn.registry.get(name)
         resources = frozenset(skill.definition.resources_required)
@@ -35,4 +37,8 @@ async def guardrails_check(state: BrainState, turn: Turn) -> BrainState:
             data={'rule': refusal.rule},
         )
 
+    running = turn.executor.monitor.competing()
+    if running != state.skills.running:
+        skills = state.skills.model_copy(update={'running': running})
+        state = state.model_copy(update={'skills': skills})
     return await judged(state, turn.limits, facts, told)

@@ -11,16 +11,9 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.turn.context import Turn
-from curiosity_rosa_demo.agent.skills.errors import BadArguments, ResourceBusy, UnknownSkill
-from curiosity_rosa_demo.domain.brain_state import BrainState, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Op
-
-CODES: dict[type[Exception], str] = {
-    BadArguments: 'PARAM_INVALID',
-    ResourceBusy: 'RESOURCE_CONFLICT',
-    UnknownSkill: 'SKILL_NOT_FOUND',
-}
 
 
 async def dispatch_skills(state: BrainState, turn: Turn) -> BrainState:
@@ -31,14 +24,6 @@ async def dispatch_skills(state: BrainState, turn: Turn) -> BrainState:
         op = Op.from_json(proposed.to_dispatch[0])
         turn.cancellation.check()
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
-        try:
-            goal = await turn.executor.dispatch(op.skill, op.arguments, turn.cancellation)
-            result = await turn.executor.get_result(goal)
-        except (BadArguments, ResourceBusy, UnknownSkill) as refusal:
-            result = SkillResult(
-                status=SkillStatus.FAILED,
-                error_code=CODES[type(refusal)],
-                error_msg=str(refusal),
-            )
+        result = await turn.executor.result_of(op.skill, op.arguments, turn.cancellation)
     skills = state.skills.model_copy(update={'last_result': result})
     return state.model_copy(update={'skills': skills})

@@ -11,10 +11,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
@@ -46,6 +47,7 @@ class Surroundings:
     trace: Trace
     memory: Callable[[], str]
     shown: Callable[[ReactState], None]
+    monitor: SkillMonitor = field(default_factory=SkillMonitor)
 
 
 @dataclass

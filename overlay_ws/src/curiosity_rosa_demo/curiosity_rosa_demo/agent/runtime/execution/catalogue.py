@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution.activity import activity
@@ -22,7 +23,7 @@ from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
-from curiosity_rosa_demo.domain.brain_state import QueuedTask
+from curiosity_rosa_demo.domain.brain_state import QueuedTask, RunningSkill, SkillDef
 
 Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
 OWN: dict[str, Skill] = {'react': react, 'charge': charge, 'activity': activity}
@@ -35,7 +36,8 @@ REACT_TAKES = (
 def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
     for definition in registry:
         resources = tuple(definition.resources_required)
-        work = _bound(OWN.get(definition.name, run_skill), context)
+        own = OWN.get(definition.name)
+        work = _bound(run_skill, context) if own is None else _entered(definition, own, context)
         context.runner.skill(definition.name, resources=resources, recovers=True)(work)
 
 
@@ -53,6 +55,31 @@ def as_queued(task: Task, resources: Iterable[str], *, preemptible: bool) -> Que
         skill=task.name,
         held=task.held,
     )
+
+
+def _entered(
+    definition: SkillDef, skill: Skill, context: SkillContext
+) -> Callable[[Task], Coroutine[Any, Any, None]]:
+    """A skill that no executor runs: the monitor shows it while its task runs."""
+    monitor = context.session.monitor
+
+    async def work(task: Task) -> None:
+        monitor.enter(
+            RunningSkill(
+                goal_id=task.id,
+                task_id=task.id,
+                skill_name=task.name,
+                start_time=time.monotonic(),
+                timeout_s=definition.timeout_s,
+                resources_occupied=sorted(context.runner.needs(task)),
+            )
+        )
+        try:
+            await skill(task, context)
+        finally:
+            monitor.release(task.id)
+
+    return work
 
 
 def _bound(skill: Skill, context: SkillContext) -> Callable[[Task], Coroutine[Any, Any, None]]:

@@ -18,8 +18,10 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     LOOK_S,
     SkillContext,
 )
+from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 
@@ -28,7 +30,15 @@ async def charge(task: Task, context: SkillContext) -> None:
     """Takes as long as it takes; it fails when the mast cannot be stowed."""
     await look_again(task, context)
     await context.blocking.run(lambda _: context.session.stop())
-    stowed = await context.blocking.run(lambda c: context.session.skill('mast_close', c))
+
+    def stow(cancellation: Cancellation) -> Outcome:
+        with running_task(task.id):
+            # A skill that did not react to its stop may hold the mast until its thread ends.
+            while context.session.monitor.holder_of(('mast',)) is not None:
+                cancellation.sleep(LOOK_S)
+            return context.session.skill('mast_close', cancellation)
+
+    stowed = await context.blocking.run(stow)
     if not stowed.ok:
         conclude(task, stowed)
     while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:

@@ -16,6 +16,7 @@ the task's ID.
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
+from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -28,13 +29,14 @@ async def react(task: Task, context: SkillContext) -> None:
     await look_again(task, context)
 
     def work(cancellation: Cancellation) -> Outcome:
-        return context.session.turn(
-            task.metadata['text'],
-            task.metadata.get('expects', 'answer'),
-            cancellation,
-            task_id=task.id,
-            plan=task.metadata.get('plan'),
-        )
+        with running_task(task.id):
+            return context.session.turn(
+                task.metadata['text'],
+                task.metadata.get('expects', 'answer'),
+                cancellation,
+                task_id=task.id,
+                plan=task.metadata.get('plan'),
+            )
 
     outcome = await context.blocking.run(work)
     switches = task.metadata.get('switches', 0)

@@ -14,7 +14,10 @@ metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
+from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 
 DRIVES = (*MOTIONS, 'navigate_to_pose')
@@ -30,7 +33,9 @@ async def run_skill(task: Task, context: SkillContext) -> None:
         task.metadata['begun'] = True
         await context.runner.checkpoint(task)
     arguments = task.metadata.get('arguments', {})
-    conclude(
-        task,
-        await context.blocking.run(lambda c: context.session.skill(task.name, c, **arguments)),
-    )
+
+    def work(cancellation: Cancellation) -> Outcome:
+        with running_task(task.id):
+            return context.session.skill(task.name, cancellation, **arguments)
+
+    conclude(task, await context.blocking.run(work))

@@ -24,8 +24,17 @@ from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import Brain, BrainUnavailable
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
+from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState, SkillResult, Spent
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Json,
+    ReactState,
+    RunningSkill,
+    SkillResult,
+    Spent,
+)
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
@@ -68,6 +77,7 @@ class Session:
         self.world = RoverWorld(client, config, ros_clock)
         self.world.spent = lambda: self.react.spent if self._in_turn else Spent()
         self.world.brain = lambda: self.robot()
+        self.monitor = SkillMonitor(self._trace_progress)
         self._brain = Brain(
             Surroundings(
                 registry=registry,
@@ -77,6 +87,7 @@ class Session:
                 trace=self.trace,
                 memory=self._recall,
                 shown=self._show,
+                monitor=self.monitor,
             )
         )
         self._tracing = threading.Lock()
@@ -99,6 +110,19 @@ class Session:
             self.activity = Activity('thinking', time.monotonic())
         if event.score is not None:
             self.last_score = event.score
+        self._record(event)
+
+    def _trace_progress(self, run: RunningSkill) -> None:
+        """From the skill's thread. What goes on stays the same, and nothing is remembered."""
+        data: Json = {
+            'progress': run.progress,
+            'fraction': fraction_of(run.progress),
+            'task_id': run.task_id,
+        }
+        text = progress_text(run.skill_name, run.progress)
+        self._emit(new_event(TraceKind.OBSERVE, text, tool_name=run.skill_name, data=data))
+
+    def _record(self, event: TraceEvent) -> None:
         with self._tracing:  # a stop is traced from another thread than what it stops
             self.events.append(event)
         self._emit(event)
@@ -142,9 +166,8 @@ class Session:
             return self._outcome(result)
 
         async def carry_out() -> SkillResult:
-            executor = SkillExecutor(self._registry, self.world)
-            run_id = await executor.dispatch(name, arguments, cancellation)
-            return await executor.get_result(run_id)
+            executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
+            return await executor.result_of(name, arguments, cancellation)
 
         return self._doing(cancellation, run)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import time
 from typing import Annotated
 
+from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import ToolResult
@@ -58,5 +59,11 @@ def waited(
         if passed_s >= timeout_s:
             why = f'Not within {timeout_s:g} s: {verdict.why}'
             return ToolResult.failure(why, waited_s=round(passed_s, 3))
-        call.progress({'waited_s': round(passed_s, 3), 'why': verdict.why})
+        call.progress(
+            {
+                'fraction': part_done(timeout_s, timeout_s - passed_s),
+                'waited_s': round(passed_s, 3),
+                'why': verdict.why,
+            }
+        )
         call.cancellation.sleep(min(LOOK_S, timeout_s - passed_s))

@@ -19,6 +19,7 @@ import math
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.skills.navigation.navigate import Heading, Metres
+from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
@@ -80,11 +81,13 @@ def _drive(call: SkillCall, nav2: Nav2, x: float, y: float, yaw_rad: float | Non
     if why:
         return ToolResult.failure(f'NAV_GOAL_REJECTED: {why}')
     reached: bool | None = None
+    whole_m = math.hypot(x - begin.x, y - begin.y)
     try:
         while reached is None and not why:
             call.cancellation.check()
             reached, left_m = nav2.look(LOOK_S)
-            call.progress({'distance_m': left_m})
+            done = None if left_m is None else part_done(whole_m, left_m)
+            call.progress({'fraction': done, 'distance_m': left_m})
             why = call.world.may_drive('move_forward', LOOK_S) if reached is None else ''
     finally:
         if not reached:  # some of Nav2's own failures leave the rover driving

@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     Pace,
     turning_radius,
 )
+from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.trace.reporter import number
@@ -118,11 +119,13 @@ class _Trip:
         }
         self._place: Place | None = None
         self._legs, self._driven_m, self._stuck = 0, 0.0, 0
+        self._whole_m = 0.0  # from the beginning to the goal
 
     def run(self) -> ToolResult:
         """Raises TurnCancelled."""
         try:
             here = self._look()
+            self._whole_m = self._goal.distance(here)
             while not self._goal.reached(here):
                 here = self._leg(here)
         except _Failed as failure:
@@ -153,7 +156,13 @@ class _Trip:
         if self._stuck >= STUCK_LEGS:
             raise _Failed(f'NAV_BLOCKED: the rover hardly moved in {STUCK_LEGS} legs')
         left = self._goal.distance(there)
-        self._call.progress({'distance_m': round(left, 3), 'legs': self._legs})
+        self._call.progress(
+            {
+                'fraction': part_done(self._whole_m, left),
+                'distance_m': round(left, 3),
+                'legs': self._legs,
+            }
+        )
         return there
 
     def _next(self, here: Place) -> tuple[str, float]:

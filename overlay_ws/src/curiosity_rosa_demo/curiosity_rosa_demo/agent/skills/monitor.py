@@ -1,0 +1,142 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The skills that run now, whoever started them: what each holds, and how far it is.
+
+One monitor serves every executor of the agent. It is the lock of the resources base, mast and
+camera: two skills that need the same resource never run at once. A skill that did not react to its
+stop holds its resources until its thread ends, because nobody knows what it still does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+import logging
+import threading
+import time
+
+from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
+from curiosity_rosa_demo.agent.skills.progress import fraction_of, ProgressThrottle
+from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
+
+SHOWN_EVERY_S = 0.5  # a report that comes sooner is not taken over
+
+ProgressListener = Callable[[RunningSkill], None]
+
+_log = logging.getLogger('curiosity_rosa.skills')
+
+_current_task: ContextVar[str] = ContextVar('current_task', default='')
+
+
+@contextmanager
+def running_task(task_id: str) -> Iterator[None]:
+    """What this thread starts belongs to the task ``task_id``."""
+    token = _current_task.set(task_id)
+    try:
+        yield
+    finally:
+        _current_task.reset(token)
+
+
+def current_task() -> str:
+    return _current_task.get()
+
+
+class SkillMonitor:
+    """Every method may be called from any thread. ``listener`` hears of the progress that is worth
+    telling, in the skill's thread.
+
+    An entry whose ``goal_id`` is a task's ID stands for the task itself. It does not compete with
+    the skills that this task starts.
+    """
+
+    def __init__(
+        self,
+        listener: ProgressListener = lambda run: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._listener, self._clock = listener, clock
+        self._lock = threading.Lock()
+        self._running: dict[str, RunningSkill] = {}
+        self._throttles: dict[str, ProgressThrottle] = {}
+        self._shown_s: dict[str, float] = {}
+
+    def claim(self, run: RunningSkill) -> None:
+        """``run`` begins and holds its resources until ``release``. Raises ResourceBusy."""
+        with self._lock:
+            holder = self._holder(run.resources_occupied, run.task_id)
+            if holder is not None:
+                shared = set(run.resources_occupied).intersection(holder.resources_occupied)
+                raise ResourceBusy(
+                    f'RESOURCE_CONFLICT: {run.skill_name} needs {", ".join(sorted(shared))}, '
+                    f'which {holder.skill_name} holds; wait for it, or cancel it'
+                )
+            self._running[run.goal_id] = run
+
+    def enter(self, run: RunningSkill) -> None:
+        """A task begins. The task scheduler gave it its resources, so nothing is checked."""
+        with self._lock:
+            self._running[run.goal_id] = run
+
+    def release(self, goal_id: str) -> None:
+        """The run has ended; nothing happens when it is not here."""
+        with self._lock:
+            self._running.pop(goal_id, None)
+            self._throttles.pop(goal_id, None)
+            self._shown_s.pop(goal_id, None)
+
+    def report(self, goal_id: str, progress: Json) -> None:
+        """How far a run is. Never raises, whatever the listener does."""
+        now_s = self._clock()
+        with self._lock:
+            run = self._running.get(goal_id)
+            if run is None:
+                return
+            throttle = self._throttles.get(goal_id)
+            if throttle is None:
+                throttle = self._throttles[goal_id] = ProgressThrottle(now_s)
+            told = throttle.admits(fraction_of(progress), now_s)
+            shown_s = self._shown_s.get(goal_id)
+            if shown_s is not None and now_s - shown_s < SHOWN_EVERY_S and not told:
+                return
+            self._shown_s[goal_id] = now_s
+            run = run.model_copy(update={'progress': progress})
+            self._running[goal_id] = run
+        if told:
+            try:
+                self._listener(run)
+            except Exception:
+                _log.exception('event=progress_not_told skill=%s', run.skill_name)
+
+    def running(self) -> list[RunningSkill]:
+        """The oldest first."""
+        with self._lock:
+            return list(self._running.values())
+
+    def competing(self) -> list[RunningSkill]:
+        """The running skills that compete with a skill that this thread would start."""
+        task_id = current_task()
+        return [run for run in self.running() if not _is_task(run, task_id)]
+
+    def holder_of(self, resources: Collection[str]) -> RunningSkill | None:
+        """Which running skill holds one of ``resources`` that this thread would need."""
+        with self._lock:
+            return self._holder(resources, current_task())
+
+    def _holder(self, resources: Collection[str], task_id: str) -> RunningSkill | None:
+        for run in self._running.values():
+            shared = set(resources).intersection(run.resources_occupied)
+            if shared and not _is_task(run, task_id):
+                return run
+        return None
+
+
+def _is_task(run: RunningSkill, task_id: str) -> bool:
+    return bool(task_id) and run.goal_id == task_id

@@ -1,0 +1,118 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The real agent before a simulated rover: kernel, tasks, session, ROSA and its loop, skills.
+
+The model is a scripted server. The rover's time does not pass by itself, so it does not drive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import time
+from types import TracebackType
+from typing import Any
+
+from chat_server import ChatServer, Reply
+from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply as KernelReply
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain_state import BrainState, Reading
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.infra.config_models import Config
+from harness import wait_until
+from tool_rover import TwinRover
+from turn_world import config_of, LLM, SHIPPED
+
+WAIT_S = 30.0
+
+
+class AgentWorld:
+    """A context manager. The key of the model must be in the environment."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *script: Reply,
+        skills: tuple[Skill, ...] = (),
+        config: Config = SHIPPED,
+    ) -> None:
+        self.server = ChatServer(*script)
+        config = config_of(llm={**LLM, 'base_url': self.server.url}, config=config)
+        registry = make_registry(config)
+        for skill in skills:
+            registry.register(skill)
+        self.rover = TwinRover()
+        self.events: list[TraceEvent] = []
+        self.said: list[str] = []
+        self.readings: dict[str, Reading] = {}
+        self.session = Session(
+            self.rover,  # type: ignore[arg-type]
+            config,
+            self.rover.clock,
+            self.events.append,
+            registry=registry,
+            desk=Desk(timeout_s=config.guardrails.approval.timeout_s),
+            checkpoints=':memory:',
+        )
+        self.mission = Mission(
+            self.session,
+            config,
+            registry=registry,
+            database=folder / 'tasks.db',
+            readings=lambda: dict(self.readings),
+            beat=lambda: None,
+            say=self.said.append,
+        )
+        self.mission.start()
+        self.mission.begin(go_on=False, ended=lambda task: None)
+
+    def __enter__(self) -> AgentWorld:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.mission.halt()
+        self.mission.close()
+        self.server.close()
+
+    @property
+    def state(self) -> BrainState:
+        """As /state has it."""
+        return self.mission.state.model_copy(update={'react': self.session.react})
+
+    def submit(self, name: str, **arguments: Any) -> Task:
+        """A task that the kernel has taken."""
+        replies: list[KernelReply] = []
+        task = self.mission.task(name, arguments)
+        self.mission.submit(task, replies.append, self.mission.stops)
+        self.until(lambda: replies, 'the task to be taken')
+        assert replies[0].task is not None, replies[0].words
+        return replies[0].task
+
+    def hear(self, source: str, **value: Any) -> None:
+        reading = Reading(value=value, received_s=time.monotonic())
+        self.readings = {**self.readings, source: reading}
+        self.mission.urgent()
+
+    def until(self, condition: Callable[[], Any], what: str) -> None:
+        wait_until(condition, what, WAIT_S)
+
+    def refused_by(self) -> list[str]:
+        """The rules that refused something, in order."""
+        rules = ((event.data or {}).get('rule') for event in self.events)
+        return [str(rule) for rule in rules if rule is not None]

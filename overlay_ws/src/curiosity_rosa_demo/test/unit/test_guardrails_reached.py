@@ -1,0 +1,193 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Each guardrail is reached by the real agent: a model's call runs into it, in a real turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agent_world import AgentWorld
+from chat_server import call, Say
+from curiosity_rosa_demo.agent.react.guardrails.rules import RULES
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
+from curiosity_rosa_demo.infra.config.guardrails import Guardrails
+from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+import pytest
+from react_world import with_rules
+from skill_calls import Actor, skill_named
+from turn_world import KEY, SHIPPED, World
+
+DONE = Say('Done.')
+FORWARD = call('move_forward', duration_s=2.0)
+OPEN = call('mast_open')
+
+
+def _mode(mode: Mode, latch: str = '') -> Callable[[World], None]:
+    state = BrainState(tasks=TasksState(mode=mode), robot=RobotState(safety_latch=latch))
+
+    def arrange(world: World) -> None:
+        world.rosa.executor._turn.world.brain = lambda: state  # type: ignore[attr-defined]
+
+    return arrange
+
+
+def _driving(world: World) -> None:
+    world.rover.motion = 'move_forward'
+
+
+def _nothing(world: World) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Case:
+    """``script``: what the model answers. The last call runs into the rule, which tells
+    ``reason``; ``acts``: what the rover was asked to do before.
+    """
+
+    script: tuple[Any, ...]
+    reason: str
+    acts: tuple[str, ...] = ()
+    arrange: Callable[[World], None] = _nothing
+    config: Config = SHIPPED
+    turn: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = {
+    'safety': Case(
+        (FORWARD,), 'SAFE_MODE: the safety latch is set', arrange=_mode(Mode.SAFE, 'e-stop')
+    ),
+    'charging': Case((OPEN,), 'CHARGING: the mode is CHARGE', arrange=_mode(Mode.CHARGE)),
+    'mast_closed': Case((OPEN, FORWARD), 'Need to close mast', ('mast_open',)),
+    'still_for_mast': Case((OPEN,), 'Move in progress', arrange=_driving),
+    'same_refused': Case(
+        (FORWARD,) * 3, 'REFUSED_AGAIN: refused 2 times',
+        config=with_rules(patience={'refused_in_a_row': 9}, budget={'max_metres': 1.0}),
+    ),
+    'steps_left': Case((OPEN, OPEN), 'BUDGET: all 1 steps', ('mast_open',), turn={'max_steps': 1}),
+    'cost_left': Case((OPEN,), 'BUDGET: cost 2', config=with_rules(budget={'max_cost': 1.0})),
+    'metres_left': Case(
+        (FORWARD,), 'BUDGET: up to ', config=with_rules(budget={'max_metres': 1.0})
+    ),
+    'seconds_left': Case(
+        (FORWARD,), 'BUDGET: up to ', config=with_rules(budget={'max_seconds': 1.0})
+    ),
+    'geofence': Case(
+        (FORWARD,), 'GEOFENCE: ', config=with_rules(geofence={'x_max': 2.0, 'margin_m': 0.5})
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+
+
+def test_every_rule_is_tried() -> None:
+    assert {rule.__name__ for rule in RULES} == {*CASES, 'resource_conflict'}
+    tried = {'budget', 'geofence', 'patience', 'approval'}
+    assert set(Guardrails.model_fields) == tried
+
+
+@pytest.mark.parametrize('rule', CASES)
+def test_a_call_of_the_model_runs_into_the_rule(rule: str) -> None:
+    case = CASES[rule]
+    with World(*case.script, DONE, config=case.config, turn=case.turn) as world:
+        case.arrange(world)
+        world.turn()
+        refused = [event for event in world.events if (event.data or {}).get('rule') == rule]
+        assert refused, world.errors()
+        assert all(str(event.error_reason).startswith(case.reason) for event in refused)
+        assert world.calls == list(case.acts)
+        assert world.rover.starts == []
+
+
+def test_what_a_skill_holds_that_did_not_react_to_its_stop_is_refused(tmp_path: Path) -> None:
+    """The rule resource_conflict, and what /state shows of it."""
+    actor = Actor(obedient=False)
+    deaf = skill_named('deaf', actor, timeout_s=0.05, resources_required=['base'])
+    script = (call('deaf'), FORWARD, call('decide', type='ASK_HUMAN', reason='Now?'))
+    with AgentWorld(tmp_path, *script, DONE, skills=(deaf,)) as world:
+        assert set(world.state.skills.registry) >= {'deaf', 'move_forward', 'react'}
+        task = world.submit('react', text='Be deaf, then drive.')
+        world.until(lambda: world.mission.questions, 'the question of the model')
+        assert world.refused_by() == ['resource_conflict']
+        assert 'RESOURCE_CONFLICT: base held by deaf' in world.server.requests[2].texts('tool')[-1]
+        world.until(lambda: len(world.state.skills.running) == 2, '/state to show both')
+        turn, left = world.state.skills.running
+        assert (turn.skill_name, turn.goal_id) == ('react', task.id)
+        assert (left.skill_name, left.task_id) == ('deaf', task.id)
+        assert left.resources_occupied == ['base']
+        assert world.state.robot.resources['base_busy']
+        metrics = world.state.trace.metrics
+        assert int(str(metrics['ticks'])) >= int(str(metrics['graph_runs'])) > 0
+        actor.finish()
+        world.until(
+            lambda: [run.skill_name for run in world.state.skills.running] == ['react'],
+            'its resources to be free',
+        )
+        assert world.rover.starts == []
+
+
+# --- patience: how often a rule may refuse, a skill fail, nothing change -------------------------
+
+
+def _fails(world: World) -> None:
+    world.rover.faults['get_status'] = lambda: None
+    world.rover.faults['mast_open'] = lambda: ServiceFailed('stuck')
+
+
+@pytest.mark.parametrize(
+    ('rules', 'script', 'answer'),
+    [
+        ({'refused_in_a_row': 2}, (call('fly'),), 'The model proposed 2 calls in a row'),
+        ({'failures_in_a_row': 2}, (OPEN,), '2 failures in a row; the last: stuck'),
+        ({'no_progress': 2}, (call('get_status'),), 'get_status() had the same result 2 times'),
+    ],
+)
+def test_patience_ends_a_turn(rules: dict[str, int], script: tuple[Any, ...], answer: str) -> None:
+    config = with_rules(patience=rules)
+    with World(*script, config=config, fallback='none') as world:
+        _fails(world)
+        last = world.turn()
+        assert not last.ok
+        assert last.answer.startswith(answer)
+
+
+# --- approval: what a person is asked first ----------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('sections', 'reason'),
+    [
+        ({'approval': {'skills': ['move_forward']}}, 'move_forward is in approval.skills'),
+        ({'approval': {'battery_below': 0.5}}, 'the battery is unknown, the limit 50%'),
+        ({'geofence': {'x_max': 2.0, 'margin_m': 0.5, 'leaving': 'ask'}}, 'GEOFENCE: '),
+    ],
+)
+def test_a_person_is_asked_first(tmp_path: Path, sections: dict[str, Any], reason: str) -> None:
+    with AgentWorld(tmp_path, FORWARD, DONE, config=with_rules(**sections)) as world:
+        world.submit('react', text='Drive.')
+        world.until(lambda: world.mission.questions, 'the question')
+        (question,) = world.mission.questions
+        assert question.op == {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
+        assert any(each.startswith(reason) for each in question.reasons), question.reasons
+        assert world.rover.starts == []
+
+
+def test_a_person_is_asked_before_a_risk(tmp_path: Path) -> None:
+    risky = skill_named('blast', Actor(), risk='high')
+    with AgentWorld(tmp_path, call('blast'), DONE, skills=(risky,)) as world:
+        world.submit('react', text='Blast it.')
+        world.until(lambda: world.mission.questions, 'the question')
+        assert world.mission.questions[0].reasons == ['its risk is high (approval.risk_levels)']
