@@ -10,6 +10,10 @@
 
 from __future__ import annotations
 
+from enum import Enum
+from typing import Any
+
+from curiosity_rosa_demo.domain.brain_state import SkillDef
 from curiosity_rosa_demo.domain.models import (
     CaptureResult,
     LightScore,
@@ -64,3 +68,34 @@ models: st.SearchStrategy[Model] = st.one_of(
         ToolResult, ok=st.just(False), error_reason=names.filter(str.strip), data=json_objects
     ),
 )
+
+LIMITED = {SkillDef: {'timeout_s': st.floats(1e-9, 1e9)}}
+
+
+def whole_model(cls: type[Model]) -> st.SearchStrategy[Any]:
+    """Every field of a model drawn, from what its annotation allows."""
+    fields = {name: _values_of(field.annotation) for name, field in cls.model_fields.items()}
+    return st.builds(cls, **{**fields, **LIMITED.get(cls, {})})
+
+
+def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
+    origin, args = getattr(annotation, '__origin__', None), getattr(annotation, '__args__', ())
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return whole_model(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return st.sampled_from(annotation)
+    if hasattr(annotation, '__metadata__'):
+        return _values_of(origin)
+    if origin is list:
+        return st.lists(_values_of(args[0]), max_size=1)
+    if origin is dict:
+        is_json = getattr(args[1], '__name__', '') == 'JsonValue' or 'JsonValue' in str(args[1])
+        return json_objects if is_json else st.dictionaries(text, _values_of(args[1]), max_size=1)
+    if args:  # X | None
+        return st.one_of(*(st.none() if arg is type(None) else _values_of(arg) for arg in args))
+    return {
+        str: text,
+        int: st.integers(-(2**63), 2**63 - 1),
+        bool: st.booleans(),
+        float: finite | st.sampled_from([-0.0, 5e-324, 1.7976931348623157e308]),
+    }[annotation]

@@ -8,8 +8,10 @@
 
 """BrainState: all that the kernel and the agent loop know, as one value.
 
-Every node of the kernel takes a BrainState and returns one. Times named ``*_s`` are seconds of the
-steady clock unless said otherwise; lengths are metres, angles radians, in the world frame.
+Every node of the kernel takes a BrainState and returns one. Construction by position depends on
+the order of the fields, so a new field goes to the end of its model. Times named ``*_s`` are
+seconds of the steady clock unless said otherwise; lengths are metres, angles radians, in the world
+frame.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from enum import Enum
 from typing import Annotated
 
 from curiosity_rosa_demo.domain.models import json_object, Model
+from curiosity_rosa_demo.domain.serde import from_json, to_json
 from pydantic import AfterValidator, Field, JsonValue
 
 Json = Annotated[dict[str, JsonValue], AfterValidator(json_object)]
@@ -92,8 +95,8 @@ class Pose(Model):
     x: float = 0.0
     y: float = 0.0
     z: float = 0.0
-    orientation_z: float = 0.0
     orientation_w: float = 1.0
+    orientation_z: float = 0.0
 
 
 class Twist(Model):
@@ -126,8 +129,6 @@ class RobotState(Model):
     whose newest one could not.
     """
 
-    heard: dict[Text, Reading] = Field(default_factory=dict)
-    refused: list[Text] = Field(default_factory=list)
     pose: Pose = Field(default_factory=Pose)
     twist: Twist = Field(default_factory=Twist)
     battery_pct: float = 100.0
@@ -136,6 +137,8 @@ class RobotState(Model):
         default_factory=lambda: {'base_busy': False, 'mast_busy': False, 'camera_busy': False}
     )
     distance_to_target: float = 0.0  # metres along X to the bright zone, 0.0 inside
+    heard: dict[Text, Reading] = Field(default_factory=dict)
+    refused: list[Text] = Field(default_factory=list)
     mast: str = 'unknown'  # closed, opening, open, closing, unknown
     moving: bool = False
     scan_min_m: float | None = None  # nearest return in the direction of motion
@@ -161,14 +164,17 @@ class QueuedTask(Model):
     held: bool = False  # not to run until somebody resumes it
 
 
+Task = QueuedTask  # alias for callers that know the kernel's models alone
+
+
 class TasksState(Model):
     inbox: list[Json] = Field(default_factory=list)  # messages of users, oldest first
     queue: list[QueuedTask] = Field(default_factory=list)
     active_task_id: str | None = None
     mode: Mode = Mode.IDLE
-    mode_reason: str = ''  # why this mode, in words
     preempt_flag: bool = False
     preempt_reason: str = ''
+    mode_reason: str = ''  # why this mode, in words
 
 
 class SkillDef(Model):
@@ -260,6 +266,11 @@ class ReactState(Model):
     ``tool``, ``input``, ``call_id``, ``thought``, ``result`` (a ToolResult as JSON, or None).
     """
 
+    iter: Whole = 0
+    observation: Json = Field(default_factory=dict)
+    decision: Decision | None = None
+    proposed_ops: ProposedOps | None = None
+    stop_reason: str = ''
     goal: str = ''
     expects: str = 'answer'  # as in prompts.yaml
     plan: Json | None = None  # Plan.to_dict()
@@ -273,11 +284,6 @@ class ReactState(Model):
     is_good: bool = False
     ok: bool = False
     answer: str = ''  # how the turn ended, in words
-    iter: Whole = 0
-    observation: Json = Field(default_factory=dict)
-    decision: Decision | None = None
-    proposed_ops: ProposedOps | None = None
-    stop_reason: str = ''
 
 
 class TraceState(Model):
@@ -289,9 +295,18 @@ class BrainState(Model):
     messages: list[Json] = Field(default_factory=list)
     hci: HCIState = Field(default_factory=HCIState)
     world: WorldState = Field(default_factory=WorldState)
-    telemetry: Telemetry = Field(default_factory=Telemetry)
     robot: RobotState = Field(default_factory=RobotState)
     tasks: TasksState = Field(default_factory=TasksState)
     skills: SkillsState = Field(default_factory=SkillsState)
     react: ReactState = Field(default_factory=ReactState)
     trace: TraceState = Field(default_factory=TraceState)
+    telemetry: Telemetry = Field(default_factory=Telemetry)
+
+    def serialize(self) -> str:
+        """One line of JSON."""
+        return to_json(self)
+
+    @classmethod
+    def deserialize(cls, data: str) -> BrainState:
+        """The state that ``data`` holds. Raises SerdeError."""
+        return from_json(cls, data)

@@ -46,9 +46,21 @@ def tf_unavailable(world: str, base: str) -> str:
 
 
 class Model(BaseModel):
-    """Base of all domain models: frozen, strict about extra fields, no NaN, valid Unicode."""
+    """Base of all domain models: frozen, strict about extra fields, no NaN, valid Unicode.
+
+    Fields may be given by position too, in the order of their definition, as in a dataclass.
+    """
 
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+
+    def __init__(self, *positional: Any, **named: Any) -> None:
+        """Raises ValidationError, and TypeError for arguments that no dataclass would take."""
+        if positional:
+            named = _named_fields(type(self), positional, named)
+        super().__init__(**named)
+
+    # pydantic-core then fills nested models and JSON without a detour through this method.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @field_validator('*')
     @classmethod
@@ -56,6 +68,22 @@ class Model(BaseModel):
         if isinstance(value, str):
             value.encode()  # its UnicodeEncodeError is reported with the field's name
         return value
+
+
+def _named_fields(
+    cls: type[Model], positional: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, Any]:
+    """All arguments by name. Raises TypeError."""
+    fields = list(cls.model_fields)
+    if len(positional) > len(fields):
+        raise TypeError(
+            f'{cls.__name__} takes at most {len(fields)} positional arguments, '
+            f'not {len(positional)}'
+        )
+    by_name = dict(zip(fields, positional, strict=False))
+    if twice := sorted(by_name.keys() & named.keys()):
+        raise TypeError(f'{cls.__name__} got {twice[0]} by position and by name')
+    return {**by_name, **named}
 
 
 class Stamp(Model):
@@ -69,10 +97,10 @@ class RoverPose(Model):
     """Pose of the base frame in the world frame, metres and radians (yaw about +Z, REP 103)."""
 
     x: float
-    y: float = 0.0
-    yaw_rad: float = 0.0
     frame_id: str
     stamp: Stamp = Stamp()
+    y: float = 0.0
+    yaw_rad: float = 0.0
 
 
 class MastState(Model):

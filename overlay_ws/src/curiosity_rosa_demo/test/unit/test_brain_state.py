@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
 import math
 from typing import Any
 
@@ -25,13 +24,11 @@ from curiosity_rosa_demo.domain.brain_state import (
     Telemetry,
     WorldState,
 )
-from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
-from strategies import finite, json_objects, text
+from strategies import whole_model
 
 PARTS = {'hci', 'world', 'robot', 'tasks', 'skills', 'react', 'trace', 'telemetry'}
 # Fields of each part that readers of the state rely on.
@@ -45,40 +42,9 @@ REQUIRED = {
     'trace': {'log', 'metrics'},
 }
 
-LIMITED = {SkillDef: {'timeout_s': st.floats(1e-9, 1e9)}}
 many = settings(max_examples=500, deadline=None)
 
-
-def _whole(cls: type[Model]) -> st.SearchStrategy[Any]:
-    """Every field of a model drawn, from what its annotation allows."""
-    fields = {name: _of(field.annotation) for name, field in cls.model_fields.items()}
-    return st.builds(cls, **{**fields, **LIMITED.get(cls, {})})
-
-
-def _of(annotation: Any) -> st.SearchStrategy[Any]:
-    origin, args = getattr(annotation, '__origin__', None), getattr(annotation, '__args__', ())
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        return _whole(annotation)
-    if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return st.sampled_from(annotation)
-    if hasattr(annotation, '__metadata__'):
-        return _of(origin)
-    if origin is list:
-        return st.lists(_of(args[0]), max_size=1)
-    if origin is dict:
-        is_json = getattr(args[1], '__name__', '') == 'JsonValue' or 'JsonValue' in str(args[1])
-        return json_objects if is_json else st.dictionaries(text, _of(args[1]), max_size=1)
-    if args:  # X | None
-        return st.one_of(*(st.none() if arg is type(None) else _of(arg) for arg in args))
-    return {
-        str: text,
-        int: st.integers(-(2**63), 2**63 - 1),
-        bool: st.booleans(),
-        float: finite | st.sampled_from([-0.0, 5e-324, 1.7976931348623157e308]),
-    }[annotation]
-
-
-states = _whole(BrainState)
+states = whole_model(BrainState)
 
 
 @given(states)

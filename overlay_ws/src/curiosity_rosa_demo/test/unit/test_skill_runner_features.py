@@ -307,8 +307,9 @@ def test_a_skill_is_checked_when_it_is_registered():
 @in_loop
 async def test_before_the_start_and_after_the_stop_requests_are_refused():
     runner = staged(':memory:', Stage())
-    with pytest.raises(TaskError, match='start'):
-        await runner.submit(Task('job'))
+    for refused in (runner.cancel_all(), runner.pause('any'), runner.run_loop()):
+        with pytest.raises(TaskError, match='start'):
+            await refused
     await runner.start()
     loop_task = asyncio.create_task(runner.run_loop())
     task = await runner.submit(Task('job'))

@@ -174,9 +174,9 @@ class TaskControl:
 
     def get_task(self, task_id: str) -> Task | None:
         """As committed; its fields follow the commits, metadata follows the skill."""
-        record = self._engine.records.get(task_id)
-        if record is not None and record.visible:
-            return record.task
+        if (record := self._engine.records.get(task_id)) is not None:
+            # The file may have its insert already, of which this loop has not heard yet.
+            return record.task if record.visible else None
         return self._engine.ended.get(task_id) or self._store.get(task_id)
 
     def list_tasks(self) -> list[Task]:

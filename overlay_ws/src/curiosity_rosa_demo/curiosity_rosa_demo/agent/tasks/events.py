@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the runner tells its subscribers, after it was committed."""
+"""What can be asked of the kernel with emit(), and what it tells subscribers after the commit."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ class EventType(str, Enum):
 @dataclass(frozen=True)
 class Event:
     type: EventType
-    task_id: str
+    task_id: str | None = None
     payload: dict[str, Any] = field(default_factory=dict)
     at: datetime = field(default_factory=now)

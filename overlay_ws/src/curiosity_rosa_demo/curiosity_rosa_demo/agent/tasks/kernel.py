@@ -1,0 +1,213 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The life cycle of tasks: submitted, started in their turn, ended, and kept on the disk.
+
+Everything is committed before anybody is told of it: submit() returns, a task starts, an event is
+sent, get_task() shows a state only when it is on the disk. Before start() there is no disk yet:
+what is submitted then can be queried at once, and start() stores it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+import logging
+from typing import Literal
+
+from curiosity_rosa_demo.agent.tasks.engine import Engine, KEPT
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
+from curiosity_rosa_demo.agent.tasks.recovery import Recovery
+from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
+from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
+from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.agent.tasks.validation import label
+
+_S = LifecycleState
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+DATABASE = 'tasks.db'  # in the working directory
+
+
+class RARKKernel(TaskSubmission):
+    """Tasks without skills: somebody else carries out what is ACTIVE, and emits TASK_COMPLETE or
+    TASK_FAIL. Events of subscribe() tell what became ACTIVE, and what was PAUSED or CANCELLED.
+
+    ``cancel_grace_s``: a skill that ignores its cancellation for longer is abandoned.
+    ``ageing_s``: so many seconds of waiting count as one step of priority; 0: none do.
+    ``retry_backoff_s``: before the first retry; doubled for each, at most 60 s.
+    ``on_failure`` is called when the file cannot be written; ``failed`` is set until it can.
+
+    All of it belongs to one event loop. Methods raise TaskError, of which errors.py has the kinds.
+    A runner is started once; its tasks go on in the next runner with the same file.
+    """
+
+    def __init__(
+        self,
+        db_path: str = DATABASE,
+        crash_policy: Literal['resume', 'fail'] = 'resume',
+        *,
+        cancel_grace_s: float = 3.0,
+        ageing_s: float = 0.0,
+        retention_days: float = 30.0,
+        resources: Iterable[str] = ('base', 'mast', 'camera'),
+        retry_backoff_s: float = 1.0,
+        on_failure: Callable[[StoreError], None] = lambda error: None,
+    ) -> None:
+        if crash_policy not in ('resume', 'fail'):
+            raise ValueError(f"crash_policy is {crash_policy!r}; it must be 'resume' or 'fail'")
+        store = TaskStore(db_path, retention_days=retention_days)
+        skills = self._make_skills(resources)
+        engine = Engine(
+            store,
+            skills,
+            cancel_grace_s=cancel_grace_s,
+            retry_backoff_s=retry_backoff_s,
+            ageing_s=ageing_s,
+            on_failure=on_failure,
+        )
+        super().__init__(engine, store, skills)
+        self._recovery = Recovery(
+            engine, store, fail=crash_policy == 'fail', backoff_s=retry_backoff_s
+        )
+        self._recovered: list[str] = []
+        self._end = asyncio.Event()
+
+    def _make_skills(self, resources: Iterable[str]) -> Skills:
+        return OutsideExecutor(resources)
+
+    # --- life --------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Opens the file and takes over what is in it. Raises StoreError."""
+        if self._phase != 'new':
+            raise TaskError('This runner was started before; make a new one')
+        tasks = await asyncio.to_thread(self._store.open)
+        self._phase = 'started'
+        try:
+            for task in reversed(self._store.last(KEPT)):
+                self._engine.remember(task)
+            self._seq = self._store.next_seq()
+            self._recovered = self._recovery.enter(tasks)
+            await self._commit(list(self._engine.records.values()))
+            while self._inbox:
+                await self._handle_early(self._inbox.popleft())
+        except StoreError:
+            await self.stop()
+            raise
+        for note in self.notes:
+            _log.warning('event=recovered note=%r', note)
+
+    async def run_loop(self) -> None:
+        """Lets tasks begin; returns after stop()."""
+        self._check()
+        self._engine.open = True
+        self._engine.pump()
+        try:
+            await self._end.wait()
+        finally:
+            self._engine.open = False
+
+    async def stop(self) -> None:
+        """Cancels the running skills, pauses their tasks and closes the file."""
+        if self._stopped is None:
+            self._stopped = asyncio.get_running_loop().create_task(self._stop())
+        await asyncio.shield(self._stopped)
+
+    async def _stop(self) -> None:
+        engine = self._engine
+        engine.open = False
+        if self._phase == 'started':
+            await self._pause(engine.runs.busy(), 'the runner was stopped')
+            await engine.journal.drain()
+            for record in engine.records.values():
+                record.cancel_timers()
+                for watcher in record.watchers:
+                    if not watcher.done():
+                        watcher.set_exception(TaskError('The runner was stopped'))
+            if engine.journal.broken is not None:
+                _log.error('event=stopped_unwritten error=%r', engine.journal.broken)
+            await self._store.close()
+        self._phase = 'stopped'
+        engine.news.bus.close()
+        self._end.set()
+
+    @property
+    def notes(self) -> list[str]:
+        """What start() did to the file and to what had been active."""
+        return [*self._store.notes, *self._recovered]
+
+    async def _handle_early(self, event: Event) -> None:
+        """Raises StoreError; any other refusal becomes a note."""
+        try:
+            await self._handle(event)
+        except StoreError:
+            raise
+        except TaskError as error:
+            self._recovered.append(f'{event.type.value} from before the start: {error}')
+        finally:
+            if event.type in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
+                self._registered.pop(event.payload['task'].id, None)
+
+    # --- events ------------------------------------------------------------------------------
+
+    def emit(self, event: Event) -> asyncio.Future[None]:
+        """Handle ``event`` after those that were emitted before. The result need not be awaited:
+        it is there when the event was handled and committed, and raises TaskError.
+        """
+        handled = asyncio.get_running_loop().create_task(self._handle(event))
+        handled.add_done_callback(_log_refusal)
+        return handled
+
+    async def _handle(self, event: Event) -> None:
+        if event.type is EventType.TASK_SUBMIT:
+            await self.submit(_task_of(event))
+        elif event.type is EventType.INTERRUPT:
+            await self.interrupt(_task_of(event))
+        elif event.type is EventType.TASK_STATE:
+            raise BadTask(f'{event.type.name} reports a change; it cannot ask for one')
+        elif event.task_id is None:
+            raise BadTask(f'{event.type.name} needs a task_id')
+        elif event.type is EventType.TASK_CANCEL:
+            await self.cancel(event.task_id, str(event.payload.get('reason', '')))
+        elif self._phase == 'new':
+            self._inbox.append(event)
+        elif event.type is EventType.TASK_COMPLETE:
+            await self._report(event.task_id, None)
+        else:
+            await self._report(event.task_id, str(event.payload.get('error', 'it failed')))
+
+    async def _report(self, task_id: str, error: str | None) -> None:
+        """The outside executor has ended. Raises TaskError unless the task is ACTIVE."""
+        record = self._alive(task_id)
+        if not record.busy:
+            state = record.plan.state.name
+            raise TaskError(f'Task {label(record.plan)} is {state}; only an ACTIVE one can end')
+        left = self._engine.runs.leaving(record)
+        assert isinstance(self._skills, OutsideExecutor)
+        self._skills.report(task_id, error)
+        await left
+        if record.task.state in (_S.PAUSED, _S.CANCELLED):
+            raise TaskError(f'Task {label(record.task)} was {record.task.state.name} before')
+
+
+def _task_of(event: Event) -> Task:
+    task = event.payload.get('task')
+    if not isinstance(task, Task):
+        raise BadTask(f"{event.type.name} needs the payload {{'task': Task}}")
+    return task
+
+
+def _log_refusal(handled: asyncio.Future[None]) -> None:
+    if not handled.cancelled() and (error := handled.exception()) is not None:
+        _log.warning('event=refused error=%r', error)

@@ -1,0 +1,51 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Stands in for the skills of tasks that somebody outside carries out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from curiosity_rosa_demo.agent.tasks.errors import SkillFailed
+from curiosity_rosa_demo.agent.tasks.skill import Skill, Skills
+from curiosity_rosa_demo.agent.tasks.task import Task
+
+
+class OutsideExecutor(Skills):
+    """Every name is a skill; it waits until report() tells how the task went."""
+
+    def __init__(self, resources: Iterable[str]) -> None:
+        super().__init__(resources)
+        self._outcomes: dict[str, asyncio.Future[None]] = {}
+
+    def get(self, name: str) -> Skill:
+        return Skill(self._wait, self.resources, recovers=False)
+
+    def report(self, task_id: str, error: str | None) -> None:
+        """The task is done; ``error``: why it failed. The first report counts."""
+        outcome = self._outcome(task_id)
+        if outcome.done():
+            return
+        if error is None:
+            outcome.set_result(None)
+        else:
+            outcome.set_exception(SkillFailed(error))
+
+    def _outcome(self, task_id: str) -> asyncio.Future[None]:
+        """Made by whoever comes first: the report may precede the start of _wait()."""
+        if task_id not in self._outcomes:
+            self._outcomes[task_id] = asyncio.get_running_loop().create_future()
+        return self._outcomes[task_id]
+
+    async def _wait(self, task: Task) -> None:
+        try:
+            await self._outcome(task.id)
+        finally:
+            del self._outcomes[task.id]

@@ -1,0 +1,59 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""One task at a time by priority, for a life cycle of one's own. The kernel's scheduler sorts."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.tasks.errors import UnknownTask
+from curiosity_rosa_demo.agent.tasks.priority_inheritance import rank_of
+from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.task import Task
+from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+
+READY = (LifecycleState.PENDING, LifecycleState.PAUSED)
+
+
+class TaskScheduler:
+    """The higher priority first, then the earlier add(). A suspended task keeps its place."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, Task] = {}
+        self._numbers: dict[str, int] = {}
+        self._ready = Scheduler()
+
+    def register(self, task: Task) -> None:
+        """get() finds it; it is not queued."""
+        self._tasks[task.id] = task
+
+    def add(self, task: Task) -> None:
+        """Queue it."""
+        self.register(task)
+        number = self._numbers.setdefault(task.id, len(self._numbers))
+        self._ready.add(task.id, (rank_of(task, 0.0), True, number), frozenset())
+
+    def pick_next(self) -> Task | None:
+        """Take the first task that is PENDING or PAUSED from the queue; None: there is none."""
+        while (task_id := self._ready.take()) is not None:
+            task = self._tasks[task_id]
+            if task.state in READY:
+                return task
+        return None
+
+    def suspend(self, task_id: str) -> None:
+        """An ACTIVE task becomes PAUSED and is queued again. Raises UnknownTask,
+        IllegalTransition.
+        """
+        task = self.get(task_id)
+        if task is None:
+            raise UnknownTask(task_id)
+        task.transition(LifecycleState.PAUSED)
+        self.add(task)
+
+    def get(self, task_id: str) -> Task | None:
+        return self._tasks.get(task_id)
