@@ -30,10 +30,8 @@ Run: python bench/adapter.py [calls of each kind, default 600]
 from __future__ import annotations
 
 from collections.abc import Callable
-import contextlib
 import json
 import sys
-import threading
 import time
 from typing import Any
 
@@ -50,7 +48,6 @@ from _bench import (
 )
 from curiosity_rosa_demo.infra.ros_io import call
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from std_srvs.srv import Empty, Trigger
 
 BLOCK = 25
@@ -126,19 +123,15 @@ class Contender:
         self.cpu_s += sum(map(cpu_seconds, self.pids)) - before
 
 
-def default_way(srv_type: Any, name: str) -> Callable[[], Any]:
+def default_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
     """A call from a node that a thread spins with the default executor."""
-    node = rclpy.create_node(f'asker_of{name.replace("/", "_")}')
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    threading.Thread(target=_spin, args=(executor,), daemon=True).start()
-    client = node.create_client(srv_type, name)
+    client = box.default_node(f'asker_of{name.replace("/", "_")}').create_client(srv_type, name)
     return lambda: call(client, srv_type.Request(), timeout_s=20.0)
 
 
-def tutorial_way(srv_type: Any, name: str) -> Callable[[], Any]:
+def tutorial_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
     """A call that spins its own node until it is answered."""
-    node = rclpy.create_node('asker_of_a_tutorial')
+    node = box.further_node('asker_of_a_tutorial')
     client = node.create_client(srv_type, name)
     assert client.wait_for_service(timeout_sec=20.0), f'{name} did not appear'
 
@@ -148,11 +141,6 @@ def tutorial_way(srv_type: Any, name: str) -> Callable[[], Any]:
         return future.result()
 
     return ask
-
-
-def _spin(executor: SingleThreadedExecutor) -> None:
-    with contextlib.suppress(ExternalShutdownException):
-        executor.spin()
 
 
 def our_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
@@ -176,10 +164,12 @@ def round_trips(calls: int) -> list[Contender]:
                 'adapter, our rover', our_way(box, Trigger, '/ours/adapter/move_stop'), second
             ),
             Contender('adapter', our_way(box, Trigger, '/adapter/move_stop'), adapter),
-            Contender('default two hops', default_way(Trigger, '/forwarder/move_stop'), forwarder),
-            Contender('default one hop (floor)', default_way(Empty, '/move_stop')),
             Contender(
-                TUTORIAL, tutorial_way(Trigger, '/forwarder/move_stop'), forwarder, limit=100
+                'default two hops', default_way(box, Trigger, '/forwarder/move_stop'), forwarder
+            ),
+            Contender('default one hop (floor)', default_way(box, Empty, '/move_stop')),
+            Contender(
+                TUTORIAL, tutorial_way(box, Trigger, '/forwarder/move_stop'), forwarder, limit=100
             ),
         ]
         for contender in contenders[:2]:

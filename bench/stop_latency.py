@@ -168,8 +168,8 @@ def measure(rounds: int, faults: list[str]) -> dict[str, list[float]]:
         agent = Agent(box, folder)
         stack.callback(agent.end)
         ways = {
-            'default one hop': default_way(Empty, '/move_stop'),
-            DEFAULT: default_way(Trigger, '/forwarder/move_stop'),
+            'default one hop': default_way(box, Empty, '/move_stop'),
+            DEFAULT: default_way(box, Trigger, '/forwarder/move_stop'),
             'EventsExecutor one hop': our_way(box, Empty, '/our_rover/move_stop'),
             EVENTS: our_way(box, Trigger, '/events_forwarder/move_stop'),
         }

@@ -16,10 +16,16 @@ import threading
 from typing import Any
 
 from chat_server import Call, Reply, Say
+from curiosity_rosa_demo.agent.react.plan.steps import plan_text
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
 from curiosity_rosa_demo.agent.react.turn.request import TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, StepStatus
+from curiosity_rosa_demo.domain.plan.plan import (
+    create_plan_from_llm_response,
+    ExecutionResult,
+    Plan,
+    StepStatus,
+)
 from harness import wait_until
 import pytest
 from turn_world import KEY, World
@@ -264,6 +270,47 @@ def test_a_plan_that_is_dropped_is_gone(make: Make) -> None:
     assert last.ok
     assert world.reacts[-1].plan is None
     assert '"plan"' not in world.requests[-1].texts('system')[-1]
+
+
+WITH_REMARKS = {
+    'goal': 'Look',
+    'confidence': 0.9,
+    'steps': [{'action': 'mast_open', 'note': 'for the view'}, {'action': 'capture_and_score'}],
+}
+LEFT_OUT = 'left out, as no plan has it: confidence, steps[0].note'
+
+
+def test_remarks_in_a_plan_of_the_model_are_left_out_and_it_is_told(make: Make) -> None:
+    world = make(patched('propose', WITH_REMARKS), Say('Bright.'))
+    last, _ = run(world, None)
+    assert last.ok
+    assert world.calls == ['mast_open', 'capture_and_score']
+    assert told(world)[0]['data']['left_out'] == LEFT_OUT
+    plan_events = [event.message for event in world.events if event.message.startswith('Plan: ')]
+    assert plan_events == [f'Plan: Look (2 steps); {LEFT_OUT}']
+
+
+def test_remarks_in_a_plan_of_a_file_are_left_out_and_traced(make: Make) -> None:
+    world = make()
+    plan = create_plan_from_llm_response(WITH_REMARKS)
+    last, _ = run(world, plan.to_dict())
+    assert last.ok
+    assert world.calls == ['mast_open', 'capture_and_score']
+    assert f'Plan: Look (2 steps); {LEFT_OUT}' in [event.message for event in world.events]
+    assert LEFT_OUT in plan_text(plan)
+
+
+@pytest.mark.parametrize(
+    'field',
+    [{'if': 'the mast is closed'}, {'conditon': 'mast closed'}, {'max_speed': 0.1}, {'hurry': 3}],
+)
+def test_a_field_that_may_change_a_motion_refuses_the_whole_plan(make: Make, field: Json) -> None:
+    drive = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
+    world = make(patched('propose', {'goal': 'Go', 'steps': [{**drive, **field}]}), DONE)
+    run(world, None)
+    (result,) = told(world)
+    assert f'steps[0].{next(iter(field))} is no field of a step' in result['error_reason']
+    assert world.calls == []
 
 
 @pytest.mark.parametrize(

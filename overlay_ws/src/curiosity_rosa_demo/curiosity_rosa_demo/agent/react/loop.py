@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 from curiosity_rosa_demo.agent.react.graph import build_graph
 from curiosity_rosa_demo.agent.react.nodes.observe_result import interrupted, observe_result
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
+from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
 from curiosity_rosa_demo.agent.react.turn.context import Turn
 from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED
@@ -34,6 +35,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanError
+from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
 from langgraph.constants import START
 from langgraph.types import Command
 from langsmith import tracing_context
@@ -127,7 +129,11 @@ class ReactExecutor:
         nodes, state = _kept(graph, config)
         request.began(0 if state is None else len(state.messages))
         if state is None:
-            state = BrainState(react=ReactState(goal=self._turn.text, plan=_given(request.plan)))
+            plan = _given(request.plan)
+            if plan is not None and plan.metadata.get(LEFT_OUT):
+                trace_plan(self._turn.trace, plan)
+            given = None if plan is None else plan.to_dict()
+            state = BrainState(react=ReactState(goal=self._turn.text, plan=given))
             return {'brain': state}, state
         self._shown(state.react)
         if nodes == ('act',):
@@ -170,7 +176,7 @@ def _kept(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
     raise TurnLost(LOST)
 
 
-def _given(plan: Json | None) -> Json | None:
+def _given(plan: Json | None) -> Plan | None:
     """A plan that was given ends the turn, whatever it says of itself. Raises TurnLost."""
     if plan is None:
         return None
@@ -179,4 +185,4 @@ def _given(plan: Json | None) -> Json | None:
     except PlanError as error:
         raise TurnLost(f'That is no plan: {error}') from None
     checked.metadata.pop(PROPOSED, None)
-    return checked.to_dict()
+    return checked

@@ -16,6 +16,7 @@ import re
 from typing import Any
 
 from curiosity_rosa_demo.domain.plan.enums import ToolCallType
+from curiosity_rosa_demo.domain.plan.unknown_fields import refusal
 from curiosity_rosa_demo.domain.plan.validation import (
     json_object,
     MAX_CHARS,
@@ -25,48 +26,77 @@ from curiosity_rosa_demo.domain.plan.validation import (
 )
 
 PROGRESS = 'progress'  # in the metadata: where the plan's execution keeps its notes
+LEFT_OUT = 'left_out'  # in a plan's metadata: the paths of fields that plans do not have
+MAX_LEFT_OUT = 3 * MAX_STEPS  # each costs some time to judge
 NOT_EXECUTED = {kind.value for kind in ToolCallType} - {ToolCallType.EXECUTE.value}
 OWN = ('status', 'created_at', 'source')  # not for the writer to say
+PROSE = ('goal', 'reasoning', 'description')  # fields that nothing is done by
 CHOICES = ('risk_level', 'tool_call_type')
 WHOLE = re.compile(r'\s*\+?[0-9]{1,19}(\.0*)?\s*', re.ASCII)
 
 
 def tidied(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dict[str, Any]:
-    """The arguments of a Plan, as the dict form of it. Raises PlanError."""
+    """The arguments of a Plan, as the dict form of it. Raises PlanError.
+
+    A field that plans do not have is left out when it can only be a remark; the plan's metadata
+    lists it under LEFT_OUT.
+    """
     written = json_object(data, 'plan')
     if len(json.dumps(written, ensure_ascii=False)) > MAX_CHARS:
         raise PlanError(f'plan must not be longer than {MAX_CHARS} characters as JSON')
-    plan = _known(written, plan_type, path='', noun='plan')
+    left_out: list[str] = []
+    plan = _known(written, plan_type, left_out, path='', noun='plan')
     steps = plan.setdefault('steps', [])
     if not isinstance(steps, list):
         raise PlanError(f'steps must be a list, not {short(steps)}')
     if len(steps) > MAX_STEPS:
         raise PlanError(f'steps must be at most {MAX_STEPS}, not {len(steps)}')
-    plan['steps'] = [_step(index, step, step_type) for index, step in enumerate(steps)]
+    plan['steps'] = [_step(index, step, step_type, left_out) for index, step in enumerate(steps)]
     _number(plan['steps'])
+    if left_out:
+        _note(plan, left_out)
     return plan
 
 
-def _step(index: int, data: object, step_type: type[Any]) -> dict[str, Any]:
+def _note(plan: dict[str, Any], left_out: list[str]) -> None:
+    metadata = plan.setdefault('metadata', {})
+    if isinstance(metadata, dict):  # else the plan is refused for it
+        metadata[LEFT_OUT] = left_out
+
+
+def _step(index: int, data: object, step_type: type[Any], left_out: list[str]) -> dict[str, Any]:
     path = f'steps[{index}]'
     if not isinstance(data, dict):
         raise PlanError(f'{path} must be an object like {{"action": "..."}}, not {short(data)}')
-    step = _known(data, step_type, path=f'{path}.', noun='step')
+    step = _known(data, step_type, left_out, path=f'{path}.', noun='step')
     if 'tool_call_type' not in step:
         named = str(step.get('action', '')).strip().lower()
         step['tool_call_type'] = named if named in NOT_EXECUTED else ToolCallType.EXECUTE.value
     return step
 
 
-def _known(data: dict[str, Any], cls: type[Any], *, path: str, noun: str) -> dict[str, Any]:
-    """The writer's fields under their own names, without those that are null."""
+def _known(
+    data: dict[str, Any], cls: type[Any], left_out: list[str], *, path: str, noun: str
+) -> dict[str, Any]:
+    """The writer's fields under their own names, without those that are null. ``left_out`` grows
+    by the paths of the unknown ones.
+    """
     names = {_letters(field.name): field.name for field in fields(cls)}
     known: dict[str, Any] = {}
     for key, value in data.items():
         name = names.get(_letters(key))
         if name is None:
-            there = ', '.join(names.values())
-            raise PlanError(f'{path}{_short_key(key)} is no field of a {noun}; it has: {there}')
+            similar = [each for each in names.values() if each not in PROSE]
+            why = refusal(key, value, of_step=noun == 'step', similar_to=similar)
+            if why is not None:
+                there = ', '.join(names.values())
+                raise PlanError(
+                    f'{path}{_short_key(key)} is no field of a {noun}; it has: {there} ({why})'
+                )
+            left_out.append(f'{path}{_short_key(key)}')
+            if len(left_out) > MAX_LEFT_OUT:
+                raise PlanError(f'{path}{_short_key(key)}: too many fields that no plan has')
+            continue
         if name in known:
             raise PlanError(f'{path}{name} must be there once, not twice')
         known[name] = _value(name, value)
@@ -81,7 +111,7 @@ def _value(name: str, value: Any) -> Any:
     if name == 'step_id' and isinstance(value, float) and value.is_integer():
         return int(value)
     if name == 'metadata' and isinstance(value, dict):
-        return {key: item for key, item in value.items() if key != PROGRESS}
+        return {key: item for key, item in value.items() if key not in (PROGRESS, LEFT_OUT)}
     return value
 
 

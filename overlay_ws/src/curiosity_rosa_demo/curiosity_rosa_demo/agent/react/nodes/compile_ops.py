@@ -13,7 +13,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.plan.steps import check_plan, revised
+from curiosity_rosa_demo.agent.react.plan.steps import check_plan, left_out_text, revised
+from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
 from curiosity_rosa_demo.agent.react.turn.context import Turn
 from curiosity_rosa_demo.agent.react.turn.decide_tool import DECIDE, PROPOSED
 from curiosity_rosa_demo.agent.react.turn.messages import with_react, with_result
@@ -27,6 +28,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Op
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanError
+from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.tools.arguments import in_words
 from pydantic import ValidationError
@@ -113,9 +115,9 @@ def _asking(state: BrainState, text: str) -> BrainState:
     )
 
 
-def _noted(state: BrainState, call: Json, decision: Decision) -> BrainState:
-    """A change of course that asks nothing of the robot."""
-    noted = ToolResult.success(decision=decision.type.value)
+def _noted(state: BrainState, call: Json, decision: Decision, **told: str) -> BrainState:
+    """A change of course that asks nothing of the robot. The model reads what is ``told``."""
+    noted = ToolResult.success(decision=decision.type.value, **told)
     messages = with_result(state.messages, str(call['call_id']), noted)
     return state.model_copy(update={'messages': messages})
 
@@ -136,9 +138,6 @@ def _patched(state: BrainState, decision: Decision, turn: Turn) -> BrainState:
     if patch['action'] == 'revise' and state.react.plan is not None:
         plan = revised(Plan.from_dict(state.react.plan), plan)
     plan.metadata[PROPOSED] = True
-    turn.trace(
-        TraceKind.HYPOTHESIZE,
-        f'Plan: {clip(plan.goal)} ({len(plan.steps)} steps)',
-        data=plan.to_dict(),
-    )
-    return _noted(with_react(state, plan=plan.to_dict()), call, decision)
+    trace_plan(turn.trace, plan)
+    left_out = {'left_out': left_out_text(plan)} if plan.metadata.get(LEFT_OUT) else {}
+    return _noted(with_react(state, plan=plan.to_dict()), call, decision, **left_out)

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
     ToolCallType,
     UNFINISHED,
 )
-from curiosity_rosa_demo.domain.plan.repair import PROGRESS
+from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, PROGRESS
 from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS
 
 OVER = (PlanStatus.COMPLETED, PlanStatus.FAILED, PlanStatus.CANCELLED)
@@ -192,7 +192,16 @@ def plan_text(plan: Plan) -> str:
     """For the console: the plan, and a line for each step."""
     head = f'{clipped_line(plan.goal)} ({plan.status.value}, risk {plan.risk_level.value})'
     lines = [_step_text(step) for step in plan.steps]
-    return '\n'.join([head, *lines])
+    left_out = left_out_text(plan)
+    return '\n'.join([head, *lines, *([f'  ({left_out})'] if left_out else [])])
+
+
+def left_out_text(plan: Plan) -> str:
+    """The fields that plans do not have and that were left out of this one; '': none."""
+    paths = plan.metadata.get(LEFT_OUT)
+    if not isinstance(paths, list) or not paths:
+        return ''
+    return clipped_line(f'left out, as no plan has it: {", ".join(map(str, paths))}')
 
 
 def _step_text(step: PlanStep) -> str:

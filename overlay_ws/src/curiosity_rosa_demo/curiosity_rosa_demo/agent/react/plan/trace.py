@@ -6,15 +6,27 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The steps of a plan as trace events."""
+"""A plan and its steps as trace events."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from curiosity_rosa_demo.agent.react.plan.steps import left_out_text
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult
+from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import Trace
+
+
+def trace_plan(trace: Trace, plan: Plan) -> None:
+    """One HYPOTHESIZE."""
+    left_out = left_out_text(plan)
+    trace(
+        TraceKind.HYPOTHESIZE,
+        f'Plan: {clip(plan.goal)} ({len(plan.steps)} steps){left_out and "; "}{left_out}',
+        data=plan.to_dict(),
+    )
 
 
 def trace_steps(trace: Trace, results: Iterable[ExecutionResult]) -> None:
