@@ -14,10 +14,10 @@ metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 
 DRIVES = (*MOTIONS, 'navigate_to_pose')
