@@ -20,7 +20,7 @@ from enum import IntEnum
 import math
 
 from curiosity_rosa_demo.domain.text import valid_unicode
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import STEADY
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.impl.implementation_singleton import rclpy_implementation

@@ -32,8 +32,8 @@ from curiosity_rosa_demo.domain.models import (
     TraceKind,
 )
 from curiosity_rosa_demo.infra.config.base import ros_name
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
 from pydantic import ValidationError
 from rcl_interfaces.msg import ParameterDescriptor

@@ -26,7 +26,7 @@ from curiosity_rosa_demo.domain.models import (
     service_timeout,
     ToolResult,
 )
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 import threading
 
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage

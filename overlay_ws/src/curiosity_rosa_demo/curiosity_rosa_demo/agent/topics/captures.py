@@ -23,7 +23,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Picture, Shot
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage

@@ -26,7 +26,7 @@ from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import Spot
 from curiosity_rosa_demo.drawing.view import View
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.reporter import number
 
 TIMES_EVERY_S = 2.0  # the time line moves on by itself
