@@ -59,6 +59,7 @@ from curiosity_rosa_demo.agent.topics.speech import Speech
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.pictures import is_capture
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
@@ -219,7 +220,7 @@ class AgentApp:
         self.feed.hear(event)
         self._publisher.publish(event)
         self._shots.hear(event)
-        if self.artifacts is not None and event.tool_name == 'capture_and_score' and event.ok:
+        if self.artifacts is not None and is_capture(event) and event.ok:
             self.artifacts.save_capture()
         self.console.show(event)
 

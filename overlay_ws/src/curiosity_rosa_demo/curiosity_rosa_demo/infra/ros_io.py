@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-import math
 import queue
 import signal
 import sys
@@ -179,12 +178,6 @@ def call(
         if future.done() and not future.cancelled():
             return future.result()
     raise ServiceFailed(service_timeout(name))
-
-
-def yaw_of(quaternion: Any) -> float:
-    """Heading in radians of a geometry_msgs/Quaternion: rotation about +Z (REP 103)."""
-    x, y, z, w = quaternion.x, quaternion.y, quaternion.z, quaternion.w
-    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 
 class TracePublisher:

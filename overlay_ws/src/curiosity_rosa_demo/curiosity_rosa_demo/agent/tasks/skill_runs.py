@@ -23,8 +23,8 @@ from typing import Protocol
 
 from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, Weight
 from curiosity_rosa_demo.agent.tasks.skill import Skills
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s, in_words, metadata_fault
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
 

@@ -28,7 +28,6 @@ from typing import Any, TypeVar
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreLocked
 from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.writer import (
     Change,
     Insert,
@@ -40,6 +39,7 @@ from curiosity_rosa_demo.agent.tasks.writer import (
     Unit,
     Writer,
 )
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.storage.quarantine import Damaged, set_aside
 
 __all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']

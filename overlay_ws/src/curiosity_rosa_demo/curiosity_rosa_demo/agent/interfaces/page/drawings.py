@@ -18,10 +18,10 @@ from curiosity_rosa_demo.agent.interfaces.page import decision_strip, timeline
 from curiosity_rosa_demo.agent.interfaces.page.task_history import Life
 from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE
 from curiosity_rosa_demo.agent.tasks.texts import what
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import Shot
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import Spot

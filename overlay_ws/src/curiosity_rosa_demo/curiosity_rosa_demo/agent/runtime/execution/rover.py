@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+from curiosity_rosa_demo.domain.skills import MOTIONS
 
 DRIVES = (*MOTIONS, 'navigate_to_pose')
 NOT_REPEATED = 'It was interrupted after it had begun; a motion is not repeated by itself.'
