@@ -22,7 +22,7 @@ from _bench import ROOT  # noqa: F401 - the tests' folder is on the path from he
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolResult
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from tool_rover import OwnedClock, TURNS
 from turn_world import TwinWorld

@@ -34,8 +34,8 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 
 TURN_S = 10.0  # within which each turn has to end

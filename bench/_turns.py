@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult

@@ -45,7 +45,7 @@ import tempfile
 import time
 
 from _bench import report, ROOT, table
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
 CHILD = ROOT / 'bench/_crash_child.py'
 WORK_S = (0.02, 0.4)

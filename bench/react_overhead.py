@@ -54,8 +54,8 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import to_json
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain_core.agents import AgentAction
 from rosa import ROSA

@@ -51,7 +51,7 @@ sys.path.insert(0, str(ROOT / 'standalone/test'))
 from curiosity_rosa_demo.agent.react.checkpoint_codec import BrainSerializer
 from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED, result_of
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Bench, ODOMETRY, Run
 from nav_msgs.msg import Odometry

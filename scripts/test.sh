@@ -40,6 +40,7 @@ fi
 
 ruff check .
 ruff format --check .
+lint-imports
 mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner
 
 if (($#)); then exec python -m pytest "$@"; fi

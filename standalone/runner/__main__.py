@@ -19,8 +19,8 @@ import signal
 import sys
 import tempfile
 
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.config_models import Config
 
 from runner.demo import Demo, ROOT
 from runner.discovery import discovery_server

@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 import sys
 
-from curiosity_rosa_demo.infra.config_models import NodeSpec
+from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 
 from runner.agent import Agent, Streams
 from runner.plan import agent, background, Options

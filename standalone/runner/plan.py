@@ -14,8 +14,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import NodeSpec
 
 STAND_IN = NodeSpec(
     name='stand_in', package='curiosity_stand_in', executable='stand_in_node', when=''

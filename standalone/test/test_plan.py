@@ -14,8 +14,8 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.config_models import NodeSpec
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

@@ -21,8 +21,9 @@ import shutil
 import signal
 
 from curiosity_rosa_demo.infra.config.base import ros_name
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.config_models import Config, NodeSpec
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,

@@ -19,7 +19,7 @@ import socket
 from typing import Any
 import urllib.request
 
-from curiosity_rosa_demo.infra.config_models import Topics
+from curiosity_rosa_demo.infra.config.topics import Topics
 from diagnostic_msgs.msg import DiagnosticArray
 from harness import PREFIXES, Sandbox, wait_until
 from ros_graph import Graph, Parameter, parameters, Use

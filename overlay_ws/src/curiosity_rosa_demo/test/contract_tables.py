@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import json
 from typing import Any
 
-from curiosity_rosa_demo.infra.config_models import Topics
+from curiosity_rosa_demo.infra.config.topics import Topics
 from ros_graph import Graph, Parameter, Use
 
 OF_ROS = ('/rosout', '/parameter_events', '/clock')

@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.policy.suggestion import Situation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing
 from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import PolicyConfig
 
 SETTINGS = load_config().agent.policy
 WORK_S = 90.0  # how long the work of an activity takes, unless a test says otherwise

@@ -21,10 +21,10 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvid
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
-from curiosity_rosa_demo.infra.config_models import PolicyConfig
 from policy_rules import Rules
 from policy_twins import SETTINGS, TaskTwin, WORK_S
 

@@ -29,8 +29,8 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.reporter import Trace
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from tool_rover import Hurry, TwinRover

@@ -22,9 +22,9 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints, Literal
 
 import annotated_types
 from curiosity_rosa_demo.domain import models
-from curiosity_rosa_demo.infra import config_models
 from curiosity_rosa_demo.infra.config import base, world
-from curiosity_rosa_demo.infra.config_models import Service
+from curiosity_rosa_demo.infra.config.agent import checked_time_zone
+from curiosity_rosa_demo.infra.config.topics import Service
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 import yaml
 
@@ -32,7 +32,7 @@ WORDS: dict[Callable[..., Any], str] = {
     models.json_object: 'keys with JSON values',
     base.ros_name: 'ROS name',
     base._frame_name: 'frame name',
-    config_models._time_zone: 'time zone',
+    checked_time_zone: 'time zone',
     world._key: 'name',
     world._window: '`HH:MM-HH:MM`, or empty',
 }

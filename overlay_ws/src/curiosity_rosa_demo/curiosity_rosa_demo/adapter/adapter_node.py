@@ -32,7 +32,7 @@ from curiosity_rosa_demo.adapter.status import status_of, StatusPace
 from curiosity_rosa_demo.adapter.telemetry_inputs import Observer
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from curiosity_rosa_demo.infra.config_models import MastConfig
+from curiosity_rosa_demo.infra.config.thresholds import MastConfig
 
 CLOSED_P, CLOSED_TURN = 1.57, -1.57
 RAISED_P = 0.0

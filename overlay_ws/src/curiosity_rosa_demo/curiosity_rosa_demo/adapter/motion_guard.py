@@ -45,7 +45,7 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_OPEN_MAST,
     service_timeout,
 )
-from curiosity_rosa_demo.infra.config_models import MastConfig, MotionConfig
+from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
 
 LEASH_CHECK_S = 0.1
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.infra.config_models import MotionConfig
+from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 TWIST_PERIOD_S = 0.01  # ten zero Twists for each one that the demo repeats
 UNSEEN_TWIST_PERIOD_S = 0.05  # after a while without odometry: nobody may be there at all

@@ -17,8 +17,9 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.infra.config_models import Topics
-from curiosity_rosa_demo.infra.ros_io import listen_to_button, NEWEST_ONLY, STEADY, yaw_of
+from curiosity_rosa_demo.domain.geometry import yaw_of
+from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.ros_io import listen_to_button, NEWEST_ONLY, STEADY
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.adapter.stop import Odometry
-from curiosity_rosa_demo.infra.config_models import MotionConfig
+from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 
 class Unasked:

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.recording.recorder import Recording
 
 INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}

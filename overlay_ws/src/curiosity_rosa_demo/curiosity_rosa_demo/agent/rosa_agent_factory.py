@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.react.turn.request import Surroundings
 from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config_models import Prompts
+from curiosity_rosa_demo.infra.config.prompts import Prompts
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel

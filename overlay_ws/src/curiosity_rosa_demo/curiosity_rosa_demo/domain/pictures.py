@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.skills import CAPTURE
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,8 @@ class Shot:
     score: float
     is_good: bool
     pose: RoverPose | None
+
+
+def is_capture(event: TraceEvent) -> bool:
+    """Whether ``event`` reports a capture, good, bad or failed."""
+    return event.kind is TraceKind.RESULT and event.tool_name == CAPTURE

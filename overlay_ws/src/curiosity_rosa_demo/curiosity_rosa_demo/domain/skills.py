@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a model is told of the skills, whoever keeps them."""
+"""Names of skills that have rules of their own, and what a model is told of each skill."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from typing import Protocol
 
 from curiosity_rosa_demo.domain.brain_state import SkillDef
 from pydantic import BaseModel
+
+MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+CAPTURE = 'capture_and_score'
 
 
 class OfferedSkill(Protocol):

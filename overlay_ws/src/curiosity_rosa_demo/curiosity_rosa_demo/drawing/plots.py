@@ -27,7 +27,7 @@ from curiosity_rosa_demo.drawing.svg import (
 )
 from curiosity_rosa_demo.drawing.time_axis import time_step
 from curiosity_rosa_demo.drawing.trail import thinned
-from curiosity_rosa_demo.infra.config_models import LightModelConfig
+from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
 
 WIDTH, HEIGHT = 480.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 464.0, 18.0, 180.0  # of the axes

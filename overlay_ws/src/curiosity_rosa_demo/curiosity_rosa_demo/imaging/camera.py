@@ -20,7 +20,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import NO_IMAGE_RECEIVED
-from curiosity_rosa_demo.infra.config_models import Images
+from curiosity_rosa_demo.infra.config.topics import Images
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image

@@ -14,19 +14,16 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from curiosity_rosa_demo.domain.text import clip, one_line
+from curiosity_rosa_demo.infra.config.agent import AgentConfig
 from curiosity_rosa_demo.infra.config.base import RULE
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
+from curiosity_rosa_demo.infra.config.nodes import Nodes
+from curiosity_rosa_demo.infra.config.prompts import Prompts, Template
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
+from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.config_models import (
-    AgentConfig,
-    Config,
-    Nodes,
-    Prompts,
-    Template,
-    Thresholds,
-    ToolCosts,
-    Topics,
-)
 from pydantic import BaseModel, ValidationError
 import yaml
 

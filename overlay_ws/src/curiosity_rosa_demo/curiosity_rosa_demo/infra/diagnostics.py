@@ -20,7 +20,7 @@ from enum import IntEnum
 import math
 
 from curiosity_rosa_demo.domain.text import valid_unicode
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import STEADY

@@ -18,7 +18,7 @@ from pathlib import Path
 import threading
 
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_SCHEMA,
     CALLS_TOPIC,

@@ -16,7 +16,7 @@ from functools import partial
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import is_capture
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, SpinThread, STEADY
 from curiosity_rosa_demo.recording.mcap.channels import Channel, Source
@@ -121,7 +121,7 @@ class RecordingNode:
         self._offer(channel, data)
         event = decode(deserialize_message(data, String).data)
         # Of one from before, told to us late, the picture is another by now.
-        if _is_capture(event) and time.time() - event.ts < FRESH_S:
+        if is_capture(event) and event.ok is True and time.time() - event.ts < FRESH_S:
             self._want_picture()
 
     def _want_picture(self) -> None:
@@ -155,8 +155,3 @@ class RecordingNode:
 
     def _crashed(self, error: Exception) -> None:
         self._say(f'! The recording hears nothing any more: {error!r}')
-
-
-def _is_capture(event: TraceEvent) -> bool:
-    is_result = event.kind is TraceKind.RESULT and event.tool_name == 'capture_and_score'
-    return is_result and event.ok is True

@@ -21,7 +21,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_interfaces.srv import CaptureAndScore

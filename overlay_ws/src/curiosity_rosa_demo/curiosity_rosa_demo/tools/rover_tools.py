@@ -26,7 +26,8 @@ from curiosity_rosa_demo.domain.models import (
     service_timeout,
     ToolResult,
 )
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
@@ -35,7 +36,6 @@ STATUS_PERIOD_S = 0.5
 STILL_WAIT_S = 5.0
 
 NO_ANSWER = service_timeout('')
-MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 
 
 class RoverTools:

@@ -16,7 +16,7 @@ import unicodedata
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config_models import VizConfig
+from curiosity_rosa_demo.infra.config.thresholds import VizConfig
 from curiosity_rosa_demo.viz.scene import Capture, Scene
 from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA

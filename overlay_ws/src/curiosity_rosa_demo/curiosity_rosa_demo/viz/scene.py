@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.pictures import is_capture
 
 SEEN_STEP = 0.01  # metres or radians; less cannot be seen
 
@@ -39,7 +40,7 @@ class Scene:
 
 def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
     """The capture that ``event`` reports, if it does."""
-    if event.kind is not TraceKind.RESULT or event.tool_name != 'capture_and_score':
+    if not is_capture(event):
         return None
     if event.ok is False:
         return Capture(None, False, event.error_reason or event.message)

@@ -16,8 +16,8 @@ import re
 from contract_pages import CONTRACTS, with_parts
 from contract_run import ContractRun, ROVER
 from contract_tables import contracts
+from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Topics
 from harness import Sandbox, wait_until
 import pytest
 from sros2_policy import Grant, OVERLAY, read

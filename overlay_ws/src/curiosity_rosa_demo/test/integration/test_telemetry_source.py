@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.kernel.validation import problem
 from curiosity_rosa_demo.agent.topics.telemetry import LEAST_S, TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
 from curiosity_rosa_demo.domain.serde import from_json, to_json
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry

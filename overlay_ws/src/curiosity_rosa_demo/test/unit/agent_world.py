@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState, Reading
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from harness import wait_until
 from tool_rover import TwinRover
 from turn_world import config_of, LLM, SHIPPED

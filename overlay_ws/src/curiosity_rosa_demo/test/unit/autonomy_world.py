@@ -18,8 +18,8 @@ from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.config_models import Config
 from mission_world import Bench, CONFIG
 
 SINGAPORE = timezone(timedelta(hours=8))

@@ -17,7 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import ALONE, create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.infra.config_models import HttpConfig
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from fake_robot import FakeRobot
 from fastapi import FastAPI
 import httpx

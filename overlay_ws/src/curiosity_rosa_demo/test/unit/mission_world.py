@@ -40,8 +40,8 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until

@@ -22,9 +22,9 @@ from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import Config
 
 SHIPPED = load_config()
 NINE = (

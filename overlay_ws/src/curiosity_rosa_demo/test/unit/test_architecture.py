@@ -6,127 +6,105 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/explanation/architecture.md shows the packages as the code has them; their layers hold."""
+"""docs/explanation/architecture.md lists the packages in the order of the contracts, and packages
+without ROS import none. ``lint-imports`` checks the order itself (pyproject.toml).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 import re
 import sys
 
 from harness import ROOT
-from import_rooms import PACKAGE, reach, read, room, ways
+from module_imports import PACKAGE, reach, read
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 FOLDER = ROOT / 'overlay_ws/src' / PACKAGE / PACKAGE
 MODULES = read(FOLDER)
-ROOMS = sorted({room(name, MODULES) for name in MODULES} - {'.'})
-WAYS = ways(MODULES)
-PAGE = (ROOT / 'docs/explanation/architecture.md').read_text(encoding='utf-8')
 FOREIGN = {name for one in MODULES.values() for name in one.ever} - MODULES.keys()
 ROS = {name for name in FOREIGN if name.endswith(('_msgs', '_srvs', '_interfaces'))} | {
     *('ament_index_python', 'launch', 'rclpy', 'tf2_ros')
 }
 
-ALLOWED = {  # below the agent: what a room may import of ours
-    'adapter': {'domain', 'infra'},
-    'domain': set(),
-    'drawing': {'domain', 'infra'},
-    'infra': {'domain', 'trace'},
-    'sim': {'domain', 'infra'},
-    'trace': {'domain', 'drawing', 'infra'},
-    'viz': {'domain', 'infra', 'trace'},
-}
 WITHOUT_ROS = [
-    *('agent/http', 'agent/page', 'agent/policy', 'agent/react', 'agent/tasks'),
-    *('domain', 'drawing'),
+    *('agent.interfaces.http', 'agent.interfaces.page', 'agent.kernel', 'agent.llm'),
+    *('agent.policy', 'agent.react', 'agent.rule_model', 'agent.tasks', 'domain', 'drawing'),
 ]
+WITH_ROS = f'{PACKAGE}.agent.policy.autonomy.'  # joins what acts unasked to the runtime
 PURE = [  # rules that are tried in milliseconds: importing them imports no ROS
     *('adapter.heartbeat', 'adapter.mast', 'adapter.motion_guard', 'adapter.stop'),
-    *('adapter.unasked', 'agent.kernel.graph', 'agent.policy.policy', 'sim.light_model'),
+    *('adapter.unexpected_motion', 'agent.kernel.graph', 'agent.policy.policy'),
+    'sim.light_model',
 ]
 
 
-def top(name: str) -> str:
-    return name.partition('/')[0]
+def members(package: str) -> list[str]:
+    whole = f'{PACKAGE}.{package}'
+    found = [name for name in MODULES if name == whole or name.startswith(f'{whole}.')]
+    assert found, package
+    return found
 
 
-def leaf(name: str) -> str:
-    return name.rpartition('/')[2]
+def order_of_the_contracts() -> list[list[str]]:
+    """Bottom first; what stands together does not import each other."""
+    settings = tomllib.loads((ROOT / 'pyproject.toml').read_text(encoding='utf-8'))
+    contracts = settings['tool']['importlinter']['contracts']
+    layers = [
+        f'{container}.{layer}'.removeprefix(f'{PACKAGE}.')
+        for contract in contracts
+        if contract['type'] == 'layers'
+        for container in contract['containers']
+        for layer in contract['layers']
+    ]
+    outer = [layer for layer in layers if '.' not in layer and layer != 'agent']
+    inner = [layer for layer in layers if '.' in layer]
+    return [
+        sorted(name.strip().rpartition('.')[2] for name in layer.split('|'))
+        for layer in (*reversed(outer), *reversed(inner))
+    ]
 
 
-def mermaid(arrows: Iterable[tuple[str, str]]) -> str:
-    lines = [f'  {here} --> {there}' for here, there in sorted(arrows)]
-    return '\n'.join(['```mermaid', 'flowchart TD', *lines, '```'])
+def test_the_page_lists_the_packages_in_the_order_of_the_contracts() -> None:
+    (file,) = (ROOT / 'docs').rglob('architecture.md')
+    page = file.read_text(encoding='utf-8')
+    section = page.partition('### Who imports whom')[2].partition('\n#')[0]
+    lines = re.findall(r'^\d+\. ((?:`[\w./]+`,? ?)+)', section, re.MULTILINE)
+    listed = [
+        sorted(re.sub(r'\.py$|/$|^agent/', '', name) for name in re.findall(r'`([\w./]+)`', line))
+        for line in lines
+    ]
+    assert listed == order_of_the_contracts()
 
 
-def outer() -> str:
-    """The top-level rooms. Everything imports ``domain``, so that is not drawn."""
-    arrows = {(top(here), top(there)) for here, there in WAYS}
-    return mermaid({(here, there) for here, there in arrows if here != there != 'domain'})
+def test_the_domain_imports_pydantic_and_nothing_else_of_others() -> None:
+    for name in members('domain'):
+        foreign = {one for one in MODULES[name].ever if one not in MODULES}
+        assert not foreign & ROS
+        assert foreign <= {'pydantic', *sys.stdlib_module_names}, name
 
 
-def inner() -> str:
-    """The rooms of the agent."""
-    arrows = {way for way in WAYS if {top(name) for name in way} == {'agent'}}
-    return mermaid({(leaf(here), leaf(there)) for here, there in arrows})
-
-
-@pytest.mark.parametrize('drawing', [outer(), inner()], ids=['outer', 'inner'])
-def test_the_page_draws_what_the_code_imports(drawing: str) -> None:
-    assert drawing in PAGE, f'put this into docs/explanation/architecture.md:\n{drawing}'
-
-
-def test_the_page_names_every_room_and_the_files_that_it_names_are_there() -> None:
-    table = PAGE.partition('| room | holds |')[2].partition('\n\n')[0]
-    named = re.findall(r'^\| `([\w/]+)/` \| (.*) \|$', table, re.MULTILINE)
-    assert sorted(name for name, _ in named if name != 'standalone/runner') == ROOMS
-    for name, holds in named:
-        for file in re.findall(r'`(\w+\.py)`', holds):
-            assert (FOLDER / name / file).is_file(), f'{name}/{file}'
-
-
-@pytest.mark.parametrize('name', ALLOWED)
-def test_what_stands_below_the_agent_imports_only_what_stands_below_itself(name: str) -> None:
-    assert {there for here, there in WAYS if here == name} <= ALLOWED[name]
-
-
-def test_everything_below_the_agent_has_its_limits() -> None:
-    assert {name for name in ROOMS if top(name) not in ('agent', 'tools')} == set(ALLOWED)
-
-
-def test_the_domain_knows_pydantic_and_nothing_else_of_others() -> None:
-    for name, imports in MODULES.items():
-        if room(name, MODULES) == 'domain':
-            foreign = {one for one in imports.ever if one not in MODULES}
-            assert not foreign & ROS
-            assert foreign <= {'pydantic', *sys.stdlib_module_names}, name
-
-
-@pytest.mark.parametrize('name', WITHOUT_ROS)
-def test_a_room_without_ros_imports_none(name: str) -> None:
-    members = [one for one in MODULES if room(one, MODULES) == name]
-    assert members
-    for one in members:
-        assert not MODULES[one].ever & ROS, one
+@pytest.mark.parametrize('package', WITHOUT_ROS)
+def test_a_package_without_ros_imports_none(package: str) -> None:
+    for name in members(package):
+        if not name.startswith(WITH_ROS):
+            assert not MODULES[name].ever & ROS, name
 
 
 @pytest.mark.parametrize('name', [f'{PACKAGE}.{name}' for name in PURE])
 def test_importing_a_rule_imports_no_ros(name: str) -> None:
+    assert name in MODULES
     assert not reach(name, MODULES) & ROS
 
 
 def test_importing_the_tasks_imports_no_ros() -> None:
-    for name in MODULES:
-        if room(name, MODULES) == 'agent/tasks':
-            assert not reach(name, MODULES) & ROS, name
-
-
-def test_no_module_imports_itself_through_others() -> None:
-    for name, imports in MODULES.items():
-        for other in imports.at_once & MODULES.keys():
-            assert name not in reach(other, MODULES), f'{name} and {other}'
+    for name in members('agent.tasks'):
+        assert not reach(name, MODULES) & ROS, name
 
 
 def test_what_is_imported_later_or_for_types_alone_is_not_imported_at_once(tmp_path: Path) -> None:

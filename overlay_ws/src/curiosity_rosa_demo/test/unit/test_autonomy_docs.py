@@ -16,8 +16,8 @@ import shutil
 
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.config_models import Config
 from harness import ROOT
 from policy_world import instant, Life, world_of
 import pytest

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import Worker
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from harness import wait_until
 from mission_world import CONFIG
 import pytest

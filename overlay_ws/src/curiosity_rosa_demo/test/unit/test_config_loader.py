@@ -14,13 +14,15 @@ import re
 import tempfile
 from typing import Any
 
+from curiosity_rosa_demo.infra.config.base import Name
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import (
     ConfigError,
     FILES,
     load_config,
     shipped_config_dir,
 )
-from curiosity_rosa_demo.infra.config_models import Config, Name, Topics
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError

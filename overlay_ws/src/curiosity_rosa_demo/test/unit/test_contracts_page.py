@@ -24,8 +24,8 @@ from contract_pages import (
 )
 from contract_tables import names_of, table
 from curiosity_rosa_demo.infra.config.base import Name
+from curiosity_rosa_demo.infra.config.thresholds import BatteryConfig, Thresholds
 from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
-from curiosity_rosa_demo.infra.config_models import BatteryConfig, Thresholds
 from pydantic import AfterValidator, ValidationError
 import pytest
 import yaml_keys

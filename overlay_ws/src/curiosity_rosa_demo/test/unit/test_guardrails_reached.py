@@ -19,8 +19,8 @@ from agent_world import AgentWorld
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.react.guardrails.rules import RULES
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 import pytest
 from react_world import with_rules

@@ -23,8 +23,8 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http import server_thread, timeout_protocol
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import HttpConfig
 from harness import wait_until
 import httpx
 import pytest

@@ -15,8 +15,8 @@ import unicodedata
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.trail import Trail, TRAIL_JUMP, TRAIL_STEP
+from curiosity_rosa_demo.infra.config.thresholds import VizConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import VizConfig
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from curiosity_rosa_demo.viz.marker_builder import (
     AMBER,

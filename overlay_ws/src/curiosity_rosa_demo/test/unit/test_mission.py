@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from hypothesis import given, Phase, settings
 from hypothesis import strategies as st
 from mission_world import Bench, CONFIG, DONE, settle, WAIT_S

@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 from curiosity_rosa_demo.agent.interfaces.page import timeline
 from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import colours, plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import Spot

@@ -14,8 +14,8 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.markers import Spot
 from curiosity_rosa_demo.drawing.plots import battery_over_time, score_over_position
 from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
+from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.config_models import LightModelConfig
 from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

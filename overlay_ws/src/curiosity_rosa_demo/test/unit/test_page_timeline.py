@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 
 from curiosity_rosa_demo.agent.interfaces.page.timeline import Life, MOST_ROWS, render, SIGNS
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from drawing_checks import checked, classed, HOSTILE, texts, titles, words

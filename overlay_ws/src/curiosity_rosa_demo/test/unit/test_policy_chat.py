@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.domain.text import valid_unicode
-from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel

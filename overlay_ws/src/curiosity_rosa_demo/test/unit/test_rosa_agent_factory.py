@@ -22,7 +22,8 @@ from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import Brain, BrainUnavailable
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.infra.config_models import Config, Prompts
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.prompts import Prompts
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.prompts import ChatPromptTemplate

@@ -26,10 +26,11 @@ from curiosity_rosa_demo.domain.models import (
     service_unavailable,
     ToolResult,
 )
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import _json_object
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS, Path, RoverTools
+from curiosity_rosa_demo.tools.rover_tools import Path, RoverTools
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from hypothesis import given
 from hypothesis import strategies as st

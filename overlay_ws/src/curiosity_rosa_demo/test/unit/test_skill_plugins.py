@@ -20,8 +20,8 @@ from curiosity_rosa_demo.agent.skills.plugins import GROUP
 from curiosity_rosa_demo.agent.skills.registry import checked, make_registry, SkillRegistry
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import Config
 import pytest
 from skill_calls import call_of, settings_of, SHIPPED, StillWorld
 

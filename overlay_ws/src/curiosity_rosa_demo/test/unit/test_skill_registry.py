@@ -27,8 +27,8 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError
 from curiosity_rosa_demo.domain.brain_state import DecisionType, SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.entry import Record
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS
+from curiosity_rosa_demo.domain.task_state import TRANSITIONS
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine

@@ -19,7 +19,7 @@ import sqlite3
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.store import Insert, Move, Save, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest

@@ -21,7 +21,7 @@ import tempfile
 
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import TRANSITIONS
+from curiosity_rosa_demo.domain.task_state import TRANSITIONS
 from test_task_store_file import write_tasks
 
 UNPRIVILEGED = """
@@ -64,7 +64,7 @@ WALKER = """
 import asyncio, sys
 from curiosity_rosa_demo.agent.tasks.store import *
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState as S
+from curiosity_rosa_demo.domain.task_state import LifecycleState as S
 
 async def walk(store, lane, seq):
     while True:

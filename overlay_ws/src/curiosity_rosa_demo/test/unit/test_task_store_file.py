@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
 )
 from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 from full_disk import no_file_beyond
 import pytest
 

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.agent.tasks.schema import COLUMNS, FIXED
 from curiosity_rosa_demo.agent.tasks.store import Insert, Save, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest

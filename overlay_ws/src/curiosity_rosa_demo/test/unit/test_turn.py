@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
 from curiosity_rosa_demo.agent.react.nodes.react_decide import MEASURED
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import LONGEST_QUOTE
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import Op
 from curiosity_rosa_demo.domain.serde import from_json
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
 from hypothesis import given, settings

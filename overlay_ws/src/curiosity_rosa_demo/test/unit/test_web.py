@@ -18,8 +18,8 @@ import sys
 
 from control_world import Controls
 from curiosity_rosa_demo.agent.startup.web import check_address, Web
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import Config
 import httpx
 from mission_world import Bench, CONFIG
 import pytest

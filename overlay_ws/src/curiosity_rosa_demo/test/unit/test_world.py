@@ -15,7 +15,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 import pytest
 from tool_rover import TwinRover

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.infra.config_models import Thresholds
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 
 @dataclass(frozen=True)

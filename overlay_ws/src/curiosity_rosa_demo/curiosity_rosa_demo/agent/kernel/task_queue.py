@@ -14,11 +14,13 @@ The order among urgent tasks, and the resources, are the runner's.
 from __future__ import annotations
 
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 CHARGE_SKILL = 'charge'
-RUNNING = frozenset({'ACTIVE', 'RECOVERING'})
-READY = RUNNING | {'PENDING', 'PAUSED'}
-ENDED = frozenset({'COMPLETED', 'FAILED', 'CANCELLED'})
+# Names of the states, as QueuedTask.status has them.
+RUNNING = frozenset(state.name for state in LifecycleState if state.running)
+READY = RUNNING | {state.name for state in LifecycleState if state.waits_its_turn}
+ENDED = frozenset(state.name for state in LifecycleState if state.terminal)
 
 
 def task_queue(state: BrainState) -> BrainState:

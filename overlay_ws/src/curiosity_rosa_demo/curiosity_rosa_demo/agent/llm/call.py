@@ -18,7 +18,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.text import valid_unicode
-from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException

@@ -15,7 +15,7 @@ import re
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
-from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from langchain_core.language_models import BaseChatModel
 
 # Where LangChain's integrations look for their keys; others fall back to <PROVIDER>_API_KEY.

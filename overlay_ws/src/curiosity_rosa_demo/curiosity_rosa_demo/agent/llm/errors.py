@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
 BROKEN_OFF = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
 # What LangChain's integrations raise when an answer has not the shape they expect.

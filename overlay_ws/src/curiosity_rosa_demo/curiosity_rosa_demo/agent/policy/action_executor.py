@@ -39,8 +39,9 @@ from curiosity_rosa_demo.agent.policy.events import (
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
-TERMINAL = ('COMPLETED', 'FAILED', 'CANCELLED')  # names of LifecycleState
+TERMINAL = frozenset(state.name for state in LifecycleState if state.terminal)
 
 # How an activity ends; by off() it ends in another way.
 DONE = 'done'

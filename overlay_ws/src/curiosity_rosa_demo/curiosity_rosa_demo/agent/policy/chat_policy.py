@@ -24,8 +24,8 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
 from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.infra.config.agent import LlmConfig, PolicyConfig
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.config_models import LlmConfig, PolicyConfig
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.policy.tree_text import as_graph, as_text, in_wor
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
 from curiosity_rosa_demo.domain.text import printable
-from curiosity_rosa_demo.infra.config_models import PolicyConfig
+from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 

@@ -23,7 +23,13 @@ import sqlite3
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.storage.quarantine import Damaged, set_aside
+from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.sqlite_file import (
+    check_integrity,
+    connect,
+    make_durable,
+    open_or_set_aside,
+)
 from pydantic import ValidationError
 
 APPLICATION_ID = 0x43524F50  # 'CROP', in the header of the file
@@ -67,14 +73,14 @@ class PolicyStore:
         self.notes, self.auto = [], False
         try:
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._connection, row = _open(self.path)
-            except Damaged as damage:
-                aside = set_aside(self.path, datetime.now(timezone.utc))
+            (self._connection, row), damaged = open_or_set_aside(
+                self.path, datetime.now(timezone.utc), lambda: _open(self.path)
+            )
+            if damaged is not None:
+                damage, aside = damaged
                 self.notes.append(
                     f'{self.path} could not be read ({damage}); it was set aside as {aside}'
                 )
-                self._connection, row = _open(self.path)
         except (OSError, sqlite3.Error, Damaged) as error:
             raise _error(error, self.path) from None
         if row is None:
@@ -174,15 +180,12 @@ def _decision(text: str) -> Decision | None:
 
 def _open(path: str) -> tuple[sqlite3.Connection, tuple[str, int] | None]:
     """With what is kept: the state and auto. Raises Damaged, PolicyStoreError, sqlite3.Error."""
-    connection = sqlite3.connect(path, timeout=0.5, isolation_level=None, check_same_thread=False)
+    connection = connect(path, patience_s=0.5)
     try:
         connection.execute('PRAGMA locking_mode = EXCLUSIVE')
         _check_owner(connection, path)  # before anything is changed
-        connection.execute('PRAGMA journal_mode = WAL')
-        connection.execute('PRAGMA synchronous = FULL')
-        (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
-        if verdict != 'ok':
-            raise Damaged(verdict)
+        make_durable(connection)
+        check_integrity(connection)
         if connection.execute('PRAGMA user_version').fetchone() == (0,):
             connection.executescript(_LAYOUT)
         connection.execute('UPDATE kept SET auto = auto')  # it shows who cannot write

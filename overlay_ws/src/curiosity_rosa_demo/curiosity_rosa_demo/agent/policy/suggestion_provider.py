@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     spoken,
 )
 from curiosity_rosa_demo.agent.policy.ttl_cache import Recent
-from curiosity_rosa_demo.infra.config_models import PolicyConfig
+from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 
 MOST_SITUATIONS = 256  # whose answers, and whose refusals, are remembered
 MOST_REFUSALS = 8  # of one situation

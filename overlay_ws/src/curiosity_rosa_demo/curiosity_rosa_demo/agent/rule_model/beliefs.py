@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 import math
 
-from curiosity_rosa_demo.agent.rule_model.turn_view import MOTIONS, Step
+from curiosity_rosa_demo.agent.rule_model.turn_view import Step
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import number
 
 SAME_SCORE = 0.02  # two scores nearer than this do not differ

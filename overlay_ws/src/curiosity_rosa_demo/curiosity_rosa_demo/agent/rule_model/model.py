@@ -22,9 +22,10 @@ import uuid
 
 from curiosity_rosa_demo.agent.rule_model.context import Call
 from curiosity_rosa_demo.agent.rule_model.rules import decide
-from curiosity_rosa_demo.agent.rule_model.turn_view import MOTIONS, Step, View
+from curiosity_rosa_demo.agent.rule_model.turn_view import Step, View
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import number
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput

@@ -28,7 +28,8 @@ from curiosity_rosa_demo.agent.rule_model.context import (
 from curiosity_rosa_demo.agent.rule_model.explore import EXPLORE, report_a_good_capture
 from curiosity_rosa_demo.agent.rule_model.parser import language, understand
 from curiosity_rosa_demo.agent.rule_model.texts import broken, done, status
-from curiosity_rosa_demo.agent.rule_model.turn_view import MOTIONS, View
+from curiosity_rosa_demo.agent.rule_model.turn_view import View
+from curiosity_rosa_demo.domain.skills import MOTIONS
 
 MAX_CALLS = 32  # of one turn; stopping the rover may still add up to MAX_TRIES
 DEFAULT_DRIVE_S = 3.0  # a motion that was asked for without a duration

@@ -22,7 +22,6 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 
-MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 # Answers that say what to do first; nothing is broken and nothing was started.
 REFUSALS = (NEED_TO_CLOSE_MAST, NEED_TO_OPEN_MAST, MAST_IS_CLOSED, MOVE_IN_PROGRESS)
 

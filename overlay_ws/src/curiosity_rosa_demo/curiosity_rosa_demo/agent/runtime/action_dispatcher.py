@@ -32,15 +32,13 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
 from curiosity_rosa_demo.agent.runtime.approvals import Questions
 from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
 from curiosity_rosa_demo.agent.runtime.execution.session import Session
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
-RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
 HOLDS_BACK = (StopRover, Hold, CancelTasks, PauseTask)
-WAITS_ITS_TURN = (LifecycleState.PENDING, LifecycleState.PAUSED)
 
 
 @dataclass
@@ -143,7 +141,7 @@ class Orders:
         others = [
             PauseTask(task.id, why)
             for task in self._runner.live()
-            if task.id not in pauses and task.state in WAITS_ITS_TURN and not task.held
+            if task.id not in pauses and task.state.waits_its_turn and not task.held
         ]
         return [*others, *actions]
 
@@ -188,7 +186,7 @@ class Orders:
                 reply.words.append(f'(not recorded: {error})')
 
     async def _cancel_all(self, why: str) -> None:
-        waiting = [task.id for task in self._runner.live() if task.state not in RUNNING]
+        waiting = [task.id for task in self._runner.live() if not task.state.running]
         self.dropped.update(waiting)
         await self._runner.cancel_all(why)
         dropped, self._overtaken = len(waiting) + self._overtaken, 0

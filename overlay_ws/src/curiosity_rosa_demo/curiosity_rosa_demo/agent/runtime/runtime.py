@@ -55,7 +55,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.storage.safety_latch import Latch
 
 LEFT = 'left from an earlier run'

@@ -34,9 +34,9 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import navigate_to_pos
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 
 TASKS_ONLY = ('react', 'charge', 'activity')  # not offered to the model
 

@@ -24,10 +24,10 @@ from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import one_line
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from pydantic import BaseModel
 
 GROUP = 'curiosity_rosa.skills'

@@ -20,10 +20,11 @@ from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.errors import BadSkill as BadSkill
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.tools.arguments import in_words
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS, STILL_WAIT_S
+from curiosity_rosa_demo.tools.rover_tools import STILL_WAIT_S
 from pydantic import BaseModel, ValidationError
 
 INTERFACES = ('ros2_action', 'ros2_service', 'internal')

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from pydantic import BaseModel
 
 

@@ -17,8 +17,9 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
 from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import Config, HttpConfig
 from curiosity_rosa_demo.infra.ros_io import start_parameter
 from rclpy.node import Node
 

@@ -23,8 +23,8 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskErro
 from curiosity_rosa_demo.agent.tasks.skill import Skills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.validation import label, metadata_fault, PRIORITIES
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
 

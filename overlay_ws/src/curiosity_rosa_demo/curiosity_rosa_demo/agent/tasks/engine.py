@@ -30,8 +30,8 @@ from curiosity_rosa_demo.agent.tasks.skill import Skills
 from curiosity_rosa_demo.agent.tasks.skill_runs import Runs
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.validation import wait_of
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 KEPT = 1000  # tasks that ended and can still be listed
 

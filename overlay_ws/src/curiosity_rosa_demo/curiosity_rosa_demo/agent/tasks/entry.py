@@ -17,7 +17,7 @@ from enum import IntEnum
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.store import Change, Insert, Move, Save
 from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _ENDS = {
     LifecycleState.COMPLETED: EventType.TASK_COMPLETE,

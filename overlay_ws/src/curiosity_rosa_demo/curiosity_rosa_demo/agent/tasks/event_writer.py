@@ -16,7 +16,7 @@ import logging
 from curiosity_rosa_demo.agent.tasks.bus import Bus
 from curiosity_rosa_demo.agent.tasks.entry import Record, Step
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _COUNTED = {
     LifecycleState.COMPLETED: 'completed',

@@ -16,8 +16,8 @@ from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import Record, snapshot
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
 
@@ -42,7 +42,7 @@ class Recovery:
             blockers = {blocker: self._state(blocker) for blocker in task.blocked_by}
             self._engine.enter(record, [key for key in blockers if key in self._engine.records])
             self._resume_clock(record)
-            if task.state in (_S.ACTIVE, _S.RECOVERING):
+            if task.state.running:
                 notes.append(self._recover(record))
             elif task.state is _S.WAITING:
                 self._wait(record, blockers)

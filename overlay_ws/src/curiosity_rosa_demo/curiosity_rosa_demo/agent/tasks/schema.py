@@ -20,8 +20,8 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, StoreNewer
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState, TRANSITIONS
 from curiosity_rosa_demo.domain.models import MAX_DEPTH
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
 APPLICATION_ID = 0x43524F54  # 'CROT', in the header of the file
 ILLEGAL = 'illegal transition'

@@ -17,20 +17,36 @@ deadline. One that nobody asked for is a failure.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 import logging
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, Weight
 from curiosity_rosa_demo.agent.tasks.skill import Skills
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s, in_words, metadata_fault
-
-if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.tasks.engine import Engine
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
 
 _log = logging.getLogger('curiosity_rosa.tasks')
+
+
+class TaskStates(Protocol):
+    """What the end of a run changes; the Engine of agent/tasks/engine.py."""
+
+    counters: Counter[str]
+
+    def move(self, record: Record, after: LifecycleState, reason: str = '') -> None:
+        """Give the task another state."""
+
+    def ready(self, record: Record) -> None:
+        """Queue the task: it may start as soon as its turn has come."""
+
+    def reconsider(self, record: Record) -> None:
+        """Look again whether a WAITING task still has to wait."""
+
+    def pump(self) -> None:
+        """Start what may start, and store what was decided."""
 
 
 class Runs:
@@ -40,7 +56,7 @@ class Runs:
     """
 
     def __init__(
-        self, engine: Engine, skills: Skills, *, cancel_grace_s: float, backoff_s: float
+        self, engine: TaskStates, skills: Skills, *, cancel_grace_s: float, backoff_s: float
     ) -> None:
         self._engine = engine
         self._skills = skills

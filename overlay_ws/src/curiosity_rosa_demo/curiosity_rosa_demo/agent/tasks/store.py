@@ -18,7 +18,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-import fcntl
 import os
 from pathlib import Path
 import sqlite3
@@ -28,7 +27,6 @@ from typing import Any, TypeVar
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreLocked
 from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.writer import (
     Change,
     Insert,
@@ -40,7 +38,16 @@ from curiosity_rosa_demo.agent.tasks.writer import (
     Unit,
     Writer,
 )
-from curiosity_rosa_demo.infra.storage.quarantine import Damaged, set_aside
+from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.sqlite_file import (
+    check_integrity,
+    connect,
+    FileInUse,
+    lock_file,
+    make_durable,
+    open_or_set_aside,
+)
 
 __all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']
 
@@ -113,33 +120,33 @@ class TaskStore:
         if self.path == MEMORY:
             self._reader, self._reading = connection, self._writer.lock
         else:
-            self._reader = _connect(f'{Path(self.path).as_uri()}?mode=ro', patience_s=0.1)
+            self._reader = connect(
+                f'{Path(self.path).as_uri()}?mode=ro', patience_s=0.1, is_uri=True
+            )
         return tasks
 
     def _load_orset_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
-        try:
-            return self._load()
-        except Damaged as damage:
-            aside = set_aside(self.path, self._clock())
-            self.notes.append(f'{self.path} was corrupt ({damage}); it was set aside as {aside}')
-            return self._load()
+        loaded, damaged = open_or_set_aside(self.path, self._clock(), self._load)
+        if damaged is not None:
+            damage, aside = damaged
+            self.notes.insert(
+                0, f'{self.path} was corrupt ({damage}); it was set aside as {aside}'
+            )
+        return loaded
 
     def _load(self) -> tuple[sqlite3.Connection, list[Task]]:
         """Raises Damaged, StoreError, sqlite3.Error."""
         uri = Path(self.path).as_uri() if self.path != MEMORY else f'file:{MEMORY}'
-        connection = _connect(uri, patience_s=2.0)
+        connection = connect(uri, patience_s=2.0, is_uri=True)
         try:
             version = schema.version(connection, self.path)  # before anything is changed
-            (mode,) = connection.execute('PRAGMA journal_mode = WAL').fetchone()
+            mode = make_durable(connection)
             if mode not in ('wal', 'memory'):
                 raise StoreError(
                     f'{self.path} is on a disk without shared memory (journal {mode}, not wal); '
                     'set tasks.db_path to a local disk'
                 )
-            connection.execute('PRAGMA synchronous = FULL')
-            (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
-            if verdict != 'ok':
-                raise Damaged(verdict)
+            check_integrity(connection)
             schema.migrate(connection, version)
             if 0 < version < len(schema.MIGRATIONS):
                 self.notes.append(
@@ -249,13 +256,6 @@ class TaskStore:
             self._lock_file = None
 
 
-def _connect(uri: str, *, patience_s: float) -> sqlite3.Connection:
-    """``patience_s``: for how long to wait for another program that has the file locked."""
-    return sqlite3.connect(
-        uri, uri=True, timeout=patience_s, isolation_level=None, check_same_thread=False
-    )
-
-
 def _history_row(row: tuple[Any, ...]) -> HistoryRow:
     at, before, after, reason = row
     return HistoryRow(
@@ -264,20 +264,11 @@ def _history_row(row: tuple[Any, ...]) -> HistoryRow:
 
 
 def _lock(path: str) -> int:
-    """An open file that no other process can lock until this one ends. Raises StoreLocked."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    """Raises StoreLocked, OSError."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.ftruncate(file, 0)
-        os.pwrite(file, f'{os.getpid()}\n'.encode(), 0)
-    except BlockingIOError:
-        pid = os.pread(file, 20, 0).decode(errors='replace').strip()
-        os.close(file)
+        return lock_file(path)
+    except FileInUse as holder:
         raise StoreLocked(
-            f'{path.removesuffix(".lock")} is in use by process {pid or "?"}; end that process, '
-            'or set tasks.db_path to another file'
+            f'{path.removesuffix(".lock")} is in use by process {holder.pid or "?"}; end that '
+            'process, or set tasks.db_path to another file'
         ) from None
-    except OSError:
-        os.close(file)
-        raise
-    return file

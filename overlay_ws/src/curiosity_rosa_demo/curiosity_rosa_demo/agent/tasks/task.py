@@ -15,7 +15,8 @@ from datetime import datetime, timezone
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.tasks.transitions import check_transition, LifecycleState
+from curiosity_rosa_demo.agent.tasks.transitions import check_transition
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 
 def now() -> datetime:

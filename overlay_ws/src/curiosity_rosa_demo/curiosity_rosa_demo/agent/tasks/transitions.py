@@ -6,44 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The states of a task and the one table of what may follow what. Pure."""
+"""What refuses a move that the table of a task's states does not have. Pure."""
 
 from __future__ import annotations
 
-from enum import Enum
-
-
-class LifecycleState(str, Enum):
-    PENDING = 'pending'  # submitted, may begin as soon as its resources are free
-    WAITING = 'waiting'  # for another task, a time, a retry or an approval
-    ACTIVE = 'active'  # its skill runs
-    PAUSED = 'paused'  # interrupted or held; it will be resumed
-    RECOVERING = 'recovering'  # was active in a crash; its skill has not yet re-observed
-    COMPLETED = 'completed'
-    FAILED = 'failed'
-    CANCELLED = 'cancelled'
-
-    @property
-    def terminal(self) -> bool:
-        return not TRANSITIONS[self]
-
-
-_S = LifecycleState
-
-# Among PENDING, ACTIVE, PAUSED and the three ends: nothing else. What never began can be cancelled
-# but not fail.
-TRANSITIONS: dict[LifecycleState, frozenset[LifecycleState]] = {
-    _S.PENDING: frozenset({_S.ACTIVE, _S.CANCELLED, _S.WAITING}),
-    _S.WAITING: frozenset({_S.PENDING, _S.CANCELLED, _S.FAILED}),
-    _S.ACTIVE: frozenset(
-        {_S.PAUSED, _S.COMPLETED, _S.FAILED, _S.CANCELLED, _S.WAITING, _S.RECOVERING}
-    ),
-    _S.PAUSED: frozenset({_S.ACTIVE, _S.CANCELLED}),
-    _S.RECOVERING: frozenset({_S.ACTIVE, _S.PAUSED, _S.FAILED, _S.CANCELLED}),
-    _S.COMPLETED: frozenset(),
-    _S.FAILED: frozenset(),
-    _S.CANCELLED: frozenset(),
-}
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
 
 class IllegalTransition(ValueError):

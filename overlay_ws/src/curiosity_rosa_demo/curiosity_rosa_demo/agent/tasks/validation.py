@@ -18,7 +18,7 @@ import math
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, SkillFailed
 from curiosity_rosa_demo.agent.tasks.schema import to_json
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 PRIORITIES = range(-1000, 1001)
 RETRIES = range(101)

@@ -31,7 +31,8 @@ from curiosity_rosa_demo.agent.tasks.errors import (
     UnknownTask,
 )
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, LifecycleState
+from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 FULL_GROUP = 240  # changes in one commit; more would keep the first of them waiting
 MAX_CHANGES = 1024  # in one statement: SQLite takes 32,766 values

@@ -14,7 +14,8 @@ from pathlib import Path
 import threading
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.domain.pictures import is_capture
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
@@ -48,7 +49,7 @@ class Artifacts:
 
     def hear(self, event: TraceEvent) -> None:
         """Keep the picture of a capture that succeeded. Raises OSError."""
-        if event.tool_name == 'capture_and_score' and event.ok:
+        if is_capture(event) and event.ok:
             self.save_capture()
 
     def save_capture(self) -> None:

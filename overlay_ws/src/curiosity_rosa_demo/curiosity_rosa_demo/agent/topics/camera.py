@@ -17,7 +17,7 @@ import time
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.imaging.camera import Camera, Frame
 from curiosity_rosa_demo.imaging.image_header import ImageError, is_jpeg, picture_size
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import STEADY
 from rclpy.node import Node
 from sensor_msgs.msg import Image

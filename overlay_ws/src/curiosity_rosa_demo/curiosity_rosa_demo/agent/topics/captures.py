@@ -21,9 +21,9 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.pictures import Picture, Shot
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.pictures import is_capture, Picture, Shot
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
@@ -62,7 +62,7 @@ class Shots:
 
     def hear(self, event: TraceEvent) -> None:
         """An event of ours, from any thread but the one that spins the node."""
-        if event.kind is not TraceKind.RESULT or event.tool_name != 'capture_and_score':
+        if not is_capture(event):
             return
         if not event.ok or event.score is None:
             return

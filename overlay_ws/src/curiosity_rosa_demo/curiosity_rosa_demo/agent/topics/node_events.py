@@ -18,7 +18,7 @@ import time
 
 from curiosity_rosa_demo.agent.memory import line
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 from rclpy.node import Node

@@ -16,7 +16,7 @@ import time
 
 from curiosity_rosa_demo.domain.brain_state import Reading
 from curiosity_rosa_demo.domain.health import Health
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import KEPT, PERIOD_S
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node

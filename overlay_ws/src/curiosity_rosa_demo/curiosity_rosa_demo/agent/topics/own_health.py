@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mode, Question
-from curiosity_rosa_demo.infra.config_models import LlmConfig
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
 SHOWN = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')

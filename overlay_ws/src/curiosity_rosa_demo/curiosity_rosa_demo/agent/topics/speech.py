@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from rclpy.node import Node

@@ -20,7 +20,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, listen_to_button, NEWEST_ONLY
 from nav_msgs.msg import Odometry
 from rclpy.node import Node

@@ -51,3 +51,9 @@ Frame = Annotated[str, AfterValidator(_frame_name)]
 Seconds = Annotated[float, Field(gt=0.0, le=3600.0)]
 Metres = Annotated[float, Field(ge=-1e6, le=1e6)]
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+def below(namespace: str, name: str) -> str:
+    """``name`` in ``namespace``; with an empty one as it is."""
+    namespace = namespace.strip('/')
+    return f'/{namespace}/{name.lstrip("/")}' if namespace else name

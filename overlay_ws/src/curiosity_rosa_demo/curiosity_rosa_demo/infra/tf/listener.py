@@ -22,7 +22,7 @@ import time
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.models import RoverPose, Stamp
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.tf.tree import (
     composed,
     frame_name,

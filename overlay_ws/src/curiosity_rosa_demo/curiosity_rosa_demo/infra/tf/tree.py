@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.domain.geometry import yaw
 from curiosity_rosa_demo.domain.models import tf_unavailable
 
 Vector = tuple[float, float, float]
@@ -56,8 +57,7 @@ class Transform:
     @property
     def yaw(self) -> float:
         """Radians about +Z, REP 103: the Z angle of the Z-Y-X Euler angles."""
-        x, y, z, w = self.rotation
-        return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+        return yaw(*self.rotation)
 
     def is_finite(self) -> bool:
         return all(map(math.isfinite, (*self.translation, *self.rotation)))

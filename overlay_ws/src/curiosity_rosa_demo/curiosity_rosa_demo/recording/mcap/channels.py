@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from curiosity_rosa_demo.infra.config_models import Topics
+from curiosity_rosa_demo.infra.config.topics import Topics
 
 CDR, JSON = 'cdr', 'json'
 CALLS_TOPIC = '/service_calls'

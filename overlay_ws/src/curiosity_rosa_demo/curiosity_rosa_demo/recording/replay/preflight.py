@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from curiosity_rosa_demo.infra.config_models import Topics
+from curiosity_rosa_demo.infra.config.topics import Topics
 from rclpy.node import Node
 
 

@@ -17,7 +17,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.geometry import yaw_of
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.pictures import is_capture
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 
@@ -167,7 +169,7 @@ class _Gathered:
         elif role == 'odometry':
             x, y = float(message.pose.pose.position.x), float(message.pose.pose.position.y)
             _extend(self.run.trail, at_s, x, y)
-            self.last[role] = x, y, _yaw(message.pose.pose.orientation)
+            self.last[role] = x, y, yaw_of(message.pose.pose.orientation)
         elif role == 'battery':
             self._battery(at_s, float(message.percentage))
         else:
@@ -220,7 +222,7 @@ class _Gathered:
 
     def shots(self) -> list[Shot]:
         """Each capture with the first picture that came after it and before the next one."""
-        captures = [(at_s, event) for at_s, event in self.run.events if _is_capture(event)]
+        captures = [(at_s, event) for at_s, event in self.run.events if is_capture(event)]
         good = [at_s for at_s, event in captures if event.ok]
         pictures: dict[float, bytes] = {}
         for at_s, picture in self.pictures:
@@ -246,16 +248,6 @@ class _Gathered:
             image=picture if media_type else b'',
             media_type=media_type,
         )
-
-
-def _is_capture(event: TraceEvent) -> bool:
-    return event.kind is TraceKind.RESULT and event.tool_name == 'capture_and_score'
-
-
-def _yaw(quaternion: Any) -> float:
-    """Heading in radians about +Z, as infra.ros_io.yaw_of, which needs ROS."""
-    x, y, z, w = quaternion.x, quaternion.y, quaternion.z, quaternion.w
-    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 
 def _extend(trail: list[Place], at_s: float, x: float, y: float) -> None:

@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 EARLY = 200  # events that are kept until it is known which task they are of
 NEWS = 1000  # of the runner, kept for one goal
@@ -41,7 +41,6 @@ AGAIN_S = 1.0
 READY_LOOK_S = 0.2
 CANCELLED = 'Cancelled by the client of the action'
 LEFT = 'The agent ends; the task is kept for its next run'
-RUNS = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
 ENDS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CANCEL)
 
 _log = logging.getLogger('curiosity_rosa.run_task')
@@ -95,7 +94,7 @@ class RunTaskServer:
             for goal in self._goals.values():
                 if goal.early is not None:
                     goal.early.append(event)
-                elif goal.task is not None and goal.task.state in RUNS and _concerns(event, goal):
+                elif goal.task is not None and goal.task.state.running and _concerns(event, goal):
                     self._tell_event(goal, event)
 
     def _tell_event(self, goal: Goal, event: TraceEvent) -> None:
@@ -183,14 +182,14 @@ class RunTaskServer:
             if event.type is EventType.TASK_STATE:
                 after, reason = event.payload['after'], event.payload['reason']
                 self._tell_state(goal, after, reason, event.at.timestamp())
-            elif task.state not in RUNS and not task.terminal:
+            elif not task.state.running and not task.terminal:
                 self._tell_state(goal, task.state, task.reason, event.at.timestamp())
 
     def _tell_state(self, goal: Goal, state: LifecycleState, reason: str, at_s: float) -> None:
         """``at_s``: since when it is in it, seconds since the epoch."""
         with self._lock:
             self._handles.feedback(goal.handle, reason, state.name, 0)
-            if state not in RUNS:
+            if not state.running:
                 return
             self._handles.execute(goal.handle)
             early, goal.early = goal.early or (), None

@@ -17,7 +17,7 @@ import ipaddress
 import re
 
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
-from curiosity_rosa_demo.infra.config_models import HttpConfig
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOCALHOST = 'localhost'

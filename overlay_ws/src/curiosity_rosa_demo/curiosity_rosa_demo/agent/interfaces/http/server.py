@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.interfaces.http.sse import Seats
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.infra.config_models import HttpConfig
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 from starlette.routing import Route

@@ -18,7 +18,7 @@ import socket
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.infra.config_models import HttpConfig
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
 
 START_WAIT_S = 60.0  # the imports, on a busy machine
 CLOSE_WAIT_S = 3.0

@@ -32,7 +32,6 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
-RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
 MOST = 1000  # tasks in one list
 TaskId = Annotated[str, Path(min_length=1, max_length=200, examples=[EXAMPLE_ID])]
 Key = Annotated[
@@ -55,7 +54,7 @@ class TaskDesk:
 
     async def health(self) -> HealthView:
         async def look(runner: SkillRunner) -> HealthView:
-            active = [TaskView.of(each) for each in runner.live() if each.state in RUNNING]
+            active = [TaskView.of(each) for each in runner.live() if each.state.running]
             failed = runner.failed
             return HealthView.model_construct(
                 status='ok' if failed is None else 'degraded',

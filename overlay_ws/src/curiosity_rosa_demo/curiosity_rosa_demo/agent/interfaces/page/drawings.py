@@ -18,15 +18,15 @@ from curiosity_rosa_demo.agent.interfaces.page import decision_strip, timeline
 from curiosity_rosa_demo.agent.interfaces.page.task_history import Life
 from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE
 from curiosity_rosa_demo.agent.tasks.texts import what
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import Shot
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import Spot
 from curiosity_rosa_demo.drawing.view import View
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.reporter import number
 
 TIMES_EVERY_S = 2.0  # the time line moves on by itself

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.interfaces.page.view_model import Look, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 EVERY_S = 0.2
 

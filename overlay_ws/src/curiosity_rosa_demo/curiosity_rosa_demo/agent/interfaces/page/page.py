@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.layout import Page
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from fastapi import FastAPI
 from nicegui import Client, core, ui
 from starlette.routing import Match, Mount

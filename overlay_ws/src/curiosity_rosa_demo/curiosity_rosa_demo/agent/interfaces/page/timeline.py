@@ -16,7 +16,7 @@ from datetime import datetime, tzinfo
 
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.texts import duration
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing.scale import Axis
 from curiosity_rosa_demo.drawing.svg import (
     cut,

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
 from curiosity_rosa_demo.agent.interfaces.page.task_history import Life
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 LINES = 500  # of the trace are kept
 STEPS = 200  # events in which the last turn is looked for

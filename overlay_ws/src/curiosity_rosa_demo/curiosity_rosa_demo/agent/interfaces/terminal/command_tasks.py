@@ -14,7 +14,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command
 from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.plan_file import plan_task
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 TOOLS = {
     'cap': 'capture_and_score',

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.runtime.runtime import Mission
 from curiosity_rosa_demo.agent.tasks.texts import history_table, task_text, tasks_table
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.recording.recorder import Recording
 from curiosity_rosa_demo.trace.reporter import status_text, summary
 

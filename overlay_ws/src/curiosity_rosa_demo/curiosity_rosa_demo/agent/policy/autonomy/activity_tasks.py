@@ -20,9 +20,9 @@ from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, StepConfig, WorldView
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.config_models import Config
 
 AUTO_PRIORITY = 1  # below what people ask for
 UNASKED = 'unasked'  # in the metadata of each such task: the name of its activity

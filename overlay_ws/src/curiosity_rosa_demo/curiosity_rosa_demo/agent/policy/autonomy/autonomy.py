@@ -39,8 +39,8 @@ from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
-from curiosity_rosa_demo.infra.config_models import Config
 from curiosity_rosa_demo.trace.reporter import Trace
 
 LOOK_S = 0.1  # of the wall's time; the policy's may pass faster, or be set

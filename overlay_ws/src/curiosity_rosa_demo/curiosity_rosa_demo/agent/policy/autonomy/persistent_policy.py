@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicySto
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 
 class KeptPolicy:

@@ -18,7 +18,7 @@ import threading
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 
 MakeProvider = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # takes its on_answer
 

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, RunningSkill, Spent
 from curiosity_rosa_demo.domain.operation import Op
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence, Patience
-from curiosity_rosa_demo.infra.config_models import Config
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS
 from curiosity_rosa_demo.trace.reporter import number
 
 NAVIGATE = 'navigate_to_pose'

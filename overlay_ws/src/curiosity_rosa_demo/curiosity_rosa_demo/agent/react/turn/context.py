@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.reporter import Trace
 from langchain_core.messages import BaseMessage
 

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools

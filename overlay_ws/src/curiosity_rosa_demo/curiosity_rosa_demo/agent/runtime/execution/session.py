@@ -39,7 +39,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.infra.config_models import Config
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.reporter import summary, tool_result, trace_result

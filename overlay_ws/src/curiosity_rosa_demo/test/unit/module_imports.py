@@ -85,21 +85,3 @@ def reach(name: str, modules: Mapping[str, Imports]) -> set[str]:
         if one in modules:
             todo |= modules[one].at_once - seen
     return seen
-
-
-def room(name: str, modules: Mapping[str, Imports]) -> str:
-    """The folder of a module, seen from the package's: ``agent/react``; ``.`` is that one."""
-    inner = name.split('.')[1:]
-    is_folder = any(other.startswith(f'{name}.') for other in modules)
-    return '/'.join(inner if is_folder else inner[:-1]) or '.'
-
-
-def ways(modules: Mapping[str, Imports]) -> set[tuple[str, str]]:
-    """From which room another one is imported, at any time."""
-    found = {
-        (room(name, modules), room(other, modules))
-        for name, imports in modules.items()
-        for other in imports.ever
-        if other in modules
-    }
-    return {(here, there) for here, there in found if here != there and '.' not in (here, there)}

@@ -1,0 +1,134 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Shape and limits of agent.yaml. Values live there, not here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from curiosity_rosa_demo.infra.config.base import (
+    breaks,
+    Name,
+    Seconds,
+    Section,
+)
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from pydantic import AfterValidator, Field, model_validator
+
+Rate = Annotated[float, Field(ge=0.0, le=100.0)]
+
+
+class LlmConfig(Section):
+    provider: str = Field(min_length=1)
+    model: str
+    base_url: str
+    temperature: float = Field(ge=0.0, le=2.0)
+    timeout_s: Seconds
+    max_retries: int = Field(ge=0, le=10)
+    streaming: bool
+    fallback: Literal['routine', 'none']
+
+    @model_validator(mode='after')
+    def _model_is_named(self) -> LlmConfig:
+        if self.provider != 'routine' and not self.model:
+            raise breaks('model', self.model, f'must be set when provider is {self.provider!r}')
+        return self
+
+
+class TurnConfig(Section):
+    max_steps: int = Field(ge=1, le=1000)
+    max_motion_s: Seconds
+
+
+class KnowledgeConfig(Section):
+    folder: str
+
+
+class NavigationConfig(Section):
+    provider: Literal['motions', 'nav2']
+    action: Name
+
+
+class RecorderConfig(Section):
+    path: str
+
+
+class RecordingRates(Section):
+    """Hz, at most; 0: none."""
+
+    camera: Rate
+    scan: Rate
+    joint_states: Rate
+    markers: Rate
+    odometry: Rate
+    battery: Rate
+
+
+class RecordingConfig(Section):
+    folder: str
+    rates: RecordingRates
+
+
+class HttpConfig(Section):
+    """The address of the API and the page, and what one client may do."""
+
+    enabled: bool
+    host: str = Field(min_length=1)
+    port: int = Field(ge=0, le=65535)  # 0: any that is free
+    hosts: list[str]  # names under which it may be asked for, besides the loopback's
+    max_body_bytes: int = Field(ge=1024)
+    max_connections: int = Field(ge=1)
+    requests_per_s: float = Field(gt=0.0)  # of one address; a burst of ten times as many
+    camera_hz: float = Field(gt=0.0, le=30.0)
+
+
+class KernelConfig(Section):
+    tick_s: float = Field(gt=0.0, le=0.1)
+    watchdog_s: Seconds
+
+
+class TasksConfig(Section):
+    db_path: str
+    crash_policy: Literal['resume', 'fail']
+    cancel_grace_s: Seconds
+    ageing_s: float = Field(ge=0.0, le=1e6)
+    retention_days: float = Field(gt=0.0, le=3650.0)
+
+
+def checked_time_zone(value: str) -> str:
+    time_zone(value)  # its ValueError is reported with the key
+    return value
+
+
+class PolicyConfig(Section):
+    world_view: str = Field(pattern=r'^[a-z][a-z0-9_]*$')
+    provider: Literal['routine', 'llm']
+    timezone: Annotated[str, AfterValidator(checked_time_zone)]
+    tick_s: float = Field(ge=1.0, le=3600.0)
+    window_s: float = Field(gt=0.0, le=86400.0)
+    timeout_s: Seconds
+    cache_s: float = Field(ge=0.0, le=86400.0)
+    rejected_s: float = Field(ge=0.0, le=86400.0)
+    retry_s: float = Field(ge=0.0, le=86400.0)
+    breaker_failures: int = Field(ge=1, le=100)
+    breaker_open_s: float = Field(gt=0.0, le=86400.0)
+    decisions_kept: int = Field(ge=1, le=1_000_000)
+
+
+class AgentConfig(Section):
+    llm: LlmConfig
+    turn: TurnConfig
+    kernel: KernelConfig
+    tasks: TasksConfig
+    policy: PolicyConfig
+    knowledge: KnowledgeConfig
+    navigation: NavigationConfig
+    http: HttpConfig
+    recorder: RecorderConfig
+    recording: RecordingConfig

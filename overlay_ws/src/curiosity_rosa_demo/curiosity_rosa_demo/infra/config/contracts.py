@@ -1,0 +1,58 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""All YAML contracts together, and the rules between them."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.infra.config.agent import AgentConfig
+from curiosity_rosa_demo.infra.config.base import (
+    below,
+    breaks,
+    Section,
+)
+from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
+from curiosity_rosa_demo.infra.config.nodes import Nodes
+from curiosity_rosa_demo.infra.config.prompts import Prompts
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.config.tool_costs import ToolCosts
+from curiosity_rosa_demo.infra.config.topics import Topics
+from curiosity_rosa_demo.infra.config.world import WorldView
+from pydantic import model_validator
+
+
+class Config(Section):
+    """All contracts together."""
+
+    topics: Topics
+    thresholds: Thresholds
+    tool_costs: ToolCosts
+    prompts: Prompts
+    agent: AgentConfig
+    guardrails: Guardrails
+    skills: Skills
+    nodes: Nodes
+    world: WorldView
+
+    @model_validator(mode='after')
+    def _motions_fit_the_leash(self) -> Config:
+        leash = self.thresholds.motion.max_duration_s
+        if self.agent.turn.max_motion_s >= leash:
+            rule = f'must be below motion.max_duration_s ({leash}) of thresholds.yaml'
+            raise breaks(
+                'turn.max_motion_s', self.agent.turn.max_motion_s, rule, file='agent.yaml'
+            )
+        return self
+
+    def in_namespace(self, namespace: str, *, rover: str = '') -> Config:
+        """As Topics.in_namespace; Nav2 is the rover's."""
+        topics = self.topics.in_namespace(namespace, rover=rover)
+        navigation = self.agent.navigation
+        moved = {'action': below(rover, navigation.action)}
+        agent = self.agent.model_copy(update={'navigation': navigation.model_copy(update=moved)})
+        return self.model_copy(update={'topics': topics, 'agent': agent})

@@ -1,0 +1,57 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Shape and limits of prompts.yaml. Values live there, not here."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from curiosity_rosa_demo.infra.config.base import (
+    Section,
+)
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class RobotPrompts(Section):
+    embodiment_and_persona: str
+    critical_instructions: str
+    relevant_context: str
+    nuance_and_assumptions: str
+
+
+class Bootstrap(Section):
+    enabled: bool
+    text: str
+
+
+class MemoryConfig(Section):
+    enabled: bool
+    max_events: int = Field(ge=0, le=100)
+
+
+class Template(Section):
+    label: str
+    text: str = Field(min_length=1)
+    expects: Literal['good_capture', 'answer'] = 'answer'
+
+
+class Templates(BaseModel):
+    """The two that the console's commands use, and any number of others."""
+
+    model_config = ConfigDict(frozen=True, extra='allow')
+    __pydantic_extra__: dict[str, Template]
+    demo_ground_texture: Template
+    rover_status: Template
+
+
+class Prompts(Section):
+    robot_system_prompts: RobotPrompts
+    bootstrap: Bootstrap
+    memory: MemoryConfig
+    templates: Templates

@@ -1,0 +1,120 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Shape and limits of thresholds.yaml. Values live there, not here."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.infra.config.base import (
+    breaks,
+    Fraction,
+    Metres,
+    Seconds,
+    Section,
+)
+from pydantic import Field, model_validator
+
+
+class LightModelConfig(Section):
+    x_min: Metres
+    x_good: Metres
+
+    @model_validator(mode='after')
+    def _rises(self) -> LightModelConfig:
+        if self.x_good <= self.x_min:
+            raise breaks('x_good', self.x_good, f'must be greater than x_min ({self.x_min})')
+        return self
+
+
+class Quality(Section):
+    score_threshold: Fraction
+
+
+class TraceConfig(Section):
+    buffer_size: int = Field(ge=1, le=10_000)
+
+
+class VizConfig(Section):
+    bright_zone_x_min: Metres
+    bright_zone_x_max: Metres
+    bright_zone_half_width: float = Field(gt=0.0, le=1e4)
+    trace_lines: int = Field(ge=1, le=100)
+    trail_points: int = Field(ge=2, le=100_000)
+
+    @model_validator(mode='after')
+    def _has_width(self) -> VizConfig:
+        if self.bright_zone_x_max <= self.bright_zone_x_min:
+            rule = f'must be greater than bright_zone_x_min ({self.bright_zone_x_min})'
+            raise breaks('bright_zone_x_max', self.bright_zone_x_max, rule)
+        return self
+
+
+class TfConfig(Section):
+    max_age_s: Seconds
+
+
+class CaptureConfig(Section):
+    max_image_age_s: Seconds
+    wait_s: Seconds
+    jpeg_quality: int = Field(ge=1, le=100)
+    min_brightness: Fraction
+    require_open_mast: bool
+
+
+class MotionConfig(Section):
+    max_duration_s: Seconds
+    service_timeout_s: Seconds
+    stop_timeout_s: Seconds
+    stop_confirm_s: Seconds
+    settle_s: Seconds
+    still_speed_mps: float = Field(gt=0.0, le=10.0)
+    still_turn_radps: float = Field(gt=0.0, le=10.0)
+    odometry_max_age_s: Seconds
+    heartbeat_max_age_s: Seconds
+    stop_unexpected: bool
+
+
+class MastConfig(Section):
+    open_duration_s: Seconds
+    close_duration_s: Seconds
+    rotate_duration_s: Seconds
+    confirm_margin_s: Seconds
+    tolerance_rad: float = Field(gt=0.0, le=0.7)
+    joint_max_age_s: Seconds
+
+
+class BatteryConfig(Section):
+    low: Fraction
+    charged: Fraction
+
+    @model_validator(mode='after')
+    def _rises(self) -> BatteryConfig:
+        if self.charged <= self.low:
+            raise breaks('charged', self.charged, f'must be greater than low ({self.low})')
+        return self
+
+
+class TelemetryConfig(Section):
+    odometry_max_age_s: Seconds
+    adapter_max_age_s: Seconds
+    scan_max_age_s: Seconds
+    battery_max_age_s: Seconds
+    obstacle_stop_m: float = Field(ge=0.0, le=100.0)
+
+
+class Thresholds(Section):
+    light_model: LightModelConfig
+    quality: Quality
+    trace: TraceConfig
+    viz: VizConfig
+    tf: TfConfig
+    capture: CaptureConfig
+    motion: MotionConfig
+    mast: MastConfig
+    battery: BatteryConfig
+    telemetry: TelemetryConfig

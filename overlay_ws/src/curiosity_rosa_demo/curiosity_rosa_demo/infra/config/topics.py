@@ -1,0 +1,141 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Shape and limits of topics.yaml. Values live there, not here."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Literal
+
+from curiosity_rosa_demo.infra.config.base import (
+    below,
+    Frame,
+    Name,
+    Section,
+)
+
+
+class Service(Section):
+    kind: Literal['service']
+    name: Name
+    type: str
+
+
+class TriggerService(Service):
+    type: Literal['std_srvs/srv/Trigger']
+
+
+class EmptyService(Service):
+    type: Literal['std_srvs/srv/Empty']
+
+
+class CaptureService(Service):
+    type: Literal['curiosity_rosa_interfaces/srv/CaptureAndScore']
+
+
+class Images(Section):
+    input: Literal['compressed', 'raw']
+    input_compressed: Name
+    input_raw: Name
+    output_capture_compressed: Name
+
+
+class TraceTopics(Section):
+    events: Name
+
+
+class TfTopics(Section):
+    topic: Name
+    static_topic: Name
+    base_frame: Frame
+    world_frame: Frame
+
+
+class Services(Section):
+    capture_and_score: CaptureService
+
+
+class AdapterServices(Section):
+    move_forward: TriggerService
+    turn_left: TriggerService
+    turn_right: TriggerService
+    move_stop: TriggerService
+    mast_open: TriggerService
+    mast_close: TriggerService
+    mast_rotate: TriggerService
+    get_status: TriggerService
+
+
+class CuriosityServices(Section):
+    move_forward: EmptyService
+    turn_left: EmptyService
+    turn_right: EmptyService
+    move_stop: EmptyService
+    mast_open: EmptyService
+    mast_close: EmptyService
+    mast_rotate: EmptyService
+
+
+class RoverTopics(Section):
+    cmd_vel: Name
+    odometry: Name
+    joint_states: Name
+    scan: Name
+    battery_state: Name
+    e_stop: Name
+
+
+class StatusTopics(Section):
+    adapter: Name
+    kernel: Name
+    diagnostics: Name
+
+
+class AgentTopics(Section):
+    run_task: Name
+    speech: Name
+    messages: Name
+
+
+class VizTopics(Section):
+    marker_array: Name
+
+
+class Topics(Section):
+    images: Images
+    trace: TraceTopics
+    tf: TfTopics
+    services: Services
+    adapter: AdapterServices
+    curiosity: CuriosityServices
+    rover: RoverTopics
+    status: StatusTopics
+    agent: AgentTopics
+    viz: VizTopics
+
+    def in_namespace(self, namespace: str, *, rover: str = '') -> Topics:
+        """These topics with the overlay's own names below ``namespace`` and the rover's below
+        ``rover``; frames stay as they are. Raises ValidationError when a name gets too long.
+        """
+        own, theirs = partial(below, namespace), partial(below, rover)
+        data = self.model_dump()
+        images = data['images']
+        images['output_capture_compressed'] = own(images['output_capture_compressed'])
+        for section in ('trace', 'viz', 'agent', 'status'):
+            data[section] = {key: own(name) for key, name in data[section].items()}
+        for service in (*data['services'].values(), *data['adapter'].values()):
+            service['name'] = own(service['name'])
+        for key in ('input_compressed', 'input_raw'):
+            images[key] = theirs(images[key])
+        for key in ('topic', 'static_topic'):
+            data['tf'][key] = theirs(data['tf'][key])
+        data['rover'] = {key: theirs(name) for key, name in data['rover'].items()}
+        for service in data['curiosity'].values():
+            service['name'] = theirs(service['name'])
+        return Topics.model_validate(data)

@@ -1,0 +1,130 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A node's process: its parameters, its signals, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+import queue
+import signal
+import sys
+from typing import Protocol, TypeVar
+
+from curiosity_rosa_demo.infra.config.base import ros_name
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from pydantic import ValidationError
+from rcl_interfaces.msg import ParameterDescriptor
+import rclpy
+from rclpy._rclpy_pybind11 import RCLError
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+T = TypeVar('T', str, int)
+
+
+def start_parameter(node: Node, name: str, default: T, description: str) -> T:
+    """A parameter that is read at the start and of the type of ``default``. Raises ConfigError."""
+    descriptor = ParameterDescriptor(
+        description=f'{description} Read at the start.',
+        read_only=True,
+        dynamic_typing=True,  # another type is refused here, in words
+    )
+    value = node.declare_parameter(name, default, descriptor).value
+    if type(value) is not type(default):
+        wanted = {str: 'text', int: 'a whole number'}[type(default)]
+        raise ConfigError(f'parameter {name} = {value!r}: must be {wanted}')
+    return value
+
+
+def node_config(node: Node) -> Config:
+    """The configuration that the node's ``config_dir`` parameter names, in the node's namespace
+    and that of its rover. Raises ConfigError.
+    """
+    folder = start_parameter(
+        node,
+        'config_dir',
+        '',
+        'Folder of the YAML contracts; empty: the one that ships with the package.',
+    )
+    rover = start_parameter(
+        node,
+        'rover_namespace',
+        '',
+        "Namespace of the rover's own names, e.g. r1; empty: as they stand in topics.yaml.",
+    )
+    try:
+        if rover.strip('/'):
+            ros_name(rover.strip('/'))
+        return load_config(folder).in_namespace(node.get_namespace(), rover=rover)
+    except ValidationError as error:
+        why = f'with it a name of topics.yaml has no place: {error.errors()[0]["msg"]}'
+        raise ConfigError(f'namespace {node.get_namespace()!r}, {rover!r}: {why}') from error
+    except ValueError as error:
+        raise ConfigError(f'parameter rover_namespace = {rover!r}: {error}') from None
+
+
+class App(Protocol):
+    """What a node's process runs; made by a factory, closed once."""
+
+    def close(self) -> None: ...
+
+
+class Process:
+    """Why the process ends: a signal, or a crash in one of its threads."""
+
+    def __init__(self) -> None:
+        # No Event: a signal may come while another is taken, and SimpleQueue.put can stand that.
+        self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self.error: Exception | None = None
+
+    def end(self, *_: object) -> None:
+        self._ended.put(None)
+
+    def crash(self, error: Exception) -> None:
+        self.error = error
+        self._ended.put(None)
+
+    def wait(self) -> None:
+        while True:  # bounded: a signal in the moment before the wait would not end it
+            with suppress(queue.Empty):
+                self._ended.get(timeout=1.0)
+                return
+
+
+def run_app(name: str, build: Callable[[Process], App]) -> int:
+    """Run one node's process until SIGINT, SIGTERM, SIGHUP or a crash; its exit status.
+
+    The signals do not shut rclpy down by themselves, so that ``close`` can still talk to the
+    robot.
+    """
+    process = Process()
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, process.end)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        try:
+            app = build(process)
+        except ConfigError as error:
+            print(f'{name}: {error}', file=sys.stderr, flush=True)
+            return 2
+        except RCLError as error:  # such as SROS2 without a key
+            print(f'{name}: cannot start: {error}', file=sys.stderr, flush=True)
+            return 2
+        try:
+            process.wait()
+        finally:
+            app.close()
+        if process.error is not None:
+            print(f'{name}: crashed: {process.error!r}', file=sys.stderr, flush=True)
+            return 1
+        return 0
+    finally:
+        rclpy.try_shutdown()

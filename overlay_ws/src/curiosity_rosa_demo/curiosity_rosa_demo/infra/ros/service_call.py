@@ -1,0 +1,71 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""One request, from a thread other than the one that spins its client."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.domain.models import (
+    service_timeout,
+    service_unavailable,
+)
+from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
+from rclpy.client import Client
+
+SEND_AGAIN_S = 0.05  # after a request that the transport has not taken
+
+
+class ServiceFailed(Exception):
+    """A service was not there or did not answer in time; the message is the contract's reason."""
+
+
+def call(
+    client: Client,
+    request: Any,
+    *,
+    timeout_s: float,
+    done: threading.Event | None = None,
+    sending: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    again_s: float | None = None,
+) -> Any:
+    """The response to ``request``, from a thread other than the one that spins ``client``.
+
+    ``timeout_s`` is seconds of the steady clock and covers discovery too. Whoever sets ``done``
+    ends the wait for the response. Each request is sent within ``sending()``; one that does no
+    harm twice may be sent again every ``again_s`` seconds: the first may have gone to a server
+    that was killed. A request that a saturated transport has not taken is sent again in any case.
+    Raises ServiceFailed.
+    """
+    name = client.srv_name
+    if not client.service_is_ready() and not client.wait_for_service(timeout_sec=timeout_s):
+        raise ServiceFailed(service_unavailable(name))
+    done = done or threading.Event()
+    until_s = time.monotonic() + timeout_s
+    futures = []
+    while not done.is_set() and (left_s := until_s - time.monotonic()) > 0.0:
+        try:
+            with sending():
+                futures.append(client.call_async(request))
+        except TRANSPORT_ERRORS:
+            done.wait(min(SEND_AGAIN_S, left_s))
+            continue
+        futures[-1].add_done_callback(lambda _: done.set())
+        done.wait(left_s if again_s is None else min(again_s, left_s))
+    for future in futures:
+        if not future.done():
+            client.remove_pending_request(future)
+    for future in futures:
+        if future.done() and not future.cancelled():
+            return future.result()
+    raise ServiceFailed(service_timeout(name))

@@ -1,0 +1,71 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Threads that run the callbacks of nodes.
+
+Each SpinThread runs the callbacks of its nodes, one at a time. A callback must not wait
+for another callback of the same thread; it may wait for a service whose client lives on another
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import threading
+
+import rclpy
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+
+
+def make_executor() -> Executor:
+    """EventsExecutor where rclpy has it (Jazzy on): a third of the latency, no CPU while idle."""
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def _nothing() -> None: ...
+
+
+class SpinThread:
+    """A thread that runs the callbacks of some nodes until it is closed.
+
+    A callback that raises ends the thread and is reported to ``on_crash``: the process then ends
+    and is started again from a known state.
+    """
+
+    def __init__(self, name: str, *nodes: Node, on_crash: Callable[[Exception], None]) -> None:
+        self._executor = make_executor()
+        self._closing = False
+        self._on_crash = on_crash
+        for node in nodes:
+            self._executor.add_node(node)
+        self._thread = threading.Thread(target=self._spin, name=name, daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        try:
+            while not self._closing and rclpy.ok():
+                # EventsExecutor.spin() without a time-out was seen to hang at full CPU.
+                self._executor.spin_once(timeout_sec=1.0)
+        except ExternalShutdownException:
+            pass
+        except Exception as error:
+            self._on_crash(error)
+
+    def close(self) -> None:
+        self._closing = True
+        # EventsExecutor.wake() does not end a waiting spin_once; a task does, on every executor.
+        self._executor.create_task(_nothing)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=3.0)
+        if not self._thread.is_alive():
+            self._executor.shutdown()
