@@ -14,7 +14,7 @@ from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel
 from curiosity_rosa_demo.agent.tasks.runner import SkillRunner
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.task_scheduler import TaskScheduler as Scheduler
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 __all__ = [
     'Event',

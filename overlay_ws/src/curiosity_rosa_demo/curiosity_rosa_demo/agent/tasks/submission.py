@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.skill import Skills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
 from curiosity_rosa_demo.agent.tasks.validation import check_task, label
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
 

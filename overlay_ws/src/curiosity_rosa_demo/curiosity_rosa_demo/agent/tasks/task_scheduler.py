@@ -14,7 +14,7 @@ from curiosity_rosa_demo.agent.tasks.errors import UnknownTask
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import rank_of
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.transitions import LifecycleState
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 READY = (LifecycleState.PENDING, LifecycleState.PAUSED)
 

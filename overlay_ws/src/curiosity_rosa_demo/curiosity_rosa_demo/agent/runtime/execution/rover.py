@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.tools.rover_tools import MOTIONS
+from curiosity_rosa_demo.domain.skills import MOTIONS
 
 DRIVES = (*MOTIONS, 'navigate_to_pose')
 NOT_REPEATED = 'It was interrupted after it had begun; a motion is not repeated by itself.'
