@@ -57,7 +57,7 @@ class ProgressThrottle:
         self._told_s, self._told = began_s, 0.0
 
     def admits(self, fraction: float | None, now_s: float) -> bool:
-        """Whether to tell this report at ``now_s`` (steady clock); if so, it counts as told."""
+        """Whether to tell this report at ``now_s`` (steady clock); then it counts as told."""
         since_s = now_s - self._told_s
         if fraction is None:
             due = since_s >= UNKNOWN_EVERY_S
