@@ -302,6 +302,58 @@ def test_a_stop_waits_for_nothing_in_a_blocked_loop(bench: Bench) -> None:
     bench.finish()
 
 
+def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: Bench) -> None:
+    """A callback that waited for the stop would wait for ever if it could keep it back."""
+    bench.runs('look around')
+    seen: list[int] = []
+
+    def look(*_: object) -> None:
+        bench.until(lambda: bench.session.stops, 'the stop to be sent')
+        seen.append(bench.session.stops)
+
+    bench.mission.stopped = look
+    with bench.session.used[0].calling(look):
+        assert bench.mission.stop('the test').ok
+    assert seen == [1, 1]
+    bench.becomes('look around', 'CANCELLED')
+
+
+def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: Bench) -> None:
+    bench.runs('look around')
+    heard: list[str] = []
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError('a bug in a listener')
+
+    def hear() -> None:
+        heard.append('it')
+
+    bench.mission.stopped = fail
+    with bench.session.used[0].calling(fail), bench.session.used[0].calling(hear):
+        assert bench.mission.stop('the test').ok
+    assert (bench.session.stops, heard) == (1, ['it'])
+    bench.becomes('look around', 'CANCELLED')
+    bench.told('a bug in a listener')
+    bench.runs(':cap')  # it lives on
+    bench.finish()
+
+
+def test_the_rover_is_stopped_when_something_broke_and_a_callback_raises(
+    faulty: tuple[Bench, list[str]],
+) -> None:
+    bench, faults = faulty
+    bench.runs('look around')
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError('a bug in a listener')
+
+    bench.mission.stopped = fail
+    with bench.session.used[0].calling(fail):
+        faults.append('a bug in the kernel')
+        bench.until(lambda: bench.session.stops, 'the stop')
+        bench.becomes('look around', 'CANCELLED')
+
+
 def test_the_watchdog_stops_the_rover_by_itself(bench: Bench) -> None:
     bench.runs('look around')
     bench.block_the_loop(WATCHDOG_S + 1.0)

@@ -95,9 +95,10 @@ class Orders:
         for action in actions:
             if isinstance(action, StopRover) and not halted:
                 halted = True
-                self._blocking.halt(action.why)
+                wake = self._blocking.hold(action.why)
                 # The answer takes a while, and the loop must not wait.
                 threading.Thread(target=self._session.stop, daemon=True).start()
+                wake()
         if actions or then or halted:
             self._batches.put_nowait(_Batch(actions, then, halted, stopped_by))
 

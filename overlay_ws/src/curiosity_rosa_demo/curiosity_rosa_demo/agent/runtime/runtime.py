@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -223,10 +224,34 @@ class Mission(KnownTasks):
     def stop(self, by: str) -> Outcome:
         """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
         self.stops += 1
-        self._blocking.halt(f'Stopped by {by}')
-        self.stopped(by)  # before the kernel can tell of it, who knows less
+        wake = self._blocking.hold(f'Stopped by {by}')
+        outcome = self._send_stop()  # first: nothing that follows can delay it
+        wake()
+        self._report_stop(by)  # before the kernel can tell of it, who knows less
         self._loop.soon(self._stop_tasks, by)
-        return self._session.stop()
+        return outcome.result()
+
+    def _send_stop(self) -> Future[Outcome]:
+        """Of the rover's answer to a stop that is on its way."""
+        outcome: Future[Outcome] = Future()
+
+        def send() -> None:
+            try:
+                outcome.set_result(self._session.stop())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        try:
+            threading.Thread(target=send, name='stop', daemon=True).start()
+        except RuntimeError:  # no more threads can be started
+            send()
+        return outcome
+
+    def _report_stop(self, by: str) -> None:
+        try:
+            self.stopped(by)
+        except Exception as error:
+            self._tell_soon(f'After the stop: {error!r}')
 
     def _stop_tasks(self, by: str) -> None:
         if self._kernel.ticks:
@@ -327,9 +352,10 @@ class Mission(KnownTasks):
         if self.lost:
             return
         self.lost = f'an internal error: {error!r}; leave, and start the agent again'
-        self._blocking.halt(f'Stopped by {self.lost}')
-        self.stopped(self.lost)
+        wake = self._blocking.hold(f'Stopped by {self.lost}')
         self._fail(self.lost)
+        wake()
+        self._report_stop(self.lost)
         # Not by the orders: it may be them that ended.
         self._loop.start(self.runner.cancel_all(f'Stopped by {self.lost}'))
         self._replies.lose(f'Stopped by {self.lost}')
