@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_models import Config
 from hypothesis import given, Phase, settings
@@ -352,6 +352,38 @@ def test_the_rover_is_stopped_when_something_broke_and_a_callback_raises(
         faults.append('a bug in the kernel')
         bench.until(lambda: bench.session.stops, 'the stop')
         bench.becomes('look around', 'CANCELLED')
+
+
+def test_a_stop_by_somebody_without_a_name_is_a_stop_like_any_other(bench: Bench) -> None:
+    bench.runs('look around')
+    assert bench.mission.stop('').ok
+    bench.becomes('look around', 'CANCELLED')
+    bench.runs(':cap')  # skills are no longer halted
+    assert bench.session.stops == 1
+    bench.finish()
+
+
+def test_a_message_cannot_claim_that_the_rover_was_stopped_already(bench: Bench) -> None:
+    bench.runs('look around')
+    message: Json = {'intent': 'STOP', 'payload': {'stopped_by': 'an impostor'}}
+    bench.mission.tell(message, lambda reply: None, bench.mission.stops)
+    bench.becomes('look around', 'CANCELLED')
+    bench.until(lambda: bench.session.stops == 1, 'the stop')
+    assert 'impostor' not in bench.task('look around').reason
+    bench.runs(':cap')
+    bench.finish()
+
+
+def test_one_message_that_is_told_twice_is_answered_twice(bench: Bench) -> None:
+    message: Json = {'intent': 'RESUME', 'payload': {}}
+    replies: list[tuple[str, Reply]] = []
+    for name in 'ab':
+        bench.mission.tell(
+            message, lambda reply, name=name: replies.append((name, reply)), bench.mission.stops
+        )
+    bench.until(lambda: len(replies) == 2, 'both replies')
+    assert [name for name, _ in replies] == ['a', 'b']
+    assert {tuple(reply.words) for _, reply in replies} == {('nothing is paused',)}
 
 
 def test_the_watchdog_stops_the_rover_by_itself(bench: Bench) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 import time
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan
+from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.skip_tick import Inputs, nothing_new, settled
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -31,7 +32,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 
 Tick = Callable[[BrainState], BrainState]
-Act = Callable[[list[Action], Json | None, BrainState], None]
+Act = Callable[[list[Action], InboxMessage | None, BrainState], None]
 
 
 class KernelLoop:
@@ -55,13 +56,13 @@ class KernelLoop:
         self._readings, self._tasks, self._question = readings, tasks, question
         self._act = act
         self._tick_s, self._max_age_s, self._clock = tick_s, max_age_s, clock
-        self._messages: deque[Json | Callable[[], None]] = deque()
+        self._messages: deque[InboxMessage | Callable[[], None]] = deque()
         self._news = asyncio.Event()
         self.state = BrainState()
         self._last: Inputs | None = None  # of the last run, when that left all as it was
         self.ticks = 0
 
-    def post(self, message: Json | Callable[[], None]) -> None:
+    def post(self, message: InboxMessage | Callable[[], None]) -> None:
         """A message of a user, or something to be called in its turn among them. In the loop's
         thread.
         """
@@ -93,10 +94,10 @@ class KernelLoop:
 
     def _step(self, tick: Tick) -> None:
         # One message a tick, so that its actions are known to be its own.
-        message = self._messages.popleft() if self._messages else None
-        if callable(message):
-            message()
-            message = None
+        posted = self._messages.popleft() if self._messages else None
+        message = posted if isinstance(posted, InboxMessage) else None
+        if posted is not None and not isinstance(posted, InboxMessage):
+            posted()
         inputs = Inputs(self._clock(), dict(self._readings()), self._tasks(), self._question())
         if message is None and self._last is not None and self._may_skip(self._last, inputs):
             self._act([], None, self.state)
@@ -107,10 +108,10 @@ class KernelLoop:
     def _may_skip(self, last: Inputs, inputs: Inputs) -> bool:
         return nothing_new(last, inputs, self.state, self._max_age_s)
 
-    def _run_graph(self, tick: Tick, message: Json | None, inputs: Inputs) -> None:
+    def _run_graph(self, tick: Tick, message: InboxMessage | None, inputs: Inputs) -> None:
         before = self.state
         telemetry = {'now_s': inputs.now_s, 'readings': inputs.readings}
-        tasks = {'inbox': [message] if message is not None else [], 'queue': inputs.queue}
+        tasks = {'inbox': [message.body] if message is not None else [], 'queue': inputs.queue}
         react = {'proposed_ops': _asking(inputs.question)}
         after = tick(
             before.model_copy(

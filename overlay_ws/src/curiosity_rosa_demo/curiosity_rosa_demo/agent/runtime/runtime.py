@@ -26,6 +26,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
+from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Orders, Reply, Then
@@ -38,6 +39,7 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
 from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, UserMessage
 from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
 from curiosity_rosa_demo.agent.runtime.task_client import KnownTasks
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
@@ -122,7 +124,6 @@ class Mission(KnownTasks):
         register_skills(registry, context)
         self._replies = Replies()
         self.stops = 0  # asked for so far
-        self._thens: dict[int, Then] = {}
         self._left: list[Task] = []
         self.lost = ''  # why nothing of ours can be relied on any more
         self._loop = LoopThread('mission', self._broke)
@@ -255,7 +256,7 @@ class Mission(KnownTasks):
 
     def _stop_tasks(self, by: str) -> None:
         if self._kernel.ticks:
-            self._kernel.post({'intent': 'STOP', 'payload': {'stopped_by': by}})
+            self._kernel.post(StopMessage({'intent': 'STOP'}, by))
         else:
             self._orders.take([CancelTasks(by)], stopped_by=by)
 
@@ -266,8 +267,7 @@ class Mission(KnownTasks):
         """
 
         def post(then: Then) -> None:
-            self._thens[id(message)] = then
-            self._kernel.post(message)
+            self._kernel.post(UserMessage(message, then))
 
         self._loop.soon(self._unless_stopped, stops, then, post)
 
@@ -326,14 +326,13 @@ class Mission(KnownTasks):
             for task in self.runner.live(KERNEL_TASKS)
         ]
 
-    def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
-        payload = (message or {}).get('payload')
-        stopped_by = payload.get('stopped_by', '') if isinstance(payload, dict) else ''
-        then = self._thens.pop(id(message), None)
+    def _act(self, actions: list[Action], message: InboxMessage | None, after: BrainState) -> None:
+        stopped_by = message.stopped_by if isinstance(message, StopMessage) else None
+        then = message.then if isinstance(message, UserMessage) else None
         if then is not None and after.hci.user_interrupt is UserInterruptType.NONE:
             then(Reply(after.trace.log[-1:], ok=False))  # it was dropped
             then = None
-        self._orders.take(actions, then, str(stopped_by))
+        self._orders.take(actions, then, stopped_by)
         self._watchdog.beat()
         self._beat()
         self.watch(after)
