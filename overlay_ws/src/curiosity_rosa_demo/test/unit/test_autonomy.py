@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 import threading
 from typing import Any
@@ -175,15 +175,15 @@ def test_a_tick_between_the_beginning_of_a_stop_and_its_telling_begins_nothing(
     life.become('activity', 'ACTIVE')
     life.at += 21 * MIN
     life.goes_on('')
-    halt = life.mission._blocking.halt
+    hold = life.mission._blocking.hold
 
-    def slowly(reason: str) -> None:
+    def slowly(reason: str) -> Callable[[], None]:
         life.at += 2 * HOUR
         life.goes_on('survey')
         life.autonomy.text()  # what it wants was carried out
-        halt(reason)
+        return hold(reason)
 
-    monkeypatch.setattr(life.mission._blocking, 'halt', slowly)
+    monkeypatch.setattr(life.mission._blocking, 'hold', slowly)
     life.mission.stop('the operator')
     life.told('auto is off: stopped by the operator')
     life.mission.call(settle())
