@@ -56,9 +56,14 @@ class Reply:
 Then = Callable[[Reply], None]
 
 
+def always() -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class _Submit:
     task: Task
+    wanted: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -104,9 +109,9 @@ class Orders:
         if actions or then or halted:
             self._batches.put_nowait(_Batch(actions, then, halted, stopped_by))
 
-    def submit(self, task: Task, then: Then) -> None:
-        """Submit it after what was taken before."""
-        self._batches.put_nowait(_Batch([_Submit(task)], then))
+    def submit(self, task: Task, then: Then, wanted: Callable[[], bool] = always) -> None:
+        """Submit it after what was taken before, if it is still ``wanted`` by then."""
+        self._batches.put_nowait(_Batch([_Submit(task, wanted)], then))
 
     def drop(self, then: Then) -> None:
         """A stop overtook a message; it is told with what else the stop drops."""
@@ -184,6 +189,8 @@ class Orders:
             submit = runner.interrupt if action.preempt else runner.submit
             reply.task = await submit(goal)
         elif isinstance(action, _Submit):
+            if not action.wanted():
+                raise TaskError(f'{action.task.name} was withdrawn before it was submitted')
             reply.task = await runner.submit(action.task)
         elif isinstance(action, Approve):
             reply.words.append(await self._questions.answer(action.action, action.payload))

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Orders, Reply, Then
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import always, Orders, Reply, Then
 from curiosity_rosa_demo.agent.runtime.approvals import Questions
 from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
@@ -271,13 +271,16 @@ class Mission(KnownTasks):
 
         self._loop.soon(self._unless_stopped, stops, then, post)
 
-    def submit(self, task: Task, then: Then, stops: int) -> None:
+    def submit(
+        self, task: Task, then: Then, stops: int, wanted: Callable[[], bool] = always
+    ) -> None:
         """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
-        task once it is stored, or why it was not. ``stops`` as in ``tell``.
+        task once it is stored, or why it was not. ``stops`` as in ``tell``. What is no longer
+        ``wanted`` when its turn comes is not submitted.
         """
 
         def post(then: Then) -> None:
-            self._kernel.post(partial(self._orders.submit, task, then))
+            self._kernel.post(partial(self._orders.submit, task, then, wanted))
 
         self._loop.soon(self._unless_stopped, stops, then, post)
 
@@ -294,6 +297,15 @@ class Mission(KnownTasks):
             ended(await self.runner.wait(task.id))
 
         self._loop.start(watch())
+
+    def cancel_soon(self, task_id: str, why: str) -> None:
+        """In the loop: cancel the task, if it has not ended."""
+
+        async def cancel() -> None:
+            with suppress(TaskError):
+                await self.runner.cancel(task_id, why)
+
+        self._loop.start(cancel())
 
     def dropped(self, task_id: str) -> bool:
         """Whether a stop ended the task before it began."""
