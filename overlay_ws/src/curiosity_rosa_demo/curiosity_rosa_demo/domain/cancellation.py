@@ -29,14 +29,17 @@ class Cancellation:
         self.reason = ''
 
     def cancel(self, reason: str) -> None:
+        for callback in self.request(reason):
+            callback()
+
+    def request(self, reason: str) -> list[Callable[[], None]]:
+        """Press the button, and return the callbacks that are still to be called for it."""
         with self._lock:
             if self._event.is_set():
-                return
+                return []
             self.reason = reason
             self._event.set()
-            callbacks = list(self._callbacks)
-        for callback in callbacks:
-            callback()
+            return list(self._callbacks)
 
     @contextmanager
     def held_back(self) -> Iterator[None]:

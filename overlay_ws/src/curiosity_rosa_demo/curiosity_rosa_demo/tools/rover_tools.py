@@ -62,10 +62,8 @@ class RoverTools:
             return ToolResult(
                 ok=not reason, error_reason=reason, data={**data, 'cost': self._cost(name)}
             )
-        except ServiceFailed as failure:
-            reason = str(failure).strip() or f'{name} failed without a reason'
-        except Exception as error:  # a bug of ours, or a number that JSON cannot carry
-            reason = f'Internal error in {name}: {error!r}'
+        except Exception as error:
+            reason = _reason(name, error)
         cancellation.check()  # a stop is the reason, not what it broke
         return ToolResult.failure(reason, cost=self._cost(name))
 
@@ -86,25 +84,45 @@ class RoverTools:
     def _drive(
         self, name: str, cancellation: Cancellation, duration_s: float
     ) -> tuple[str, dict[str, Any]]:
-        """Why the motion ended early, or nothing, and what it covered."""
+        """Why the motion ended early or could not be ended, or nothing; and what it covered. Once
+        it may have begun that is told in any case: the budget is charged for it.
+        """
         path = Path([self._client.pose()])
-        self._start(name, cancellation)
+        begin, seconds, why = self._seconds(), duration_s, ''
         try:
+            self._start(name, cancellation)
+        except ServiceFailed as failure:
+            if not str(failure).startswith(NO_ANSWER):
+                raise
+            why = str(failure)
+        else:
             begin = self._seconds()
-            early = self._travel(duration_s, path, cancellation)
-            seconds = self._seconds() - begin if early else duration_s
-        finally:
-            # Whatever ended the wait, the rover is told to stop before anybody is told why.
-            self._stop()
-        self._wait_until_still(path, cancellation)
+            try:
+                why = self._carry_out(duration_s, path, cancellation)
+            except Exception as error:
+                why = _reason(name, error)
+        if why:
+            cancellation.check()  # a stop is the reason, not what it broke
+            path.add(self._client.pose())
+            seconds = max(0.0, self._seconds() - begin)
         end = path.last
-        return early, {
+        return why, {
             'duration_s': seconds,
             'distance_m': path.length,
             'x': end.x if end else None,
             'y': end.y if end else None,
             'yaw_rad': end.yaw_rad if end else None,
         }
+
+    def _carry_out(self, duration_s: float, path: Path, cancellation: Cancellation) -> str:
+        """Why the motion that was started ended early, or nothing."""
+        try:
+            early = self._travel(duration_s, path, cancellation)
+        finally:
+            # Whatever ended the wait, the rover is told to stop before anybody is told why.
+            self._stop()
+        self._wait_until_still(path, cancellation)
+        return early
 
     def _start(self, name: str, cancellation: Cancellation) -> None:
         try:
@@ -156,6 +174,13 @@ class RoverTools:
             cancellation.sleep(POSE_PERIOD_S)
             path.add(self._client.pose())
         path.add(self._client.pose())
+
+
+def _reason(name: str, error: Exception) -> str:
+    if isinstance(error, ServiceFailed):
+        return str(error).strip() or f'{name} failed without a reason'
+    # A bug of ours, or a number that JSON cannot carry.
+    return f'Internal error in {name}: {error!r}'
 
 
 class Path:

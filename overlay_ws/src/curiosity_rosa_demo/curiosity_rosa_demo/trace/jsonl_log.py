@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TextIO
+import threading
 
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_codec import decode, encode
@@ -23,16 +23,32 @@ class TraceRecorder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        torn = _ends_in_mid_line(self.path)
-        self._file: TextIO = self.path.open('a', encoding='utf-8', buffering=1)
-        if torn:
-            self._file.write('\n')  # else the next event would be lost with the torn one
+        self._lock = threading.Lock()  # turns, stops, the kernel and the policy all trace
+        self._torn = _ends_in_mid_line(self.path)
+        # Unbuffered: what a full disk has not taken must not come out later, in mid line.
+        self._file = self.path.open('ab', buffering=0)
 
     def record(self, event: TraceEvent) -> None:
-        self._file.write(encode(event) + '\n')
+        """From any thread; an event after ``close`` is left out. Raises OSError when the disk does
+        not take the event: the next one may be recorded all the same.
+        """
+        line = encode(event).encode() + b'\n'
+        with self._lock:
+            if self._file.closed:
+                return
+            if self._torn:
+                line = b'\n' + line  # else this event would be lost with the torn one
+            written = 0
+            try:
+                while written < len(line):
+                    written += self._file.write(line[written:]) or 0
+            finally:
+                if written:
+                    self._torn = written < len(line)
 
     def close(self) -> None:
-        self._file.close()
+        with self._lock:
+            self._file.close()
 
 
 def _ends_in_mid_line(path: Path) -> bool:

@@ -10,15 +10,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Callable, Iterator
 from pathlib import Path
 import threading
 from typing import Any
 
 from autonomy_world import config_of, HOUR, Life, MIN, TEN
+from curiosity_rosa_demo.agent.policy.autonomy import runtime_port
 from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import MESSAGE, MESSAGES, News
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.runtime.execution.activity import LOOK_S
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from mission_world import settle
@@ -175,20 +178,62 @@ def test_a_tick_between_the_beginning_of_a_stop_and_its_telling_begins_nothing(
     life.become('activity', 'ACTIVE')
     life.at += 21 * MIN
     life.goes_on('')
-    halt = life.mission._blocking.halt
+    hold = life.mission._blocking.hold
 
-    def slowly(reason: str) -> None:
+    def slowly(reason: str) -> Callable[[], None]:
         life.at += 2 * HOUR
         life.goes_on('survey')
         life.autonomy.text()  # what it wants was carried out
-        halt(reason)
+        return hold(reason)
 
-    monkeypatch.setattr(life.mission._blocking, 'halt', slowly)
+    monkeypatch.setattr(life.mission._blocking, 'hold', slowly)
     life.mission.stop('the operator')
     life.told('auto is off: stopped by the operator')
     life.mission.call(settle())
     assert life.states('react') == ['COMPLETED']
     assert len(life.session.ran) == 1
+
+
+def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_port, 'CALL_WAIT_S', 0.3)
+    mended, asked, submit = threading.Event(), list[str](), life.mission.runner.submit
+
+    async def slowly(task: Task) -> Task:
+        asked.append(task.name)
+        while not mended.is_set():
+            await asyncio.sleep(0.01)
+        return await submit(task)
+
+    monkeypatch.setattr(life.mission.runner, 'submit', slowly)
+    life.session.release.set()
+    life.console.enter(':cap')
+    life.until(lambda: asked, 'the task before it')
+    life.autonomy.on()
+    life.told('was not taken within')
+    life.autonomy.off('the test')
+    mended.set()
+    life.finish()
+    life.mission.call(settle())
+    assert asked == life.session.ran == ['capture_and_score']
+
+
+def test_an_activity_that_the_disk_took_too_late_never_begins(
+    life: Life, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_port, 'CALL_WAIT_S', 0.3)
+    life.session.release.set()
+    writer: Any = life.mission.runner._store._writer
+    with writer.lock:
+        life.autonomy.on()
+        life.until(lambda: life.autonomy._on, 'it to be on')
+        life.until(lambda: not life.autonomy._on, 'it to give up')
+    life.told('was not taken within')
+    life.autonomy.off('the test')
+    life.mission.call(settle())
+    assert {task.state.name for task in life.mission.known_tasks()} == {'CANCELLED'}
+    assert life.session.ran == []
 
 
 def test_nothing_of_it_is_left_behind_when_it_is_closed(tmp_path: Path) -> None:

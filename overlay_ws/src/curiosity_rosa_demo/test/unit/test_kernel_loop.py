@@ -18,10 +18,11 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, StopRover
 from curiosity_rosa_demo.agent.kernel.graph import nodes
+from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.skip_tick import LONGEST_S
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Question, QueuedTask, Reading
+from curiosity_rosa_demo.domain.brain_state import BrainState, Question, QueuedTask, Reading
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kernel_strategies import good_values, reading, RULES, tasks, WARY
@@ -59,11 +60,17 @@ class World:
             clock=lambda: self.now_s,
         )
 
-    def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
+    def _act(self, actions: list[Action], message: InboxMessage | None, after: BrainState) -> None:
         tasks, robot = after.tasks, after.robot
         self.told.append(
             (
-                *(actions, message, tasks.mode, tasks.mode_reason, tasks.active_task_id),
+                *(
+                    actions,
+                    message and message.body,
+                    tasks.mode,
+                    tasks.mode_reason,
+                    tasks.active_task_id,
+                ),
                 *(robot.safety_latch, robot.silent, robot.events, robot.moving, robot.mast),
                 *(robot.battery_state, robot.estop, robot.scan_min_m, after.world),
                 *(after.hci, after.react),
@@ -155,7 +162,7 @@ def test_a_quiet_tick_changes_nothing(script: list[tuple[str, Any]], rules: Kern
             elif what == 'ask':
                 world.question = value
             else:
-                world.loop.post(value)
+                world.loop.post(InboxMessage(value))
             world.step()
         skipping, thorough = worlds
         assert skipping.told[-1] == thorough.told[-1]
@@ -227,7 +234,7 @@ def test_a_poke_and_a_message_do_not_wait_for_the_tick() -> None:
         while world.loop.ticks == before:
             await asyncio.sleep(0.001)
         before = world.loop.ticks
-        world.loop.post({'text': 'hello'})
+        world.loop.post(InboxMessage({'text': 'hello'}))
         while world.loop.ticks == before:
             await asyncio.sleep(0.001)
         assert world.told[-1][1] == {'text': 'hello'}
@@ -241,13 +248,13 @@ def test_what_is_posted_keeps_its_order_one_a_tick(kinds: list[bool]) -> None:
     world = World()
     done: list[int] = []
     world.loop._act = lambda actions, message, after: (  # type: ignore[method-assign]
-        done.append(int(message['number'])) if message else None  # type: ignore[arg-type]
+        done.append(int(message.body['number'])) if message else None  # type: ignore[arg-type]
     )
 
     async def post(world: World) -> None:
         for number, is_message in enumerate(kinds):
             if is_message:
-                world.loop.post({'text': 'hello', 'number': number})
+                world.loop.post(InboxMessage({'text': 'hello', 'number': number}))
             else:
                 world.loop.post(lambda number=number: done.append(number))
         while len(done) < len(kinds):

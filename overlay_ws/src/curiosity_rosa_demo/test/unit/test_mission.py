@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from hypothesis import given, Phase, settings
@@ -300,6 +300,90 @@ def test_a_stop_waits_for_nothing_in_a_blocked_loop(bench: Bench) -> None:
     bench.becomes('look around', 'CANCELLED')
     bench.runs(':cap')  # it lives on
     bench.finish()
+
+
+def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: Bench) -> None:
+    """A callback that waited for the stop would wait for ever if it could keep it back."""
+    bench.runs('look around')
+    seen: list[int] = []
+
+    def look(*_: object) -> None:
+        bench.until(lambda: bench.session.stops, 'the stop to be sent')
+        seen.append(bench.session.stops)
+
+    bench.mission.stopped = look
+    with bench.session.used[0].calling(look):
+        assert bench.mission.stop('the test').ok
+    assert seen == [1, 1]
+    bench.becomes('look around', 'CANCELLED')
+
+
+def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: Bench) -> None:
+    bench.runs('look around')
+    heard: list[str] = []
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError('a bug in a listener')
+
+    def hear() -> None:
+        heard.append('it')
+
+    bench.mission.stopped = fail
+    with bench.session.used[0].calling(fail), bench.session.used[0].calling(hear):
+        assert bench.mission.stop('the test').ok
+    assert (bench.session.stops, heard) == (1, ['it'])
+    bench.becomes('look around', 'CANCELLED')
+    bench.told('a bug in a listener')
+    bench.runs(':cap')  # it lives on
+    bench.finish()
+
+
+def test_the_rover_is_stopped_when_something_broke_and_a_callback_raises(
+    faulty: tuple[Bench, list[str]],
+) -> None:
+    bench, faults = faulty
+    bench.runs('look around')
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError('a bug in a listener')
+
+    bench.mission.stopped = fail
+    with bench.session.used[0].calling(fail):
+        faults.append('a bug in the kernel')
+        bench.until(lambda: bench.session.stops, 'the stop')
+        bench.becomes('look around', 'CANCELLED')
+
+
+def test_a_stop_by_somebody_without_a_name_is_a_stop_like_any_other(bench: Bench) -> None:
+    bench.runs('look around')
+    assert bench.mission.stop('').ok
+    bench.becomes('look around', 'CANCELLED')
+    bench.runs(':cap')  # skills are no longer halted
+    assert bench.session.stops == 1
+    bench.finish()
+
+
+def test_a_message_cannot_claim_that_the_rover_was_stopped_already(bench: Bench) -> None:
+    bench.runs('look around')
+    message: Json = {'intent': 'STOP', 'payload': {'stopped_by': 'an impostor'}}
+    bench.mission.tell(message, lambda reply: None, bench.mission.stops)
+    bench.becomes('look around', 'CANCELLED')
+    bench.until(lambda: bench.session.stops == 1, 'the stop')
+    assert 'impostor' not in bench.task('look around').reason
+    bench.runs(':cap')
+    bench.finish()
+
+
+def test_one_message_that_is_told_twice_is_answered_twice(bench: Bench) -> None:
+    message: Json = {'intent': 'RESUME', 'payload': {}}
+    replies: list[tuple[str, Reply]] = []
+    for name in 'ab':
+        bench.mission.tell(
+            message, lambda reply, name=name: replies.append((name, reply)), bench.mission.stops
+        )
+    bench.until(lambda: len(replies) == 2, 'both replies')
+    assert [name for name, _ in replies] == ['a', 'b']
+    assert {tuple(reply.words) for _, reply in replies} == {('nothing is paused',)}
 
 
 def test_the_watchdog_stops_the_rover_by_itself(bench: Bench) -> None:

@@ -135,7 +135,8 @@ def test_a_start_without_an_answer_is_stopped_for_it_may_have_begun() -> None:
 
     rover.faults['move_forward'] = begins_late
     result = tools_of(rover).run('move_forward', duration_s=1.0)
-    assert result == ToolResult.failure(timeout, cost=COSTS['move_forward'])
+    assert (result.error_reason, result.data['cost']) == (timeout, COSTS['move_forward'])
+    assert result.data['distance_m'] == 0.0
     assert rover.calls == ['move_forward', 'move_stop']
     assert not rover.motion
 
@@ -206,9 +207,27 @@ def test_an_adapter_that_vanishes_in_a_motion_is_asked_to_stop_all_the_same() ->
     rover.faults['get_status'] = in_turn(lambda: gone)
     rover.faults['move_stop'] = in_turn(lambda: gone, fine)
     result = real_tools(rover).run('move_forward', duration_s=20.0)
-    assert result == ToolResult.failure(UNAVAILABLE, cost=COSTS['move_forward'])
+    assert (result.error_reason, result.data['cost']) == (UNAVAILABLE, COSTS['move_forward'])
     assert rover.calls == ['move_forward', 'get_status', 'move_stop', 'move_stop']
     assert not rover.motion
+
+
+def test_the_way_is_told_although_the_stop_failed() -> None:
+    rover = TwinRover()
+    rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: /adapter/move_stop')
+    result = tools_of(rover).run('move_forward', duration_s=4.0)
+    assert result.error_reason == 'Service timeout: /adapter/move_stop'
+    assert result.data['distance_m'] == pytest.approx(4.0 * SPEED_MPS, rel=0.03)
+    assert result.data['duration_s'] == pytest.approx(4.0, abs=0.1)
+
+
+def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
+    rover = TwinRover()
+    rover.faults['get_status'] = lambda: ZeroDivisionError('a bug')
+    result = tools_of(rover).run('move_forward', duration_s=4.0)
+    assert result.error_reason.startswith('Internal error in move_forward: ZeroDivisionError')
+    assert result.data['distance_m'] > 0.0  # type: ignore[operator]
+    assert 'move_stop' in rover.calls
 
 
 def test_an_adapter_that_stays_away_is_a_result_too() -> None:

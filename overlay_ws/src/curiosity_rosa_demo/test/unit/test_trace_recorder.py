@@ -8,12 +8,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 import tempfile
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.jsonl_log import read_trace, TraceRecorder
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
+from full_disk import no_file_beyond
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -66,6 +68,42 @@ def test_each_event_is_in_the_file_at_once(tmp_path: Path) -> None:
         recorder.record(new_event(TraceKind.ACT, f'event {number}'))
         assert [event.message for event in read_trace(path)][-1] == f'event {number}'
     recorder.close()
+
+
+def test_events_of_several_threads_are_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / 'trace.jsonl'
+    recorder = TraceRecorder(path)
+    sent = [new_event(TraceKind.ACT, f'{number} {"x" * 3000}') for number in range(400)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(recorder.record, sent))
+    recorder.close()
+    recorded = read_trace(path)
+    assert {event.event_id for event in recorded} == {event.event_id for event in sent}
+    assert len(recorded) == len(sent)
+
+
+def test_what_a_full_disk_did_not_take_is_all_that_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / 'trace.jsonl'
+    recorder = TraceRecorder(path)
+    events = [new_event(TraceKind.ACT, f'event {number}') for number in range(5)]
+    recorder.record(events[0])
+    with no_file_beyond(path.stat().st_size + 20):  # within the next line
+        for event in events[1:3]:
+            with pytest.raises(OSError, match='File too large'):
+                recorder.record(event)
+    for event in events[3:]:
+        recorder.record(event)
+    recorder.close()
+    kinds = [event.kind for event in read_trace(path)]
+    assert kinds == [TraceKind.ACT, TraceKind.ERROR, TraceKind.ACT, TraceKind.ACT]
+    assert [event.message for event in read_trace(path)][2:] == ['event 3', 'event 4']
+
+
+def test_a_thread_that_is_late_records_nothing_and_is_not_hurt(tmp_path: Path) -> None:
+    recorder = TraceRecorder(tmp_path / 'trace.jsonl')
+    recorder.close()
+    recorder.record(new_event(TraceKind.ACT, 'late'))
+    assert read_trace(recorder.path) == []
 
 
 def test_a_path_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:

@@ -23,11 +23,12 @@ from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import LONGEST_QUOTE
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from tool_rover import TwinRover
+from tool_rover import SPEED_MPS, TwinRover
 from turn_world import check_story, KEY, NINE, OFFERED, World
 
 DONE = Say('Done.')
@@ -82,6 +83,24 @@ def test_costs_stand_in_the_descriptions_and_in_the_results(make: Make) -> None:
     for name, cost in world.config.tool_costs.tools.model_dump().items():
         assert f'Cost: {cost:g}.' in described[name]
     assert told(world) == [{'ok': True, 'error_reason': '', 'data': {'cost': 2.0}}]
+
+
+@pytest.mark.parametrize('measured', [True, False])
+def test_a_way_whose_stop_failed_is_charged_to_the_budget(make: Make, measured: bool) -> None:
+    world = make(call('move_forward', duration_s=4.0), DONE)
+    # Not before: without a pose no motion is allowed.
+    world.rover.faults['move_forward'] = lambda: setattr(world.rover, 'tells_pose', measured)
+    world.rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: /move_stop')
+    world.turn()
+    speed = SPEED_MPS if measured else world.config.guardrails.geofence.max_speed_mps
+    assert world.reacts[-1].spent.metres == pytest.approx(4.0 * speed, rel=0.03)
+
+
+def test_a_motion_that_was_refused_costs_no_metres(make: Make) -> None:
+    world = make(call('move_forward', duration_s=4.0), DONE)
+    world.rover.faults['move_forward'] = lambda: ServiceFailed('Move in progress')
+    world.turn()
+    assert world.reacts[-1].spent.metres == 0.0
 
 
 def test_the_talk_goes_on_between_turns(make: Make) -> None:

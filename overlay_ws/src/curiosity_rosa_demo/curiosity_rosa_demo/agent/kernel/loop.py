@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 import time
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan, StopRover
+from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.skip_tick import Inputs, nothing_new, settled
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -34,7 +35,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 
 Tick = Callable[[BrainState], BrainState]
-Act = Callable[[list[Action], Json | None, BrainState], None]
+Act = Callable[[list[Action], InboxMessage | None, BrainState], None]
 
 
 class KernelLoop:
@@ -62,7 +63,7 @@ class KernelLoop:
         self._readings, self._tasks, self._question = readings, tasks, question
         self._act, self._running = act, running
         self._tick_s, self._max_age_s, self._clock = tick_s, max_age_s, clock
-        self._messages: deque[Json | Callable[[], None]] = deque()
+        self._messages: deque[InboxMessage | Callable[[], None]] = deque()
         self._news = asyncio.Event()
         definitions = {definition.name: definition for definition in registry}
         self.state = BrainState(skills=SkillsState(registry=definitions))
@@ -70,7 +71,7 @@ class KernelLoop:
         self.ticks = 0
         self._counts = dict.fromkeys(('graph_runs', 'messages', 'rover_stops', 'mode_changes'), 0)
 
-    def post(self, message: Json | Callable[[], None]) -> None:
+    def post(self, message: InboxMessage | Callable[[], None]) -> None:
         """A message of a user, or something to be called in its turn among them. In the loop's
         thread.
         """
@@ -102,10 +103,10 @@ class KernelLoop:
 
     def _step(self, tick: Tick) -> None:
         # One message a tick, so that its actions are known to be its own.
-        message = self._messages.popleft() if self._messages else None
-        if callable(message):
-            message()
-            message = None
+        posted = self._messages.popleft() if self._messages else None
+        message = posted if isinstance(posted, InboxMessage) else None
+        if posted is not None and not isinstance(posted, InboxMessage):
+            posted()
         inputs = Inputs(
             self._clock(),
             dict(self._readings()),
@@ -122,10 +123,10 @@ class KernelLoop:
     def _may_skip(self, last: Inputs, inputs: Inputs) -> bool:
         return nothing_new(last, inputs, self.state, self._max_age_s)
 
-    def _run_graph(self, tick: Tick, message: Json | None, inputs: Inputs) -> None:
+    def _run_graph(self, tick: Tick, message: InboxMessage | None, inputs: Inputs) -> None:
         before = self.state
         telemetry = {'now_s': inputs.now_s, 'readings': inputs.readings}
-        tasks = {'inbox': [message] if message is not None else [], 'queue': inputs.queue}
+        tasks = {'inbox': [message.body] if message is not None else [], 'queue': inputs.queue}
         react = {'proposed_ops': _asking(inputs.question)}
         skills = {'running': inputs.running}
         after = tick(

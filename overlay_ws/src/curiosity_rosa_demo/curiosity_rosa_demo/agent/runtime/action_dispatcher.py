@@ -54,17 +54,22 @@ class Reply:
 Then = Callable[[Reply], None]
 
 
+def always() -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class _Submit:
     task: Task
+    wanted: Callable[[], bool]
 
 
 @dataclass(frozen=True)
 class _Batch:
     actions: Sequence[Action | _Submit]
     then: Then | None
-    halted: bool  # skills were halted for it
-    because: str  # who asked for it, where that says more than the actions do
+    halted: bool = False  # skills were halted for it
+    stopped_by: str | None = None  # who had stopped the rover before; None: nobody
 
 
 class Orders:
@@ -85,23 +90,26 @@ class Orders:
         self.dropped: set[str] = set()  # tasks that a stop ended before they began
         self.set_aside: frozenset[str] = frozenset()  # tasks that are only resumed by name
 
-    def take(self, actions: list[Action], then: Then | None = None, stopped_by: str = '') -> None:
+    def take(
+        self, actions: list[Action], then: Then | None = None, stopped_by: str | None = None
+    ) -> None:
         """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
-        stopped the rover already.
+        stopped the rover already; None: nobody has.
         """
-        halted = bool(stopped_by)
+        halted = stopped_by is not None
         for action in actions:
             if isinstance(action, StopRover) and not halted:
                 halted = True
-                self._blocking.halt(action.why)
+                wake = self._blocking.hold(action.why)
                 # The answer takes a while, and the loop must not wait.
                 threading.Thread(target=self._session.stop, daemon=True).start()
+                wake()
         if actions or then or halted:
             self._batches.put_nowait(_Batch(actions, then, halted, stopped_by))
 
-    def submit(self, task: Task, then: Then) -> None:
-        """Submit it after what was taken before."""
-        self._batches.put_nowait(_Batch([_Submit(task)], then, halted=False, because=''))
+    def submit(self, task: Task, then: Then, wanted: Callable[[], bool] = always) -> None:
+        """Submit it after what was taken before, if it is still ``wanted`` by then."""
+        self._batches.put_nowait(_Batch([_Submit(task, wanted)], then))
 
     def drop(self, then: Then) -> None:
         """A stop overtook a message; it is told with what else the stop drops."""
@@ -121,14 +129,14 @@ class Orders:
             try:
                 for action in actions:
                     if isinstance(action, HOLDS_BACK):
-                        await self._try(action, reply, batch.because)
+                        await self._try(action, reply, batch.stopped_by)
             finally:
                 if batch.halted:
                     self._blocking.release()
             # Not while skills are halted: what is let go or submitted here is to run.
             for action in actions:
                 if not isinstance(action, HOLDS_BACK):
-                    await self._try(action, reply, batch.because)
+                    await self._try(action, reply, batch.stopped_by)
             if batch.then is not None:
                 batch.then(reply)
 
@@ -145,15 +153,17 @@ class Orders:
         ]
         return [*others, *actions]
 
-    async def _try(self, action: Action | _Submit, reply: Reply, because: str) -> None:
+    async def _try(self, action: Action | _Submit, reply: Reply, stopped_by: str | None) -> None:
         """What cannot be done keeps nothing that follows from being done."""
         try:
-            await self._perform(action, reply, because)
+            await self._perform(action, reply, stopped_by)
         except (TaskError, NoQuestion) as error:
             reply.ok = False
             reply.words.append(str(error))
 
-    async def _perform(self, action: Action | _Submit, reply: Reply, because: str) -> None:
+    async def _perform(
+        self, action: Action | _Submit, reply: Reply, stopped_by: str | None
+    ) -> None:
         runner = self._runner
         if isinstance(action, Hold):
             allowed = action.allow_skills
@@ -161,7 +171,9 @@ class Orders:
         elif isinstance(action, Release):
             await runner.release()
         elif isinstance(action, CancelTasks):
-            await self._cancel_all(f'Stopped by {because}' if because else action.why)
+            await self._cancel_all(
+                action.why if stopped_by is None else f'Stopped by {stopped_by}'
+            )
         elif isinstance(action, PauseTask):
             await runner.pause(action.id, action.why)
             reply.words.append(f'paused {action.id[:8]}')
@@ -175,6 +187,8 @@ class Orders:
             submit = runner.interrupt if action.preempt else runner.submit
             reply.task = await submit(goal)
         elif isinstance(action, _Submit):
+            if not action.wanted():
+                raise TaskError(f'{action.task.name} was withdrawn before it was submitted')
             reply.task = await runner.submit(action.task)
         elif isinstance(action, Approve):
             reply.words.append(await self._questions.answer(action.action, action.payload))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -25,9 +26,10 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
+from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Orders, Reply, Then
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import always, Orders, Reply, Then
 from curiosity_rosa_demo.agent.runtime.approvals import Questions
 from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
@@ -36,7 +38,8 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
     register_skills,
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, UserMessage
 from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
 from curiosity_rosa_demo.agent.runtime.task_client import KnownTasks
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
@@ -124,7 +127,6 @@ class Mission(KnownTasks):
         register_skills(registry, context)
         self._replies = Replies()
         self.stops = 0  # asked for so far
-        self._thens: dict[int, Then] = {}
         self._left: list[Task] = []
         self.lost = ''  # why nothing of ours can be relied on any more
         self._loop = LoopThread('mission', self._broke)
@@ -226,14 +228,38 @@ class Mission(KnownTasks):
     def stop(self, by: str) -> Outcome:
         """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
         self.stops += 1
-        self._blocking.halt(f'Stopped by {by}')
-        self.stopped(by)  # before the kernel can tell of it, who knows less
+        wake = self._blocking.hold(f'Stopped by {by}')
+        outcome = self._send_stop()  # first: nothing that follows can delay it
+        wake()
+        self._report_stop(by)  # before the kernel can tell of it, who knows less
         self._loop.soon(self._stop_tasks, by)
-        return self._session.stop()
+        return outcome.result()
+
+    def _send_stop(self) -> Future[Outcome]:
+        """Of the rover's answer to a stop that is on its way."""
+        outcome: Future[Outcome] = Future()
+
+        def send() -> None:
+            try:
+                outcome.set_result(self._session.stop())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        try:
+            threading.Thread(target=send, name='stop', daemon=True).start()
+        except RuntimeError:  # no more threads can be started
+            send()
+        return outcome
+
+    def _report_stop(self, by: str) -> None:
+        try:
+            self.stopped(by)
+        except Exception as error:
+            self._tell_soon(f'After the stop: {error!r}')
 
     def _stop_tasks(self, by: str) -> None:
         if self._kernel.ticks:
-            self._kernel.post({'intent': 'STOP', 'payload': {'stopped_by': by}})
+            self._kernel.post(StopMessage({'intent': 'STOP'}, by))
         else:
             self._orders.take([CancelTasks(by)], stopped_by=by)
 
@@ -244,18 +270,20 @@ class Mission(KnownTasks):
         """
 
         def post(then: Then) -> None:
-            self._thens[id(message)] = then
-            self._kernel.post(message)
+            self._kernel.post(UserMessage(message, then))
 
         self._loop.soon(self._unless_stopped, stops, then, post)
 
-    def submit(self, task: Task, then: Then, stops: int) -> None:
+    def submit(
+        self, task: Task, then: Then, stops: int, wanted: Callable[[], bool] = always
+    ) -> None:
         """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
-        task once it is stored, or why it was not. ``stops`` as in ``tell``.
+        task once it is stored, or why it was not. ``stops`` as in ``tell``. What is no longer
+        ``wanted`` when its turn comes is not submitted.
         """
 
         def post(then: Then) -> None:
-            self._kernel.post(partial(self._orders.submit, task, then))
+            self._kernel.post(partial(self._orders.submit, task, then, wanted))
 
         self._loop.soon(self._unless_stopped, stops, then, post)
 
@@ -272,6 +300,15 @@ class Mission(KnownTasks):
             ended(await self.runner.wait(task.id))
 
         self._loop.start(watch())
+
+    def cancel_soon(self, task_id: str, why: str) -> None:
+        """In the loop: cancel the task, if it has not ended."""
+
+        async def cancel() -> None:
+            with suppress(TaskError):
+                await self.runner.cancel(task_id, why)
+
+        self._loop.start(cancel())
 
     def dropped(self, task_id: str) -> bool:
         """Whether a stop ended the task before it began."""
@@ -304,14 +341,13 @@ class Mission(KnownTasks):
             for task in self.runner.live(KERNEL_TASKS)
         ]
 
-    def _act(self, actions: list[Action], message: Json | None, after: BrainState) -> None:
-        payload = (message or {}).get('payload')
-        stopped_by = payload.get('stopped_by', '') if isinstance(payload, dict) else ''
-        then = self._thens.pop(id(message), None)
+    def _act(self, actions: list[Action], message: InboxMessage | None, after: BrainState) -> None:
+        stopped_by = message.stopped_by if isinstance(message, StopMessage) else None
+        then = message.then if isinstance(message, UserMessage) else None
         if then is not None and after.hci.user_interrupt is UserInterruptType.NONE:
             then(Reply(after.trace.log[-1:], ok=False))  # it was dropped
             then = None
-        self._orders.take(actions, then, str(stopped_by))
+        self._orders.take(actions, then, stopped_by)
         self._watchdog.beat()
         self._beat()
         self.watch(after)
@@ -330,9 +366,10 @@ class Mission(KnownTasks):
         if self.lost:
             return
         self.lost = f'an internal error: {error!r}; leave, and start the agent again'
-        self._blocking.halt(f'Stopped by {self.lost}')
-        self.stopped(self.lost)
+        wake = self._blocking.hold(f'Stopped by {self.lost}')
         self._fail(self.lost)
+        wake()
+        self._report_stop(self.lost)
         # Not by the orders: it may be them that ended.
         self._loop.start(self.runner.cancel_all(f'Stopped by {self.lost}'))
         self._replies.lose(f'Stopped by {self.lost}')

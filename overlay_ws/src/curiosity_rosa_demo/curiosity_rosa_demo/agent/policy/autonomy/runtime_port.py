@@ -17,8 +17,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 import logging
-import queue
+import threading
 
 from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
 from curiosity_rosa_demo.agent.policy.action import (
@@ -41,6 +42,7 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mod
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
+WITHDRAWN = 'the policy has given it up'
 WHAT = 60  # columns of a person's task
 MODES = (Mode.SAFE, Mode.CHARGE)  # in which nothing of the policy begins
 
@@ -123,12 +125,11 @@ class KernelLink:
 
     def _submit(self, task: Task, stops: int) -> None:
         """What is not taken never begins: the policy finds it missing."""
-        replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-        self._mission.submit(task, replies.put, stops)
-        try:
-            reply = replies.get(timeout=CALL_WAIT_S)
-        except queue.Empty:
-            raise TaskError(f'{what(task)} was not taken within {CALL_WAIT_S:g} s') from None
+        submission = _Submission(partial(self._mission.cancel_soon, task.id, WITHDRAWN))
+        self._mission.submit(task, submission.settle, stops, submission.wanted)
+        reply = submission.wait(CALL_WAIT_S)
+        if reply is None:
+            raise TaskError(f'{what(task)} was not taken within {CALL_WAIT_S:g} s')
         if reply.task is None:
             why = '; '.join(reply.words) or 'a stop overtook it'
             _log.warning('event=not_begun task=%s why=%r', task.id, why)
@@ -178,6 +179,36 @@ class KernelLink:
         if not self._world.view.measured or robot.battery_state is BatteryLevel.UNKNOWN:
             return None
         return min(1.0, max(0.0, robot.battery_pct / 100.0))
+
+
+class _Submission:
+    """A task on its way to the runner. Once nobody waits for it any more it must not begin:
+    ``cancel`` is called, in the mission's loop, when it was stored all the same.
+    """
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+        self._changed = threading.Condition()
+        self._reply: Reply | None = None
+        self._withdrawn = False
+
+    def wanted(self) -> bool:
+        return not self._withdrawn
+
+    def settle(self, reply: Reply) -> None:
+        with self._changed:
+            self._reply = reply
+            late = self._withdrawn
+            self._changed.notify_all()
+        if late and reply.task is not None:
+            self._cancel()
+
+    def wait(self, timeout_s: float) -> Reply | None:
+        """The reply. None: there was none in time, and the task is withdrawn."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._reply is not None, timeout_s)
+            self._withdrawn = self._reply is None
+            return self._reply
 
 
 def ids_of(state: WorldState) -> list[str]:

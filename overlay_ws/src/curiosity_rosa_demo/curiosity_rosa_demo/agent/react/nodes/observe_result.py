@@ -91,11 +91,14 @@ def _observed(state: BrainState, op: Op, done: SkillResult, turn: Turn) -> Brain
 
 
 def _metres(op: Op, done: SkillResult, turn: Turn) -> float:
-    """The path that was driven; the longest possible when it was not measured."""
+    """The path that was driven; the longest possible when it was not measured. A motion that
+    failed tells a duration when it may have begun.
+    """
     measured = number(done.metrics.get('distance_m'))
-    if measured is not None or done.status is SkillStatus.FAILED:
-        return measured or 0.0
-    seconds = number(op.arguments.get('duration_s')) or 0.0
+    if measured is not None:
+        return measured
+    asked = done.metrics if done.status is SkillStatus.FAILED else op.arguments
+    seconds = number(asked.get('duration_s')) or 0.0
     return seconds * turn.config.guardrails.geofence.max_speed_mps
 
 

@@ -13,10 +13,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+import logging
 import threading
 from typing import TypeVar
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+
+_log = logging.getLogger('curiosity_rosa.skills')
 
 T = TypeVar('T')
 STOP_WAIT_S = 10.0  # a stopped skill waits this long for the runner to end its task
@@ -44,11 +47,25 @@ class Blocking:
         """From any thread: when it returns no work sends anything more that could move the robot,
         and none begins until ``release`` was called as often as ``halt``.
         """
+        self.hold(reason)()
+
+    def hold(self, reason: str) -> Callable[[], None]:
+        """As ``halt``, but what wakes the work that waits is left to the caller: the result does
+        it, and does not raise. A stop goes out between the two.
+        """
         with self._lock:
             self._halts.append(reason)
             running = list(self._running)
-        for cancellation in running:
-            cancellation.cancel(reason)
+        callbacks = [each for one in running for each in one.request(reason)]
+
+        def wake() -> None:
+            for callback in callbacks:
+                try:
+                    callback()
+                except Exception:  # of one skill; the others are woken all the same
+                    _log.exception('event=cancellation_callback_failed')
+
+        return wake
 
     def release(self) -> None:
         with self._lock:

@@ -142,10 +142,11 @@ class _Trip:
         self._ask(name, seconds)
         result = self._call.world.tool(name, self._call.cancellation, duration_s=seconds)
         self._legs += 1
+        driven = number(result.data.get('distance_m'))
+        self._driven_m += driven or 0.0  # before anything else can fail
         there = self._look()
         metres = math.hypot(there.x - here.x, there.y - here.y)
-        driven = number(result.data.get('distance_m'))
-        self._driven_m += metres if driven is None else driven
+        self._driven_m += metres if driven is None else 0.0
         if not result.ok:
             raise _Failed(self._told(result.error_reason))
         turned = math.remainder(there.yaw - here.yaw, math.tau)

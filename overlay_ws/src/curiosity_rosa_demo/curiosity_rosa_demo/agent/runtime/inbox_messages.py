@@ -1,0 +1,30 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The messages that the runtime posts to the kernel, each with what belongs to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import Then
+
+
+@dataclass(frozen=True, eq=False)
+class UserMessage(InboxMessage):
+    """``then`` hears what came of it."""
+
+    then: Then
+
+
+@dataclass(frozen=True, eq=False)
+class StopMessage(InboxMessage):
+    """Tells the kernel of a stop: ``stopped_by`` has halted the skills and stopped the rover."""
+
+    stopped_by: str
