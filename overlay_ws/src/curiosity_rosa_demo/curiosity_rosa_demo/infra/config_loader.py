@@ -13,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from curiosity_rosa_demo.infra.config.accepted import with_our_names
 from curiosity_rosa_demo.infra.config.base import RULE
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
 from curiosity_rosa_demo.infra.config.world import WorldView
@@ -102,7 +103,7 @@ def load_world(name: str, folder: Path) -> WorldView:
 
 def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -> BaseModel:
     path = folder / f'{name}.yaml'
-    values = _read_yaml(path)
+    values = with_our_names(path, _read_yaml(path))
     if folder != shipped:
         values = _merged(_read_yaml(shipped / f'{name}.yaml'), values)
     try:
