@@ -116,11 +116,15 @@ def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(
 def test_a_tick_that_changes_nothing_of_it_writes_nothing() -> None:
     disk = Disk()
     checkpoint = opened(disk)
+    disk.free.clear()
+    checkpoint.record(SAFE)
+    assert disk.begun.wait(WAIT_S)
     for battery in range(100):
         robot = SAFE.robot.model_copy(update={'battery_pct': float(battery)})
         state = SAFE.model_copy(update={'robot': robot})
         checkpoint.record(state)
         checkpoint.record(state)
+    disk.free.set()
     checkpoint.close()
     assert disk.states == [durable_part(SAFE)]
 
