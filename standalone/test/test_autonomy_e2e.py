@@ -147,7 +147,7 @@ def test_a_person_always_goes_first_and_a_stop_ends_it(bench: Bench) -> None:
     terminal.enter(':why 3')
     terminal.expect('off: stopped by')
     terminal.enter(':tree')
-    terminal.expect('LLMDriven')
+    terminal.expect('LLMDrivenBranch')
     terminal.enter(':tasks')
     terminal.expect('CANCELLED')
     terminal.enter(':quit')

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from curiosity_rosa_demo.domain.text import clip, one_line
+from curiosity_rosa_demo.infra.config.accepted import with_our_names
 from curiosity_rosa_demo.infra.config.agent import AgentConfig
 from curiosity_rosa_demo.infra.config.base import RULE
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -100,7 +101,7 @@ def load_world(name: str, folder: Path) -> WorldView:
 
 def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -> BaseModel:
     path = folder / f'{name}.yaml'
-    values = _read_yaml(path)
+    values = with_our_names(path, _read_yaml(path))
     if folder != shipped:
         values = _merged(_read_yaml(shipped / f'{name}.yaml'), values)
     try:

@@ -65,8 +65,8 @@ def test_it_reads_like_a_diary() -> None:
             rejected=[study],
             path=[
                 'Root: yes',
-                'Emergency: no',
-                'LLMDriven: no (no: it said so)',
+                'EmergencyBranch: no',
+                'LLMDrivenBranch: no (no: it said so)',
                 'RoutineFallback: yes',
                 'go_to_school: yes',
             ],

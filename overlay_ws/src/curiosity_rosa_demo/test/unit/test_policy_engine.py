@@ -184,7 +184,7 @@ def test_a_message_waits_while_nothing_may_begin() -> None:
     assert tick.decision.done == 'a message came: hello; messages that wait: 1'
     assert tick.decision.path[:3] == [
         'Root: goes on',
-        'Emergency: goes on',
+        'EmergencyBranch: goes on',
         f'held: goes on ({SAFE})',
     ]
     life.run(30)
@@ -242,7 +242,7 @@ def test_what_the_model_suggests_begins() -> None:
     tick = life.tick()
     assert tick.decision.words == 'read: read would be good'
     assert tick.decision.done == 'began read, by the model'
-    assert tick.decision.path[-2:] == ['LLMDriven: yes', 'model: yes (read would be good)']
+    assert tick.decision.path[-2:] == ['LLMDrivenBranch: yes', 'model: yes (read would be good)']
     (situation,) = model.asked
     assert situation.options == ('read', 'rest')
     assert (situation.place, situation.activity) == ('home', '')
@@ -318,7 +318,7 @@ def test_while_the_model_is_asked_the_routine_waits() -> None:
     model.silent = True
     life = pupil('2026-11-23 07:20', model=model)
     tick = life.tick()
-    assert tick.decision.path[-2:] == ['LLMDriven: goes on', 'model: goes on (it is asked)']
+    assert tick.decision.path[-2:] == ['LLMDrivenBranch: goes on', 'model: goes on (it is asked)']
     assert tick.commands == ()
     model.speak()
     assert life.tick(cause='answer').decision.done == 'began rest, by the model'

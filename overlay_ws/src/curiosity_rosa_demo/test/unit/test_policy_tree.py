@@ -87,7 +87,7 @@ def test_the_text_and_the_graph_show_the_same_tree(view: WorldView) -> None:
         assert text == parents_in_graph(life.policy.dot())
         assert [name for name, parent in text.items() if not parent] == ['Root']
         branches = [name for name, parent in text.items() if parent == 'Root']
-        assert branches == ['Emergency', 'LLMDriven', 'RoutineFallback']
+        assert branches == ['EmergencyBranch', 'LLMDrivenBranch', 'RoutineFallback']
 
 
 @settings(deadline=None, max_examples=30)
@@ -155,7 +155,7 @@ def test_no_message_breaks_the_picture(text: str) -> None:
 def test_a_node_in_words() -> None:
     life = life_in(COMPANION)
     path = life.tick().decision.path
-    assert path[:3] == ['Root: yes', 'Emergency: no', 'held: no']
+    assert path[:3] == ['Root: yes', 'EmergencyBranch: no', 'held: no']
     assert 'message 1: no (no message waits)' in path
     assert path[-1] == 'rest: yes'
     assert not any(line.startswith('1 wake begins') for line in path), 'it was not ticked'

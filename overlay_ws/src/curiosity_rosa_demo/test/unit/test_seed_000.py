@@ -45,6 +45,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
     WorldState,
 )
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.interfaces import (
     IKernelNode,
     IReActNode,
@@ -294,9 +295,8 @@ def test_the_skill_executor_takes_a_name_and_parameters_and_answers_in_plain_jso
     async def run() -> None:
         actor = Actor()
         job = skill_named('job', actor)
-        executor: ISkillExecutor = PlainSkillExecutor(
-            SkillExecutor(registry_of(job), StillWorld(), grace_s=LONG_S)
-        )
+        inner = SkillExecutor(registry_of(job), StillWorld(), grace_s=LONG_S)
+        executor: ISkillExecutor = PlainSkillExecutor(inner, Cancellation())
         goal_id = await executor.dispatch('job', {})
         assert await executor.get_feedback(goal_id) == {}
         actor.finish()
@@ -321,11 +321,17 @@ def test_the_skill_executor_cancels_and_tells_of_progress() -> None:
 
         actor = Actor()
         inner = SkillExecutor(registry_of(skill_named('job', work)), StillWorld(), grace_s=LONG_S)
-        executor = PlainSkillExecutor(inner)
+        stop_button = Cancellation()
+        executor = PlainSkillExecutor(inner, stop_button)
         goal_id = await executor.dispatch('job', {})
         await begun.wait()
         assert await executor.get_feedback(goal_id) == {'done': 0.5}
         assert await executor.cancel(goal_id) is True
         assert (await executor.get_result(goal_id))['status'] == 'CANCELLED'
+        goal_id = await executor.dispatch('job', {})
+        stop_button.cancel('stop')
+        for call in (executor.get_result(goal_id), executor.dispatch('job', {})):
+            with pytest.raises(TurnCancelled):
+                await call
 
     asyncio.run(asyncio.wait_for(run(), LONG_S))

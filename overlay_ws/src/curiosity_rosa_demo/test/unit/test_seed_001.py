@@ -17,6 +17,7 @@ import inspect
 from pathlib import Path
 import time
 
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.tasks import (
     Event,
     EventType,
@@ -29,6 +30,7 @@ from curiosity_rosa_demo.agent.tasks import (
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, SkillFailed, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, TRANSITIONS
+import httpx
 import pytest
 from skill_world import crash, ended, in_loop, LONG_S, looping, reaches, states
 
@@ -338,3 +340,32 @@ async def test_what_runs_as_a_skill_is_not_ended_from_outside(tmp_path: Path) ->
             with pytest.raises(TaskError, match='ends when its skill does'):
                 await runner.emit(Event(kind, task.id))
         assert task.state is S.ACTIVE
+
+
+@in_loop
+async def test_the_http_examples_without_a_lifespan() -> None:
+    runner = SkillRunner(':memory:')
+
+    @runner.skill('pour_water')
+    async def pour_water(task: Task) -> None: ...
+
+    @runner.skill('avoid_obstacle')
+    async def avoid_obstacle(task: Task) -> None: ...
+
+    transport = httpx.ASGITransport(app=create_app(runner))
+    async with httpx.AsyncClient(transport=transport, base_url='http://localhost') as client:
+        assert (await client.get('/health')).json()['active_task'] is None
+        wanted = {'name': 'pour_water', 'priority': 5, 'metadata': {'target': 'kitchen'}}
+        answer = await client.post('/tasks', json=wanted)
+        task = answer.json()
+        assert (answer.status_code, task['state']) == (201, 'pending')
+        assert {key: task[key] for key in wanted} == wanted
+        urgent = {'name': 'avoid_obstacle', 'priority': 10}
+        assert (await client.post('/interrupt', json=urgent)).status_code == 201
+        known = (await client.get('/tasks')).json()
+        assert [each['name'] for each in known] == ['pour_water', 'avoid_obstacle']
+        assert (await client.get(f'/tasks/{task["id"]}')).status_code == 200
+        assert (await client.get('/tasks/missing')).status_code == 404
+        assert (await client.delete(f'/tasks/{task["id"]}')).json()['state'] == 'cancelled'
+        assert (await client.delete('/tasks/missing')).status_code == 404
+    await runner.stop()

@@ -26,7 +26,7 @@ def behaviour_tree(
 ) -> Selector:
     """Every node has a name of its own, without the colon that a graph's node cannot have."""
     model = AskModel('model', board, world=world, safety=safety, provider=provider)
-    asking = MayAsk('LLMDriven', model, board, world=world, provider=provider)
+    asking = MayAsk('LLMDrivenBranch', model, board, world=world, provider=provider)
     branches = [_emergency(board, world, safety), asking, routine_fallback(board, world, safety)]
     return Selector('Root', memory=False, children=branches)
 
@@ -43,4 +43,6 @@ def _emergency(board: Board, world: World, safety: SafetyFilter) -> Selector:
         for number, entry in enumerate(world.view.emergencies, 1)
     ]
     last = Continue('emergency continues', board, by=Source.EMERGENCY)
-    return Selector('Emergency', memory=False, children=[Held('held', board), *guarded, last])
+    return Selector(
+        'EmergencyBranch', memory=False, children=[Held('held', board), *guarded, last]
+    )

@@ -22,9 +22,10 @@ from functools import partial
 from pathlib import Path
 import threading
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
+from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
@@ -51,6 +52,7 @@ from curiosity_rosa_demo.agent.tasks.texts import mode_text
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
+    Mode,
     Question,
     QueuedTask,
     Reading,
@@ -60,6 +62,9 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.storage.safety_latch import Latch
+
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
 
 LEFT = 'left from an earlier run'
 CLOSED = 'The agent ends'
@@ -101,6 +106,8 @@ class Mission(KnownTasks):
         self._registry = registry
         self._preemptible = {skill.name: skill.preemptible for skill in registry}
         self._latch = Latch(Path(f'{database}.safety'))
+        self._checkpoint_file = Path(f'{database}.kernel')
+        self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)
         self._blocking = Blocking()
         self._questions = Questions(session.desk, self.runner, say)
         self._orders = Orders(session, self.runner, self._blocking, self._questions, say)
@@ -155,8 +162,14 @@ class Mission(KnownTasks):
 
     async def _run_kernel(self) -> None:
         graph = await asyncio.to_thread(build_graph, self._rules)
-        if self._latch.reason:
-            self._kernel.latch(self._latch.reason)
+        before = await asyncio.to_thread(self._checkpoint.open)
+        latch = self._latch.reason
+        if before is not None:
+            latch = latch or before.robot.safety_latch  # the safer of the two files holds
+            if before.tasks.mode is Mode.SAFE:
+                self._tell_soon(f'The last run ended in SAFE: {before.tasks.mode_reason}')
+        if latch:
+            self._kernel.latch(latch)
         await self._kernel.run(lambda state: tick(graph, state))
 
     async def _follow_tasks(self) -> None:
@@ -207,6 +220,7 @@ class Mission(KnownTasks):
         finally:
             self._loop.close()
             self._keep()  # it may have been set in the last moment
+            self._checkpoint.close()
 
     # --- from any thread --------------------------------------------------------------------
 
@@ -351,9 +365,19 @@ class Mission(KnownTasks):
         self._watchdog.beat()
         self._beat()
         self.watch(after)
+        self._checkpoint.record(after)
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
             self._loop.start(asyncio.to_thread(self._keep))
+
+    def _open_saver(self) -> TurnSaver:
+        from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+
+        return TurnSaver(self._checkpoint_file)
+
+    def _checkpoint_failed(self, error: Exception) -> None:
+        """Not fatal: the safety latch has a file of its own."""
+        self._tell_error(f"The kernel's state cannot be kept in {self._checkpoint_file}: {error}")
 
     def _keep(self) -> None:
         try:

@@ -57,13 +57,10 @@ class SkillExecutor:
         self.monitor = SkillMonitor() if monitor is None else monitor
         self._runs: dict[str, Run] = {}
 
-    async def dispatch(
-        self, skill_name: str, params: Json, cancellation: Cancellation | None = None
-    ) -> str:
-        """Begin; the ID of the run. ``cancellation``: the turn's; None: only ``cancel`` stops the
-        run. Raises UnknownSkill, BadArguments, ResourceBusy and TurnCancelled.
+    async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
+        """Begin; the ID of the run. ``cancellation``: the turn's. Raises UnknownSkill,
+        BadArguments, ResourceBusy and TurnCancelled.
         """
-        cancellation = cancellation or Cancellation()
         skill = self._registry.get(skill_name)
         arguments = checked(skill, params)
         cancellation.check()

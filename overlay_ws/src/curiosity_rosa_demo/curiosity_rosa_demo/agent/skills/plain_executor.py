@@ -12,19 +12,21 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.interfaces import ISkillExecutor
 
 
 class PlainSkillExecutor(ISkillExecutor):
-    """Adapts a SkillExecutor, whose errors it raises. The guardrails of a turn do not see these
-    runs; the adapter's checks hold for them as for all others.
+    """Adapts a SkillExecutor, whose errors it raises. ``cancellation`` stops every run of it and
+    refuses further ones: the owner of a stop button must hold it. The guardrails of a turn do not
+    see these runs; the adapter's checks hold for them as for all others.
     """
 
-    def __init__(self, executor: SkillExecutor) -> None:
-        self._executor = executor
+    def __init__(self, executor: SkillExecutor, cancellation: Cancellation) -> None:
+        self._executor, self._cancellation = executor, cancellation
 
     async def dispatch(self, skill_name: str, params: Json) -> str:
-        return await self._executor.dispatch(skill_name, params)
+        return await self._executor.dispatch(skill_name, params, self._cancellation)
 
     async def cancel(self, goal_id: str) -> bool:
         return await self._executor.cancel(goal_id)

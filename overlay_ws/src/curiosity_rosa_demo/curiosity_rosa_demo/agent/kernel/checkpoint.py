@@ -1,0 +1,136 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The kernel's state on the disk, through LangGraph's checkpointer interface.
+
+A tick never waits for the disk: record() compares a few fields and hands a changed state to a
+thread, which writes the newest one. Ten quiet ticks a second write nothing. A restart reads the
+checkpoint to tell how the last run ended and to latch again what was latched; it restores nothing
+else, because the first tick decides the mode anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import threading
+from typing import Any, Protocol
+
+from curiosity_rosa_demo.domain.brain_state import BrainState, RobotState, TasksState
+
+CONFIG: Any = {'configurable': {'thread_id': 'kernel', 'checkpoint_ns': ''}}
+CLOSE_WAIT_S = 3.0
+
+
+class Saver(Protocol):
+    """What is used of a LangGraph checkpointer."""
+
+    def get_tuple(self, config: Any, /) -> Any: ...
+
+    def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any, /) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+def durable_part(state: BrainState) -> BrainState:
+    """What a restart may want to know: the mode and why, the latch, the active task, the log."""
+    tasks = state.tasks
+    return BrainState(
+        robot=RobotState(safety_latch=state.robot.safety_latch),
+        tasks=TasksState(
+            mode=tasks.mode, mode_reason=tasks.mode_reason, active_task_id=tasks.active_task_id
+        ),
+        trace=state.trace,
+    )
+
+
+class KernelCheckpoint:
+    """``open_saver`` is called by open(). ``on_error`` is called in another thread than the
+    loop's, once for each time that saving begins to fail; the next change is tried again.
+    """
+
+    def __init__(
+        self, open_saver: Callable[[], Saver], on_error: Callable[[Exception], None]
+    ) -> None:
+        self._open_saver, self._on_error = open_saver, on_error
+        self._seen: BrainState | None = None  # the state of the last tick
+        self._fields: object = None  # its fields that are kept
+        self._step = 0
+        self._failing = False
+        self._changed = threading.Condition()  # of the two below
+        self._unsaved: BrainState | None = None
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def open(self) -> BrainState | None:
+        """The durable part of the last state of an earlier run; None: there is none that can be
+        read. Blocks; not in the loop's thread.
+        """
+        try:
+            saver = self._open_saver()
+            found = saver.get_tuple(CONFIG)
+        except Exception as error:  # SQLite's, the file system's, or another version's state
+            self._on_error(error)
+            return None
+        self._thread = threading.Thread(
+            target=self._write, args=(saver,), name='kernel-checkpoint', daemon=True
+        )
+        self._thread.start()
+        return None if found is None else found.checkpoint['channel_values']['brain']
+
+    def record(self, state: BrainState) -> None:
+        """After each tick, in the loop's thread. A tick that was skipped has the state before."""
+        if state is self._seen:
+            return
+        tasks = state.tasks
+        fields = (
+            *(tasks.mode, tasks.mode_reason, tasks.active_task_id),
+            *(state.robot.safety_latch, state.trace.log),
+        )
+        self._seen = state
+        if fields != self._fields:
+            self._fields = fields
+            with self._changed:
+                self._unsaved = state
+                self._changed.notify()
+
+    def close(self) -> None:
+        """Save the last change, for a bounded time. Not in the loop's thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(CLOSE_WAIT_S)
+
+    def _write(self, saver: Saver) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._unsaved is not None or self._closed)
+                state, self._unsaved = self._unsaved, None
+            if state is None:
+                saver.close()
+                return
+            try:
+                self._put(saver, durable_part(state))
+                self._failing = False
+            except Exception as error:
+                if not self._failing:
+                    self._failing = True
+                    self._on_error(error)
+
+    def _put(self, saver: Saver, state: BrainState) -> None:
+        from langgraph.checkpoint.base import empty_checkpoint
+
+        self._step += 1
+        versions = {'brain': self._step}
+        checkpoint = {
+            **empty_checkpoint(),
+            'channel_values': {'brain': state},
+            'channel_versions': versions,
+        }
+        metadata = {'source': 'update', 'step': self._step, 'parents': {}}
+        saver.put(CONFIG, checkpoint, metadata, versions)
