@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 import contextlib
+from datetime import datetime, timezone
 import json
 import os
 from pathlib import Path
@@ -41,6 +42,7 @@ from rclpy.node import Node  # noqa: E402
 
 __all__ = [
     'ROOT',
+    'SMOKE',
     'Demo',
     'Process',
     'Sandbox',
@@ -53,6 +55,7 @@ __all__ = [
     'wait_until',
 ]
 
+SMOKE = os.environ.get('CURIOSITY_BENCH_SMOKE') == '1'  # whether it works, not how fast it is
 ESCAPES = re.compile(r'\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_=>])')
 
 
@@ -144,12 +147,32 @@ def _shown(cell: Any) -> str:
 def report(bench: str, faults: Sequence[str], **figures: Any) -> int:
     """Print the JSON object of the last line; the exit status: 1 when there were faults.
 
-    A fault is something that must never happen. A missed aim is a figure, not a fault.
+    A fault is something that must never happen. A missed aim is a figure, not a fault. With
+    CURIOSITY_BENCH_RESULTS in the environment the figures are also added to bench/results.
     """
     for fault in faults:
         print(f'! {fault}')
     print(json.dumps({'bench': bench, 'ok': not faults, 'faults': list(faults), **figures}))
+    if not faults and (how := os.environ.get('CURIOSITY_BENCH_RESULTS')):
+        _save(bench, figures, append=how == 'append')
     return 1 if faults else 0
+
+
+def _save(bench: str, figures: dict[str, Any], *, append: bool) -> None:
+    """Write bench/results/<bench>.json, which bench/report.py reads."""
+    file = ROOT / 'bench/results' / f'{bench}.json'
+    python = '.'.join(map(str, sys.version_info[:2]))
+    saved = {
+        'bench': bench,
+        'measured': datetime.now(timezone.utc).date().isoformat(),
+        'machine': f'{os.cpu_count()} cores, CPython {python}, ROS 2 {os.environ["ROS_DISTRO"]}',
+        'load': round(os.getloadavg()[2], 1),  # of the last 15 minutes, this benchmark included
+        'runs': [figures],
+    }
+    if append and file.is_file():
+        saved['runs'] = [*json.loads(file.read_text())['runs'], figures]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(saved, indent=1) + '\n')
 
 
 class Demo:

@@ -43,6 +43,7 @@ from _bench import (
     report,
     Sandbox,
     script,
+    SMOKE,
     table,
     wait_until,
 )
@@ -51,9 +52,9 @@ import rclpy
 from std_srvs.srv import Empty, Trigger
 
 BLOCK = 25
-WARM_UP = 30
+WARM_UP = 3 if SMOKE else 30
 TUTORIAL = 'tutorial two hops'
-CPU_S = 6.0
+CPU_S = 1.0 if SMOKE else 6.0
 MAX_WAIT_CPU = 10.0  # percent of a core on top of idling
 
 ROVER = """

@@ -103,7 +103,12 @@ def main() -> int:
             idle = phase(pids, for_s)
 
             pictures = box.collect(CompressedImage, '/capture/image_raw/compressed', 10)
-            ask(box, 'mast_close')
+            # On a busy machine the joints may be late: a close that nobody saw is asked for again.
+            wait_until(
+                lambda: box.call(Trigger, '/adapter/mast_close', timeout_s=30.0).success,
+                'a mast that is closed',
+                60.0,
+            )
             ask(box, 'move_forward')
             wait_until(lambda: len(pictures) >= 5, 'pictures')
             before = len(pictures)

@@ -23,12 +23,12 @@ Run: python bench/image_pipeline.py [seconds per size, default 4]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-import json
 from statistics import median
 import sys
 import time
 from typing import Any
 
+from _bench import report
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
 import cv2
@@ -106,7 +106,7 @@ def main() -> int:
         print('libturbojpeg is missing, there is no floor: apt-get install libturbojpeg0')
         return 2
     codec = turbojpeg.TurboJPEG()
-    report = {}
+    sizes = {}
     for width, height in SIZES:
         data = encoded(ground(width, height))
 
@@ -133,16 +133,20 @@ def main() -> int:
             f'{ms["ours"] / ms["floor"]:.3f} of the floor (aim 1.1), '
             f'{db:.1f} dB (at least {MIN_DB:.0f})'
         )
-        report[size] = {
+        sizes[size] = {
             **{f'{name}_ms': round(value, 3) for name, value in ms.items()},
             'times_numpy': round(ms['numpy'] / ms['ours'], 3),
             'times_cv2': round(ms['cv2'] / ms['ours'], 3),
             'of_floor': round(ms['ours'] / ms['floor'], 3),
             'psnr_db': round(db, 2),
         }
-    good = all(result['psnr_db'] >= MIN_DB for result in report.values())
-    print(json.dumps({'bench': 'image_pipeline', 'ok': good, 'sizes': report}))
-    return 0 if good else 1
+    faults = [
+        f'{size}: {found["psnr_db"]} dB'
+        for size, found in sizes.items()
+        if found['psnr_db'] < MIN_DB
+    ]
+    status: int = report('image_pipeline', faults, sizes=sizes)
+    return status
 
 
 if __name__ == '__main__':

@@ -53,7 +53,7 @@ import subprocess
 import sys
 import time
 
-from _bench import cpu_percent, quantile, report, table
+from _bench import cpu_percent, quantile, report, SMOKE, table
 from _peers import Contender, disk_folder, peers_python
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 
@@ -61,6 +61,7 @@ AIM = 2.0
 COMMITS_SAVED = 3 / 2  # of the floor's to ours
 OURS = ('ours, one resource', 'ours, no resource')
 HUEYS = {'huey, direct': 'direct', 'huey, consumer': '0.001', 'huey, spinning': '0'}
+WITH_PEERS = not SMOKE  # they are installed from the network
 DBOS, FLOOR = 'DBOS', 'floor'
 WAYS = {'one': 'one at a time', 'pipelined': 'pipelined'}
 BLOCK = {'one': 200, 'pipelined': 1000}  # tasks
@@ -69,23 +70,26 @@ DURABLE = ['wal', 2]  # 2 is FULL
 QUEUED = (10, 1_000, 100_000)
 DECISIONS = 4_000
 RESOURCES = ('base', 'mast', 'camera')
-IDLE_S = 3.0
+IDLE_S = 1.0 if SMOKE else 3.0
 MAX_IDLE_PERCENT = 2.0
 
 Rates = dict[str, dict[str, list[float]]]  # tasks a second by way and contender, block by block
 
 
-def contenders(python: str, folder: Path) -> list[Contender]:
-    return [
+def contenders(folder: Path) -> list[Contender]:
+    ours = [
         Contender(OURS[0], sys.executable, 'skill_runner.py', _sub(folder, 'one'), 'base'),
         Contender(OURS[1], sys.executable, 'skill_runner.py', _sub(folder, 'none'), 'none'),
-        *(
-            Contender(name, python, 'huey_sqlite.py', _sub(folder, name), argument)
-            for name, argument in HUEYS.items()
-        ),
-        Contender(DBOS, python, 'dbos_sqlite.py', folder),
-        Contender(FLOOR, sys.executable, 'sqlite_floor.py', folder),
     ]
+    floor = Contender(FLOOR, sys.executable, 'sqlite_floor.py', folder)
+    if not WITH_PEERS:
+        return [*ours, floor]
+    python = peers_python()
+    hueys = [
+        Contender(name, python, 'huey_sqlite.py', _sub(folder, name), argument)
+        for name, argument in HUEYS.items()
+    ]
+    return [*ours, *hueys, Contender(DBOS, python, 'dbos_sqlite.py', folder), floor]
 
 
 def _sub(folder: Path, name: str) -> Path:
@@ -96,7 +100,7 @@ def _sub(folder: Path, name: str) -> Path:
 def throughput(rounds: int, faults: list[str]) -> Rates:
     rates: Rates = {way: defaultdict(list) for way in WAYS}
     with disk_folder() as folder, ExitStack() as stack:
-        field = [stack.enter_context(each) for each in contenders(peers_python(), folder)]
+        field = [stack.enter_context(each) for each in contenders(folder)]
         for round_ in range(-1, rounds):  # the first warms up
             for way in WAYS:
                 for contender in field[round_ % len(field) :] + field[: round_ % len(field)]:
@@ -206,6 +210,7 @@ def main() -> int:
         name: {
             other: {text: ratio(rates, way, name, other) for way, text in WAYS.items()}
             for other in HUEYS
+            if WITH_PEERS
         }
         for name in OURS
     }

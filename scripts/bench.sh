@@ -1,20 +1,39 @@
 #!/usr/bin/env bash
-# Run every benchmark in turn, or those that are named: scripts/bench.sh [NAME]...
-# Each prints a table and, as its last line, one JSON object; writes no files. The exit status tells
-# whether something happened that must never happen; a missed aim is only printed.
+# Run every benchmark in turn, or those that are named.
+#
+#   scripts/bench.sh [NAME]...            each prints a table and, as its last line, one JSON object
+#   scripts/bench.sh --save [NAME]...     and writes it to bench/results, instead of what is there
+#   scripts/bench.sh --append [NAME]...   and adds it there as one more run: the page shows median and spread
+#   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: only whether it works
+#   scripts/bench.sh --report             make the tables of docs/reference/performance.md from bench/results
+#
+# The exit status tells whether something happened that must never happen; a missed aim is only printed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/env.sh
+declare -A smallest=([image_pipeline]=0.1 [adapter]=3 [capture]=3 [startup]=1 [footprint]=1 [tasks]=1 [crash]=2
+  [stop_latency]=1 [react_overhead]=1 [hostile_model]=3 [resume]="1 1 1" [policy_year]=1 [page_render]=2
+  [page_stop]=5 [rovers]="1 1")
+smoke=
+case ${1-} in
+  --report) exec python bench/report.py ;;
+  --save) export CURIOSITY_BENCH_RESULTS=replace; shift ;;
+  --append) export CURIOSITY_BENCH_RESULTS=append; shift ;;
+  --smoke) export CURIOSITY_BENCH_SMOKE=1; smoke=1; shift ;;
+esac
 names=("$@")
 ((${#names[@]})) || names=(image_pipeline adapter capture startup footprint tasks crash stop_latency
-  react_overhead hostile_model resume policy_year page_render page_stop)
+  react_overhead hostile_model resume policy_year page_render page_stop ${smoke:+rovers})
 status=0
 for name in "${names[@]}"; do
-  [[ -f bench/$name.py && $name != _* ]] || {
-    echo "bench: '$name' is not one of: $(cd bench && ls | grep -v '^_' | sed -n 's/\.py$//p' | tr '\n' ' ')" >&2
+  [[ -f bench/$name.py && -n ${smallest[$name]-} ]] || {
+    echo "bench: '$name' is not one of: $(printf '%s\n' "${!smallest[@]}" | sort | tr '\n' ' ')" >&2
     exit 2
   }
   printf '== %s\n' "$name"
-  python "bench/$name.py" || status=1
+  size=()
+  [[ -z $smoke ]] || read -ra size <<<"${smallest[$name]}"
+  python "bench/$name.py" "${size[@]}" || status=1
+  [[ -z $smoke ]] || printf 'took %d s since the start\n' "$SECONDS"
 done
 exit $status

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set up, lint, type-check and test everything. Fails when no test ran.
+# Set up, lint, type-check and test everything, and try every benchmark. Fails when no test ran.
 #
 #   scripts/test.sh [PYTEST ARGUMENT]...     e.g. scripts/test.sh -k motion_guard
 #   scripts/test.sh --distro kilted [PYTEST ARGUMENT]...
@@ -67,6 +67,8 @@ wait "$unit" || status=$?
 trap - EXIT
 cat run/unit-tests.log
 ((status == 0)) || exit "$status"
+echo 'each benchmark at its smallest size: run/bench-smoke.log'
+scripts/bench.sh --smoke >run/bench-smoke.log 2>&1 || { status=$?; cat run/bench-smoke.log; exit "$status"; }
 coverage combine run/coverage/unit run/coverage/browser run/coverage/ros
 coverage report
 for room in domain adapter sim trace viz agent/policy; do

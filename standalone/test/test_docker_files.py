@@ -16,6 +16,7 @@ from pathlib import Path
 import re
 import shlex
 import subprocess
+import sys
 
 from packaging.requirements import Requirement
 import pytest
@@ -200,3 +201,30 @@ def test_the_container_wants_what_the_standalone_start_wants() -> None:
     # ROS, colcon and its empy are those of the base, whose generators want just them.
     names = pinned(DOCKER / 'requirements.txt', '3.12')
     assert not [name for name in names if name.startswith(('ros-', 'colcon', 'empy', 'catkin'))]
+
+
+# As ROS's launch_testing has it, which every ROS installation brings as a plug-in of pytest.
+LAUNCH_TESTING = """
+def pytest_pycollect_makemodule(path, parent):
+    return None
+"""
+
+
+def test_pytest_starts_beside_the_plugin_that_ros_brings(tmp_path: Path) -> None:
+    (tmp_path / 'launch_testing_hooks.py').write_text(LAUNCH_TESTING)
+    (tmp_path / 'test_it.py').write_text('def test_it():\n    assert True\n')
+    ended = subprocess.run(
+        [sys.executable, '-m', 'pytest', '-q', '-p', 'launch_testing_hooks', 'test_it.py'],
+        cwd=tmp_path,
+        env={**os.environ, 'PYTHONPATH': str(tmp_path), 'PYTEST_DISABLE_PLUGIN_AUTOLOAD': '1'},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize('folder', ['docker', 'standalone'])
+def test_the_pinned_pytest_is_one_that_starts_there(folder: str) -> None:
+    version = pinned(ROOT / folder / 'requirements.txt', '3.12')['pytest']
+    assert int(version.split('.')[0]) < 9

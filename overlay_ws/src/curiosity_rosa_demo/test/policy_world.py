@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.policy.action import Senses
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
 from curiosity_rosa_demo.agent.policy.policy import Policy, Tick
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
+from curiosity_rosa_demo.agent.policy.tick_scheduler import floor_ms, TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import World
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
@@ -139,6 +139,11 @@ class Life:
         ]
 
 
+def next_tick(scheduler: TickScheduler, now: float) -> float:
+    """The first instant after ``now``, when the scheduler is due."""
+    return scheduler._following(floor_ms(now)) / 1000.0
+
+
 def live(
     world: World,
     days: int,
@@ -156,7 +161,7 @@ def live(
     scheduler.resume(life.at)
     end = life.at + days * 86400.0
     while life.at < end:
-        due = scheduler.due(scheduler.next_at(life.at))
+        due = scheduler.due(next_tick(scheduler, life.at))
         assert due is not None
         assert due.missed == 0
         life.at = due.at

@@ -126,12 +126,6 @@ def cut(words: str, columns: int) -> str:
     return f'{first_columns(words, columns - 1).rstrip()}…'
 
 
-def with_style(drawing: str, style: str) -> str:
-    """The drawing as a file of its own, with its style sheet and name space inside."""
-    root, _, rest = drawing.partition('>')
-    return f'{root} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
-
-
 def _value(value: str | float) -> str:
     return html.escape(plain(value)) if isinstance(value, str) else short(value)
 

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import MOST, Spot
-from curiosity_rosa_demo.drawing.svg import cut, drawable, element, short, text, with_style
+from curiosity_rosa_demo.drawing.svg import cut, drawable, element, short, text
 from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, thinned
 from curiosity_rosa_demo.drawing.view import fit, Frame, View
 from curiosity_rosa_demo.drawing.world_map import Map, render, view_of
@@ -431,6 +431,12 @@ def test_what_is_no_number_or_too_far_is_not_drawn(value: object) -> None:
     assert not drawable(value)
     assert not drawable(0.0, value)
     assert drawable(0, -1.5, 1e7)
+
+
+def with_style(drawing: str, style: str) -> str:
+    """The drawing as a file of its own, with its style sheet and name space inside."""
+    root, _, rest = drawing.partition('>')
+    return f'{root} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}'
 
 
 def test_a_file_of_its_own_has_its_style_inside() -> None:

@@ -44,12 +44,12 @@ class TickScheduler:
 
     def resume(self, at: float) -> None:
         """The instants up to ``at`` were ticked, in an earlier run."""
-        self._ticked = self._last(_floor_ms(at))
+        self._ticked = self._last(floor_ms(at))
         self._next = self._following(self._ticked)
 
     def due(self, now: float) -> Due | None:
         """The latest instant up to ``now``, once, however many were slept through before it."""
-        now_ms = _floor_ms(now)
+        now_ms = floor_ms(now)
         if self._next is not None and now_ms < self._next:
             return None
         at = self._last(now_ms)
@@ -58,10 +58,6 @@ class TickScheduler:
         )
         self._ticked, self._next = at, self._following(at)
         return Due(at / 1000.0, missed)
-
-    def next_at(self, now: float) -> float:
-        """The first instant after ``now``."""
-        return self._following(_floor_ms(now)) / 1000.0
 
     def _offset(self, at: int) -> int:
         day, offset = self._steady
@@ -131,7 +127,7 @@ class TickScheduler:
         return days * -(-DAY_MS // self._tick) + time_of_day // self._tick + 1
 
 
-def _floor_ms(at: float) -> int:
+def floor_ms(at: float) -> int:
     """The latest whole millisecond up to ``at``; exact for what was made from milliseconds."""
     ms = round(at * 1000.0)
     return ms if ms / 1000.0 <= at else ms - 1

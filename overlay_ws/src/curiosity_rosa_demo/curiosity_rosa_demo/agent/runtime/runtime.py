@@ -39,7 +39,7 @@ from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
     register_skills,
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.session import Outcome, Session
+from curiosity_rosa_demo.agent.runtime.execution.session import Session
 from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, UserMessage
 from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
 from curiosity_rosa_demo.agent.runtime.task_client import KnownTasks

@@ -42,12 +42,11 @@ class Template(Section):
 
 
 class Templates(BaseModel):
-    """The two that the console's commands use, and any number of others."""
+    """The goal of ``:demo``. Further templates are checked and kept; no command reads them."""
 
     model_config = ConfigDict(frozen=True, extra='allow')
     __pydantic_extra__: dict[str, Template]
     demo_ground_texture: Template
-    rover_status: Template
 
 
 class Prompts(Section):

@@ -1,0 +1,360 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The tables of docs/reference/performance.md, made from bench/results/*.json.
+
+A result has one or more runs. A figure of several runs is shown as their median, and from the
+least to the greatest. What was measured as a span, [low, high], is shown as that.
+
+Run: scripts/bench.sh --report
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+import json
+from pathlib import Path
+from statistics import median
+import sys
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / 'docs/reference/performance.md'
+RESULTS = ROOT / 'bench/results'
+BEGIN, END = '<!-- {name}: made by bench/report.py -->', '<!-- end of {name} -->'
+NONE = '-'
+
+
+class Result:
+    """What a benchmark has measured, in one run or more."""
+
+    def __init__(self, saved: dict[str, Any]) -> None:
+        self.bench, self.measured = str(saved['bench']), str(saved['measured'])
+        self._runs: list[dict[str, Any]] = saved['runs']
+
+    def values(self, *path: str) -> list[float]:
+        """The figure in each run, or both ends of a span; none where no run has it."""
+        found: list[float] = []
+        for run in self._runs:
+            value: Any = run
+            for key in path:
+                value = value.get(key) if isinstance(value, dict) else None
+            if value is not None:
+                found += value if isinstance(value, list) else [value]
+        return found
+
+    def middle(self, *path: str) -> float:
+        """The median over the runs; NaN where there is no such figure."""
+        values = self.values(*path)
+        return median(values) if values else float('nan')
+
+    def shown(self, *path: str, digits: int = 2) -> str:
+        values = self.values(*path)
+        if not values:
+            return NONE
+        low, high = (f'{end:,.{digits}f}' for end in (min(values), max(values)))
+        if low == high:
+            return low
+        if len(self._runs) == 1:
+            return f'{low} to {high}'
+        return f'{median(values):,.{digits}f} ({low} to {high})'
+
+    @property
+    def runs(self) -> int:
+        return len(self._runs)
+
+
+def aim(met: bool) -> str:
+    return 'met' if met else 'missed'
+
+
+def row(result: Result) -> tuple[str, str, str]:
+    """Result, aim, whether it was met."""
+    text, goal, met = SUMMARIES[result.bench](result)
+    return text, goal, met
+
+
+def _image_pipeline(r: Result) -> tuple[str, str, str]:
+    small, large = ('sizes', '800x800'), ('sizes', '1920x1080')
+    met = all(
+        r.middle(*size, 'times_numpy') >= 1.8 and r.middle(*size, 'of_floor') <= 1.1
+        for size in (small, large)
+    )
+    return (
+        f'{r.shown(*small, "times_numpy")} and {r.shown(*large, "times_numpy")} times as fast as '
+        f'the NumPy way (800 x 800, 1920 x 1080); {r.shown(*small, "of_floor")} and '
+        f'{r.shown(*large, "of_floor")} of the bare floor; '
+        f'{r.shown(*small, "psnr_db", digits=1)} dB',
+        '1.8; 1.1; 40 dB',
+        aim(met),
+    )
+
+
+def _adapter(r: Result) -> tuple[str, str, str]:
+    chain, same = r.middle('times_default') >= 1.5, r.middle('times_default_same_rover') >= 1.5
+    return (
+        f'the default two hops take {r.shown("times_default")} times as long as our whole chain, '
+        f'and {r.shown("times_default_same_rover")} times as long as the adapter before the same '
+        f'default rover; {r.shown("idle_percent", digits=1)} % of a core idle, '
+        f'{r.shown("waiting_percent", digits=1)} % while a rover call hangs',
+        '1.5; waiting adds nothing',
+        f'{aim(chain)} for the chain, {aim(same)} before a default rover',
+    )
+
+
+def _capture(r: Result) -> tuple[str, str, str]:
+    text = f"{r.shown('of_floor')} of one picture's processing plus one hop"
+    return text, 'within 1.3', aim(r.middle('of_floor') <= 1.3)
+
+
+def _startup(r: Result) -> tuple[str, str, str]:
+    prompt, everything = r.middle('of_import') <= 1.5, r.middle('status_of_import') <= 1.5
+    return (
+        f'prompt after {r.shown("of_import")} of the time that importing rosa alone takes; a '
+        f'`:status` typed at once is answered after {r.shown("status_of_import")}',
+        'within 1.5',
+        f'{aim(prompt)} for the prompt, {aim(everything)} for "everything answers"',
+    )
+
+
+def _footprint(r: Result) -> tuple[str, str, str]:
+    return (
+        f'{r.shown("idle_overlay_percent", digits=1)} % of a core for the idle overlay; '
+        f'{r.shown("watched_overlay_percent", digits=1)} % with a 10 Hz camera watched',
+        'under 5 %',
+        aim(r.middle('idle_overlay_percent') < 5),
+    )
+
+
+def _crash(r: Result) -> tuple[str, str, str]:
+    return (
+        f'{r.shown("rounds", digits=0)} kills: {r.shown("acknowledged", digits=0)} acknowledged '
+        f'tasks; lost, run again after their end, or stuck: {r.shown("fault_count", digits=0)}',
+        'none',
+        aim(not any(r.values('fault_count'))),
+    )
+
+
+def _stop_latency(r: Result) -> tuple[str, str, str]:
+    def to(peer: str, of: str) -> float:
+        return r.middle('from_stop_to_the_rover', of) / r.middle(peer, of)
+
+    default, events = 'default_two_hops', 'EventsExecutor_two_hops'
+    met = to(default, 'p99_ms') < 3 and to(events, 'p99_ms') < 3
+    return (
+        f"`:stop` to the rover's callback, p99: {to(default, 'p99_ms'):.2f} of the default two "
+        f"hops' p99, {to(events, 'p99_ms'):.2f} of the EventsExecutor's; median "
+        f'{to(default, "median_ms"):.2f} and {to(events, "median_ms"):.2f}',
+        'under 3',
+        aim(met),
+    )
+
+
+def _tasks(r: Result) -> tuple[str, str, str]:
+    def times(ours: str, huey: str, way: str) -> str:
+        return r.shown('times_huey', ours, huey, way)
+
+    one, none, consumer = 'ours, one resource', 'ours, no resource', 'huey, consumer'
+    pipelined = r.middle('times_huey', none, consumer, 'pipelined') >= 2
+    singly = r.middle('times_huey', one, consumer, 'one at a time') >= 2
+    return (
+        f'of huey with its consumer: {times(one, consumer, "one at a time")} one at a time; '
+        f'pipelined {times(one, consumer, "pipelined")} with one resource, '
+        f'{times(none, consumer, "pipelined")} without',
+        '2',
+        f'{aim(singly)} one at a time, {aim(pipelined)} for pipelined tasks without a resource',
+    )
+
+
+def _react_overhead(r: Result) -> tuple[str, str, str]:
+    how = f'median of {r.runs} runs' if r.runs > 1 else 'one run'
+    return (
+        'a tool step of our loop, intent and result durable, takes '
+        f"{r.shown('ms_per_step', 'ours', digits=1)} ms, {r.shown('ratio')} times ROSA's own "
+        f'executor ({how}), {r.shown("ratio_cpu")} in CPU time',
+        '1.5',
+        aim(r.middle('ratio') <= 1.5),
+    )
+
+
+def _page_stop(r: Result) -> tuple[str, str, str]:
+    def ms(who: str, what: str) -> str:
+        return r.shown(who, 'called', what, digits=1)
+
+    median_ms = [r.middle(who, 'called', 'median_ms') for who in ('alone', 'crowded')]
+    met = median_ms[1] <= 2 * median_ms[0] and r.middle('crowded', 'called', 'p99_ms') < 50
+    return (
+        '`POST /stop` until the robot is called, without and with 20 open pages and a 10 Hz '
+        f'camera: median {ms("alone", "median_ms")} and {ms("crowded", "median_ms")} ms, p99 '
+        f'{ms("alone", "p99_ms")} and {ms("crowded", "p99_ms")} ms',
+        'median at most doubles, p99 under 50 ms',
+        aim(met),
+    )
+
+
+def _page_render(r: Result) -> tuple[str, str, str]:
+    text = f'the map with 2,000 places of trail: {r.shown("map_ms", digits=1)} ms of CPU'
+    return text, '5 ms', aim(r.middle('map_ms') < 5)
+
+
+def _rovers(r: Result) -> tuple[str, str, str]:
+    one = ('rovers', '1')
+    return (
+        f'a rover with its overlay: {r.shown(*one, "idle", "r1", "pss_mb", digits=0)} MB PSS, '
+        f'{r.shown(*one, "idle", "r1", "cpu_percent", digits=1)} % of a core idle, '
+        f'{r.shown(*one, "driving", "r1", "cpu_percent", digits=1)} % driving '
+        '([several rovers](several_rovers.md))',
+        'none',
+        '',
+    )
+
+
+def _policy_year(r: Result) -> tuple[str, str, str]:
+    rules, model = (r.middle(who) <= r.middle('aim_s') for who in ('rules_cpu_s', 'model_cpu_s'))
+    return (
+        f'{r.shown("days", digits=0)} days of minute ticks, both worlds: '
+        f'{r.shown("rules_cpu_s", digits=0)} s of CPU by the rules alone, '
+        f'{r.shown("model_cpu_s", digits=0)} s with a model that suggests',
+        f'{r.shown("aim_s", digits=0)} s',
+        f'{aim(rules)} by the rules, {aim(model)} with a model',
+    )
+
+
+def _hostile_model(r: Result) -> tuple[str, str, str]:
+    return (
+        f'{r.shown("turns", digits=0)} turns: no motion with the mast not known closed, none '
+        'beyond fence or leash, no call but our skills, no exception; crashes: '
+        f'{r.shown("crashes", digits=0)}',
+        'none',
+        aim(not any(r.values('crashes'))),
+    )
+
+
+def _resume(r: Result) -> tuple[str, str, str]:
+    return (
+        f'{r.shown("kills", digits=0)} kills in {r.shown("demos", digits=0)} demos: completed '
+        f'motions repeated: {r.shown("repeated", digits=0)}; {r.shown("motions", digits=0)} '
+        f'motions were {r.shown("motions_of_the_rover", digits=0)} starts in the odometry',
+        '100 kills, none repeated',
+        aim(not any(r.values('repeated')) and r.middle('kills') >= 100),
+    )
+
+
+SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
+    'image_pipeline': _image_pipeline,
+    'adapter': _adapter,
+    'capture': _capture,
+    'startup': _startup,
+    'footprint': _footprint,
+    'crash': _crash,
+    'stop_latency': _stop_latency,
+    'tasks': _tasks,
+    'react_overhead': _react_overhead,
+    'page_stop': _page_stop,
+    'page_render': _page_render,
+    'rovers': _rovers,
+    'policy_year': _policy_year,
+    'hostile_model': _hostile_model,
+    'resume': _resume,
+}
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ['---'] * len(head), *rows]
+    return '\n'.join(f'| {" | ".join(cells)} |' for cells in lines)
+
+
+def tables(results: dict[str, Result]) -> dict[str, str]:
+    """By name, in Markdown."""
+    summary = [(f'`{name}.py`', *row(results[name]), results[name].measured) for name in SUMMARIES]
+    adapter, stop, tasks = results['adapter'], results['stop_latency'], results['tasks']
+    trips = {
+        'adapter, our rover': 'adapter, our rover: EventsExecutor from end to end',
+        'adapter': 'adapter before a rover on the default executor',
+        'default two hops': 'bare forwarding node, default executor everywhere (peer)',
+        'default one hop (floor)': 'one hop, default executor (floor)',
+    }
+    stops = {
+        'from_stop_to_the_rover': '`:stop` on standard input to `/move_stop` at the rover',
+        'default_one_hop': 'default executor, one hop, there and back',
+        'default_two_hops': 'default executor, two hops',
+        'EventsExecutor_one_hop': 'EventsExecutor, one hop',
+        'EventsExecutor_two_hops': 'EventsExecutor, two hops',
+    }
+    rates = {
+        'ours, one resource': 'SkillRunner, all tasks of one resource',
+        'ours, no resource': 'SkillRunner, tasks without resources',
+        'huey, direct': 'huey SqliteHuey, its functions called in one thread',
+        'huey, consumer': 'huey with its consumer, delays of 1 ms',
+        'huey, spinning': 'huey with its consumer, delays of 0',
+        'DBOS': 'DBOS on SQLite',
+        'floor': 'three bare commits for each task (floor)',
+    }
+    ways, times = ('one at a time', 'pipelined'), ('median_ms', 'p99_ms')
+    sizes, pictures = ('800x800', '1920x1080'), results['image_pipeline']
+    return {
+        'summary': _table(('benchmark', 'result', 'aim', '', 'measured'), summary),
+        'round trips': _table(
+            ('stop, round trip', 'median ms', 'p99 ms'),
+            [
+                (text, *(adapter.shown('round_trips', key, each) for each in times))
+                for key, text in trips.items()
+            ],
+        ),
+        'pictures': _table(
+            ('picture, ms', 'ours', 'NumPy float32', 'cv2', 'floor: YUV decode + encode'),
+            [
+                (
+                    size.replace('x', ' x '),
+                    *(
+                        pictures.shown('sizes', size, f'{each}_ms')
+                        for each in ('ours', 'numpy', 'cv2', 'floor')
+                    ),
+                )
+                for size in sizes
+            ],
+        ),
+        'stops': _table(
+            ('while a model call hangs', 'median ms', 'p99 ms'),
+            [(text, *(stop.shown(key, each) for each in times)) for key, text in stops.items()],
+        ),
+        'task rates': _table(
+            ('durable no-op tasks a second (WAL, synchronous=FULL)', *ways),
+            [
+                (text, *(tasks.shown('tasks_per_s', key, way, digits=0) for way in ways))
+                for key, text in rates.items()
+            ],
+        ),
+    }
+
+
+def read_results(folder: Path = RESULTS) -> dict[str, Result]:
+    files = sorted(folder.glob('*.json'))
+    return {file.stem: Result(json.loads(file.read_text(encoding='utf-8'))) for file in files}
+
+
+def with_tables(page: str, made: dict[str, str]) -> str:
+    """The page with each table between its markers. Raises ValueError where one is missing."""
+    for name, text in made.items():
+        begin, end = BEGIN.format(name=name), END.format(name=name)
+        before, found, rest = page.partition(f'{begin}\n')
+        _, closed, after = rest.partition(f'{end}\n')
+        if not (found and closed):
+            raise ValueError(f'{PAGE.name} has no {begin} ... {end}')
+        page = f'{before}{begin}\n\n{text}\n\n{end}\n{after}'
+    return page
+
+
+def main() -> int:
+    page = PAGE.read_text(encoding='utf-8')
+    PAGE.write_text(with_tables(page, tables(read_results())), encoding='utf-8')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,71 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""docs/reference/performance.md has the figures of bench/results; those of several runs as their spread."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+import sys
+
+from our_sources import ROOT
+import pytest
+
+sys.path.insert(0, str(ROOT / 'bench'))
+import report
+
+PAGE = report.PAGE.read_text(encoding='utf-8')
+
+
+def test_the_page_has_the_figures_of_the_results() -> None:
+    made = report.with_tables(PAGE, report.tables(report.read_results()))
+    assert made == PAGE, 'make the tables anew: scripts/bench.sh --report'
+
+
+def test_another_figure_is_another_page(tmp_path: Path) -> None:
+    for file in report.RESULTS.glob('*.json'):
+        saved = json.loads(file.read_text())
+        if saved['bench'] == 'react_overhead':
+            saved['runs'] = [{'ratio': 1.4}]
+        (tmp_path / file.name).write_text(json.dumps(saved))
+    made = report.with_tables(PAGE, report.tables(report.read_results(tmp_path)))
+    assert made != PAGE
+    assert "1.40 times ROSA's own executor (one run)" in made
+
+
+def test_every_benchmark_has_a_row_a_result_and_a_smallest_size() -> None:
+    benches = {file.stem for file in (ROOT / 'bench').glob('[a-z]*.py')} - {'report'}
+    assert set(report.SUMMARIES) == benches
+    assert {file.stem for file in report.RESULTS.glob('*.json')} == benches
+    command = (ROOT / 'scripts/bench.sh').read_text()
+    assert [name for name in benches if f'[{name}]=' not in command] == []
+
+
+def test_every_result_says_when_and_where_it_was_measured() -> None:
+    for file in report.RESULTS.glob('*.json'):
+        saved = json.loads(file.read_text())
+        assert saved['bench'] == file.stem
+        assert saved['measured'].startswith('20')
+        assert saved['machine']
+        assert saved['runs']
+
+
+def test_several_runs_are_shown_as_their_median_and_spread() -> None:
+    runs = [{'ratio': value} for value in (1.5, 1.1, 1.2, 1.9, 1.3)]
+    result = report.Result({'bench': 'x', 'measured': '2026-11-22', 'runs': runs})
+    assert result.shown('ratio') == '1.30 (1.10 to 1.90)'
+    assert result.middle('ratio') == 1.3
+    one = report.Result({'bench': 'x', 'measured': '2026-11-22', 'runs': [{'ms': [7, 9]}]})
+    assert one.shown('ms', digits=0) == '7 to 9'
+    assert one.shown('none') == '-'
+
+
+def test_a_page_without_a_table_is_an_error() -> None:
+    with pytest.raises(ValueError, match='has no'):
+        report.with_tables('# Performance', {'summary': ''})
