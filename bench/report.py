@@ -208,7 +208,7 @@ def _rovers(r: Result) -> tuple[str, str, str]:
         f'a rover with its overlay: {r.shown(*one, "idle", "r1", "pss_mb", digits=0)} MB PSS, '
         f'{r.shown(*one, "idle", "r1", "cpu_percent", digits=1)} % of a core idle, '
         f'{r.shown(*one, "driving", "r1", "cpu_percent", digits=1)} % driving '
-        '([several rovers](several_rovers.md))',
+        '([several rovers](../howto/several_rovers.md))',
         'none',
         '',
     )

@@ -26,7 +26,11 @@ setup(
     install_requires=['setuptools'],
     extras_require={'test': ['pytest']},
     package_data={
-        PACKAGE: ['agent/interfaces/page/components/*.js', 'agent/interfaces/page/static/*']
+        PACKAGE: [
+            'agent/interfaces/page/components/*.js',
+            'agent/interfaces/page/static/*',
+            'recording/report/*.j2',
+        ]
     },
     zip_safe=False,
     author='Curiosity ROSA maintainers',

@@ -12,6 +12,8 @@ Four threads, so that nothing waits for what it must not wait for: ``adapter`` t
 and answers get_status, ``adapter_stop`` serves move_stop, ``adapter_motion`` the three motions and
 ``adapter_mast`` the three mast services, each of them one call at a time. A fifth thread sleeps
 until the guard wants to be asked again.
+
+Over 300 lines, in one file: which thread may take which lock shows only side by side.
 """
 
 from __future__ import annotations

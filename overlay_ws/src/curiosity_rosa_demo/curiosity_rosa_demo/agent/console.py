@@ -6,7 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The console: lines in, words out. What a line asks for becomes a task; a stop overtakes all."""
+"""The console: lines in, words out. What a line asks for becomes a task; a stop overtakes all.
+
+Over 300 lines, in one file: who waits for what is counted under one lock.
+"""
 
 from __future__ import annotations
 

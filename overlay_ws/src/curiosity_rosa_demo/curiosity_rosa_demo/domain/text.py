@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, cast, TypeVar
 
 T = TypeVar('T')
 
@@ -49,4 +49,4 @@ def valid_unicode(value: T) -> T:
         repaired = {valid_unicode(key): valid_unicode(item) for key, item in value.items()}
     elif isinstance(value, list):
         repaired = [valid_unicode(item) for item in value]
-    return repaired
+    return cast(T, repaired)

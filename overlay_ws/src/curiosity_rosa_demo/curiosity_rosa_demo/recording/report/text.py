@@ -11,19 +11,17 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-import html
 import math
 
-# What HTML cannot carry, and what would turn the text around it.
 _HIDDEN = {
     **dict.fromkeys([*range(0x00, 0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0x7F], '\ufffd'),
     **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], '\ufffd'),
 }
 
 
-def escaped(text: object) -> str:
-    """``text`` for HTML, between tags or in an attribute in quotes."""
-    return html.escape(str(text).translate(_HIDDEN), quote=True)
+def visible(text: object) -> str:
+    """``text`` without what HTML cannot carry and what would turn the text around it."""
+    return str(text).translate(_HIDDEN)
 
 
 def clock(seconds: float) -> str:
