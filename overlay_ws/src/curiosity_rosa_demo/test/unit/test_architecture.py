@@ -79,7 +79,7 @@ def test_the_page_draws_what_the_code_imports(drawing: str) -> None:
 
 
 def test_the_page_names_every_room_and_the_files_that_it_names_are_there() -> None:
-    table = PAGE.partition('| room | holds |')[2].partition('\n\n')[0]
+    table = PAGE.partition('| package | holds |')[2].partition('\n\n')[0]
     named = re.findall(r'^\| `([\w/]+)/` \| (.*) \|$', table, re.MULTILINE)
     assert sorted(name for name, _ in named if name != 'standalone/runner') == ROOMS
     for name, holds in named:
