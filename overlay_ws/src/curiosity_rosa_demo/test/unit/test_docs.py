@@ -38,7 +38,7 @@ ROOTS = [
 CODE = re.compile(r'^```.*?^```', re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'\]\(([^)\s]+)\)')
 HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
-FILE = re.compile(r'`([\w.-]+(?:/[\w.-]+)+\.(?:py|yaml|json|sh|xml|xacro|md|js|tsv|txt))`')
+FILE = re.compile(r'`(\w[\w.-]*(?:/[\w.-]+)+\.(?:py|yaml|json|sh|xml|xacro|md|js|tsv|txt))`')
 MADE = re.compile(
     r'^(?:my_config|scout_config|look_around|out|run|DIR|keystore)/'
 )  # by the reader
