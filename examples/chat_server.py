@@ -48,5 +48,6 @@ class Handler(BaseHTTPRequestHandler):
 
 if __name__ == '__main__':
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
-    print(f'http://127.0.0.1:{port}/v1', flush=True)
-    ThreadingHTTPServer(('127.0.0.1', port), Handler).serve_forever()
+    server = ThreadingHTTPServer(('127.0.0.1', port), Handler)
+    print(f'http://127.0.0.1:{server.server_port}/v1', flush=True)
+    server.serve_forever()
