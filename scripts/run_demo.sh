@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Set everything up if need be, start the rover and its nodes, open the agent's console.
+# Install what is missing, start the rover and its nodes, and open the agent's console.
 #
-#   scripts/run_demo.sh [-c COMMAND]... [--speed F] [--artifacts DIR] [--config-dir DIR]
+#   scripts/run_demo.sh [-c COMMAND]... [--speed F] [--artifacts DIR] [--record DIR] [--config-dir DIR]
 #                       [--no-stand-in] [--stand-in NAME=VALUE]... [--rovers N] [--discovery-server]
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Set up, lint, type-check and test everything, and try every benchmark. Fails when no test ran.
+# Set up, lint, type-check, build the documentation, test everything, and try every benchmark. Fails when no test ran.
 #
 #   scripts/test.sh [PYTEST ARGUMENT]...     e.g. scripts/test.sh -k motion_guard
 #   scripts/test.sh --distro kilted [PYTEST ARGUMENT]...
@@ -41,6 +41,7 @@ fi
 ruff check .
 ruff format --check .
 lint-imports
+scripts/docs.sh
 mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner
 
 if (($#)); then exec python -m pytest "$@"; fi

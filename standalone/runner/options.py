@@ -39,14 +39,22 @@ def parse(arguments: list[str]) -> Options:
     )
     parser.add_argument(
         '-c', metavar='COMMAND', action='append', default=[],
-        help='run this console command and leave; the last line printed is one JSON object',
+        help='run this console command and exit; the last line of output is one JSON object',
     )  # fmt: skip
-    parser.add_argument('--speed', type=float, default=1.0, help='simulated time, 0.1 to 60')
-    parser.add_argument('--artifacts', metavar='DIR', default='', help='capture.jpg, trace.jsonl')
-    parser.add_argument('--record', metavar='DIR', default='', help='record the run there')
-    parser.add_argument('--config-dir', metavar='DIR', default='', help='your YAML contracts')
     parser.add_argument(
-        '--no-stand-in', action='store_true', help='a rover is here already (the Gazebo demo)'
+        '--speed', type=float, default=1.0, help='speed of simulated time, 0.1 to 60'
+    )
+    parser.add_argument(
+        '--artifacts', metavar='DIR', default='', help='folder of capture.jpg, trace.jsonl'
+    )
+    parser.add_argument(
+        '--record', metavar='DIR', default='', help='record the run into this folder'
+    )
+    parser.add_argument(
+        '--config-dir', metavar='DIR', default='', help='folder of your YAML files'
+    )
+    parser.add_argument(
+        '--no-stand-in', action='store_true', help='a rover is already running (the Gazebo demo)'
     )
     parser.add_argument(
         '--stand-in', metavar='NAME=VALUE', action='append', default=[],
@@ -54,11 +62,11 @@ def parse(arguments: list[str]) -> Options:
     )  # fmt: skip
     parser.add_argument(
         '--rovers', metavar='N', type=_rovers, default=(),
-        help=f'so many at once, r1 to rN, at most {MOST_ROVERS}; or their names: mars,moon',
+        help=f'number of rovers, r1 to rN, at most {MOST_ROVERS}; or their names: mars,moon',
     )  # fmt: skip
     parser.add_argument(
         '--discovery-server', action='store_true',
-        help='the nodes find each other by a Fast DDS discovery server of their own',
+        help='discover nodes through a Fast DDS discovery server',
     )  # fmt: skip
     given = parser.parse_args(arguments)
     if not 0.1 <= given.speed <= 60.0:

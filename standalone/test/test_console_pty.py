@@ -34,7 +34,7 @@ def test_a_conversation(bench: Bench) -> None:
     assert 'not a language model' in terminal.text
     terminal.enter(':help')
     terminal.expect(r':mast_rotate')
-    terminal.expect('anything else goes to the agent')
+    terminal.expect('the agent reads every other line')
 
     terminal.enter(':cap')
     terminal.expect(r'\[ACT\] capture_and_score')
@@ -69,7 +69,7 @@ def test_ctrl_c_stops_the_rover_and_twice_quits(bench: Bench) -> None:
     terminal.expect(r'move_forward\([^)]*\)  \d+ s')  # the status line
     terminal.until(lambda: bench.moving, 'the rover to drive')
     terminal.child.send('\x03')
-    terminal.expect(r'\(Ctrl-C: the rover is stopped; again to leave\)')
+    terminal.expect(r'\(Ctrl-C: the rover is stopped; press it again to exit\)')
     terminal.until(lambda: not bench.moving, 'the rover to stand still')
     terminal.expect('! Stopped by Ctrl-C')
     terminal.enter(':status')

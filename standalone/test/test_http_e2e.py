@@ -129,7 +129,7 @@ def test_an_agent_whose_port_is_taken_goes_on_without(bench: Bench) -> None:
         status, result, output = bench.commands(':status', options=at_port(bench, port))
     assert status == 0
     assert result['ok']
-    told = f'! The page is not there: 127.0.0.1:{port} is taken; set http.port in agent.yaml'
+    told = f'! The page is not available: 127.0.0.1:{port} is taken; set http.port in agent.yaml'
     assert told in output.splitlines()
 
 

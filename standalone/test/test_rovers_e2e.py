@@ -126,7 +126,7 @@ def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
     console.child.sendintr()  # Ctrl-C, once
     first.stands()
     second.stands()
-    console.expect(r'\[r2\] \(Ctrl-C: the rover is stopped; again to leave\)')
+    console.expect(r'\[r2\] \(Ctrl-C: the rover is stopped; press it again to exit\)')
 
     console.enter(':forward 20')
     first.drives()

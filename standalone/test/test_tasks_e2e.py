@@ -62,7 +62,7 @@ def test_the_agent_may_die_while_it_charges(bench: Bench) -> None:
     run.expect('charging')
     old = bench.kill('agent_node')
     bench.back('agent_node', old)
-    run.expect('tasks that go on: 2')
+    run.expect('resumed tasks: 2')
     run.expect('charged to')
     assert 'Going on after' in ends_well(run)
 
@@ -71,7 +71,7 @@ def test_a_killed_agent_goes_on_with_its_demo(bench: Bench) -> None:
     run = driving_demo(bench)
     old = bench.kill('agent_node')
     bench.back('agent_node', old)
-    run.expect('tasks that go on: 1')
+    run.expect('resumed tasks: 1')
     output = ends_well(run)
     assert 'Going on after' in output
     assert 'Interrupted: what this call did is not known' not in output  # for the model only

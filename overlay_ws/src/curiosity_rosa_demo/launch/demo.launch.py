@@ -41,13 +41,13 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 AGENT = 'agent'
 ARGUMENTS = {
-    'config_dir': (str(shipped_config_dir()), 'folder of the YAML contracts'),
-    'namespace': ('', "moves the overlay's own names below this namespace"),
-    'rover_namespace': ('', "moves the rover's names below this namespace"),
+    'config_dir': (str(shipped_config_dir()), 'folder of the YAML files'),
+    'namespace': ('', "ROS namespace of the overlay's own names"),
+    'rover_namespace': ('', "namespace of the rover's names, /tf included"),
     'use_sim_time': ('true', 'take the time from /clock, as the Gazebo demo does'),
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
-    AGENT: ('none', 'start the agent: in an xterm, reached by HTTP and action only, or not'),
-    'http_port': ('0', "port of the agent's page; 0: as in agent.yaml"),
+    AGENT: ('none', 'terminal: console in an xterm; headless: no console; none: no agent'),
+    'http_port': ('0', "port of the agent's page; 0: the port in agent.yaml"),
     'debug': ('false', 'log at debug level'),
 }
 CHOICES = {AGENT: ['terminal', 'headless', 'none']}

@@ -272,7 +272,7 @@ class Console:
     def _ask(self, ask: Callable[[Then, int], None], typed: _Typed) -> None:
         """Hand something on whose outcome is told when it has one."""
         if typed.line and self._mission.busy and not _is_answer(typed):
-            self._say(f'(queued behind what runs; :stop drops it) {typed.line}')
+            self._say(f'(queued behind the active tasks; :stop drops it) {typed.line}')
         mine = typed.told is None
         self._opened(mine)
 

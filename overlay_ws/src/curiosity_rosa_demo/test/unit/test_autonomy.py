@@ -510,7 +510,7 @@ def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path)
     with at_night(tmp_path):
         pass
     with Life(tmp_path, at=TEN + 13 * HOUR) as life:
-        life.told('auto was on when the agent ended during sleep; :auto on goes on with it')
+        life.told('auto was on when the agent ended during sleep; :auto on resumes it')
         nothing_begins(life, 1)
         assert life.states('activity') == ['PAUSED']
         life.console.enter(':resume')  # that is for what people asked for

@@ -49,7 +49,7 @@ def test_commands_run_one_after_another(bench: Bench) -> None:
         'answer: hello',
     ]
     assert bench.console.last == Outcome(True, 'did answer: hello')
-    assert '(queued behind what runs; :stop drops it) :forward 2' in bench.said
+    assert '(queued behind the active tasks; :stop drops it) :forward 2' in bench.said
     assert not bench.console.busy
 
 

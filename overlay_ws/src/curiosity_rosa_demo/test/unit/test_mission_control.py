@@ -331,7 +331,7 @@ def test_nobody_elses_line_paints_the_operators_terminal(controls: Controls) -> 
     controls.bench.runs(':forward 5')
     for text in (':dance \x1b[2J\r\x07 \u202e now', 'look \x1b[2J\r\x07 \u202e there'):
         say(controls, text)
-    assert any('queued behind what runs' in text for text in controls.bench.said)
+    assert any('queued behind the active tasks' in text for text in controls.bench.said)
     assert all(text.isprintable() or '\n' in text for text in controls.bench.said)
     assert not any(each in ''.join(controls.bench.said) for each in '\x1b\r\x07\u202e')
 

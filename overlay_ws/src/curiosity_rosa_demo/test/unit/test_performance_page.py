@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/reference/performance.md has the figures of bench/results, and the spread of several runs."""
+"""The page of figures (docs/reference/performance.md) agrees with bench/results."""
 
 from __future__ import annotations
 

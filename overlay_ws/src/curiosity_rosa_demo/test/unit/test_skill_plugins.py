@@ -217,7 +217,7 @@ def test_the_page_lists_every_skill_as_it_is() -> None:
 
 
 def test_the_page_shows_the_example_as_it_is() -> None:
-    page = (ROOT / 'docs' / 'reference' / 'skills.md').read_text(encoding='utf-8')
+    page = (ROOT / 'docs' / 'howto' / 'add_a_skill.md').read_text(encoding='utf-8')
     module = (EXAMPLE / EXAMPLE.name / '__init__.py').read_text(encoding='utf-8')
     shown = page.split('```python\n')[1].split('```')[0].strip()
     assert shown in module

@@ -60,7 +60,7 @@ def test_a_taken_port_is_told_and_nothing_else_happens(controls: Controls) -> No
             second.start()
             assert second.url == ''
     assert told == [
-        f'! The page is not there: 127.0.0.1:{port} is taken; set http.port in agent.yaml'
+        f'! The page is not available: 127.0.0.1:{port} is taken; set http.port in agent.yaml'
     ]
 
 

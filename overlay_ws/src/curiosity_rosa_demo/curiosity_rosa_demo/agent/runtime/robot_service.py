@@ -49,7 +49,7 @@ T = TypeVar('T')
 
 BY = 'http'  # how the console calls what came by this way
 TRAIL = 2000  # places
-STOPPED = 'A stop was asked for meanwhile; nothing came of it.'
+STOPPED = 'A stop came first; the request had no effect.'
 NOT_YET = 'The other nodes are not up yet; try again in a few seconds.'
 
 
@@ -222,7 +222,7 @@ async def _within(future: Future[T]) -> T:
     await asyncio.wait([done], timeout=CALL_WAIT_S)
     if not done.done():
         done.cancel()
-        raise NoAnswer(f'No answer within {CALL_WAIT_S:g} s; try again, a stop works all the same')
+        raise NoAnswer(f'No answer within {CALL_WAIT_S:g} s; try again; a stop still works')
     return done.result()
 
 

@@ -35,7 +35,7 @@ class KnownTasks:
         try:
             return self._loop.call(work, timeout_s)
         except TimeoutError as error:
-            raise TaskError(f'{error}; try again, :stop works all the same') from None
+            raise TaskError(f'{error}; try again; :stop still works') from None
 
     def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """As ``call``, but without waiting. Raises TaskError when the loop has ended."""

@@ -88,13 +88,13 @@ class Beginning:
             self._tell_crash(stopped, left)
         elif left:
             console.notice(
-                f'! {len(left)} tasks are left from an earlier run and wait: :tasks shows '
-                'them, :resume goes on with them, :cancel ID ends one.'
+                f'! {len(left)} tasks are left from an earlier run and are held: :tasks shows '
+                'them, :resume continues them, :cancel ID ends one.'
             )
 
     def _tell_crash(self, stopped: Outcome, left: list[Task]) -> None:
         rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
-        tasks = f'tasks that go on: {len(left)}' if left else 'no task was running'
+        tasks = f'resumed tasks: {len(left)}' if left else 'no task was running'
         text = f'The agent was restarted after {self._crash}; {rover}; {tasks}.'
         self._session.trace(TraceKind.ERROR, text, ok=False, error_reason=self._crash)
 

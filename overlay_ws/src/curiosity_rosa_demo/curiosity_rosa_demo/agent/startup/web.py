@@ -90,7 +90,7 @@ class Web:
             self._server.close()
 
     def _missing(self, error: HttpUnavailable) -> None:
-        self._notice(f'! The page is not there: {error}')
+        self._notice(f'! The page is not available: {error}')
 
     def _app(self) -> Any:
         from curiosity_rosa_demo.agent.interfaces.http.server import create_app

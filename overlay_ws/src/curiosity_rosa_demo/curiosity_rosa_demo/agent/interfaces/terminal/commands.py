@@ -29,41 +29,41 @@ class CommandSpec:
 COMMANDS = {
     spec.name: spec
     for spec in (
-        CommandSpec('help', '', 'this list'),
-        CommandSpec('status', '', 'where the rover is and how its mast stands'),
+        CommandSpec('help', '', 'list the commands'),
+        CommandSpec('status', '', 'show the pose and the mast of the rover'),
         CommandSpec('cap', '', 'take a picture and score the light'),
-        CommandSpec('demo', '', 'have the agent analyze the ground texture'),
-        CommandSpec('stop', '', 'stop the rover and whatever runs'),
+        CommandSpec('demo', '', 'let the agent analyze the ground texture'),
+        CommandSpec('stop', '', 'stop the rover and cancel all tasks'),
         CommandSpec('mast_open', '', 'raise the camera mast'),
         CommandSpec('mast_close', '', 'stow the camera mast'),
         CommandSpec('mast_rotate', '', 'turn the raised mast once around'),
         CommandSpec('forward', '[s]', 'drive ahead for s seconds'),
         CommandSpec('left', '[s]', 'drive an arc to the left for s seconds'),
         CommandSpec('right', '[s]', 'drive an arc to the right for s seconds'),
-        CommandSpec('trace', '[n]', 'the last n trace events'),
-        CommandSpec('tasks', '', 'what there is to do, and what was done lately'),
-        CommandSpec('task', 'ID', 'one task; the first characters of its ID will do'),
-        CommandSpec('history', 'ID', 'what became of a task, step by step'),
+        CommandSpec('trace', '[n]', 'show the last n trace events'),
+        CommandSpec('tasks', '', 'list open tasks and those that ended lately'),
+        CommandSpec('task', 'ID', 'show one task; the first characters of its ID are enough'),
+        CommandSpec('history', 'ID', 'show the state changes of a task'),
         CommandSpec('submit', 'NAME [json]', 'queue a skill with these arguments'),
-        CommandSpec('run', 'FILE', 'carry out the plan in a file'),
-        CommandSpec('pause', '', 'stop the rover and put aside what runs'),
-        CommandSpec('resume', '[ID]', 'go on with what was put aside'),
+        CommandSpec('run', 'FILE', 'run the plan in a file'),
+        CommandSpec('pause', '', 'stop the rover and pause the active tasks'),
+        CommandSpec('resume', '[ID]', 'resume the paused and held tasks, or this one'),
         CommandSpec('cancel', 'ID', 'end a task'),
-        CommandSpec('priority', 'ID N', 'of a task that waits: a higher N goes first'),
-        CommandSpec('pending', '', 'what waits for your yes or no'),
-        CommandSpec('approve', '[ID]', 'yes to the oldest question, or to this one'),
-        CommandSpec('edit', '[ID] {json}', 'yes, but with these arguments'),
-        CommandSpec('reject', '[ID] [why]', 'no; the agent is told why'),
-        CommandSpec('plan', '', 'the plan that the agent follows'),
-        CommandSpec('budget', '', 'what the turn has used of its budget'),
-        CommandSpec('mode', '', 'what the rules allow now, and why'),
-        CommandSpec('auto', '[on|off]', 'let the rover act unasked, or not; alone: what it does'),
-        CommandSpec('why', '[n]', 'the last n things that it decided unasked, and why'),
-        CommandSpec('tree', '[FILE]', 'how it decides, as a tree; into a .dot, .svg or .png file'),
-        CommandSpec('message', 'TEXT', 'a message to the rover that acts unasked; not an order'),
-        CommandSpec('record', '[on|off|status]', 'the run into an MCAP file, or what is recorded'),
-        CommandSpec('clear', '', 'release the safety latch, when its cause is gone'),
-        CommandSpec('quit', '', 'stop the rover and leave'),
+        CommandSpec('priority', 'ID N', 'set the priority of a waiting task; higher runs first'),
+        CommandSpec('pending', '', 'list the questions that wait for your answer'),
+        CommandSpec('approve', '[ID]', 'answer yes to the oldest question, or to this one'),
+        CommandSpec('edit', '[ID] {json}', 'answer yes, with these arguments'),
+        CommandSpec('reject', '[ID] [why]', 'answer no; the agent reads the reason'),
+        CommandSpec('plan', '', 'show the plan that the agent follows'),
+        CommandSpec('budget', '', 'show the used part of the budget of the turn'),
+        CommandSpec('mode', '', 'show what the rules allow now, and why'),
+        CommandSpec('auto', '[on|off]', 'let the rover act on its own, or not; alone: show'),
+        CommandSpec('why', '[n]', 'explain its last n decisions on its own'),
+        CommandSpec('tree', '[FILE]', 'show its behaviour tree, or write it to a file'),
+        CommandSpec('message', 'TEXT', 'send data, not an order, to a rover on its own'),
+        CommandSpec('record', '[on|off|status]', 'record the run into an MCAP file; alone: show'),
+        CommandSpec('clear', '', 'release the safety latch, once its cause is gone'),
+        CommandSpec('quit', '', 'stop the rover and exit'),
     )
 }
 DEFAULT_DRIVE_S = 4.0
@@ -180,7 +180,7 @@ def usage(spec: CommandSpec) -> str:
 def help_text() -> str:
     width = max(len(usage(spec)) for spec in COMMANDS.values())
     lines = [f'  {usage(spec):<{width}}  {spec.help}' for spec in COMMANDS.values()]
-    return '\n'.join([*lines, '  anything else goes to the agent, in your own words'])
+    return '\n'.join([*lines, '  the agent reads every other line as a goal or a question'])
 
 
 def _unknown(name: str) -> str:

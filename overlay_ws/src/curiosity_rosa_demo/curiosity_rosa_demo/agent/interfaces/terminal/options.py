@@ -17,10 +17,10 @@ READY = 'Ready; it waits for the other rovers.'  # said by --together, which the
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog='agent_node', description='The console of the rover.')
+    parser = argparse.ArgumentParser(prog='agent_node', description='The agent and its console.')
     lines = parser.add_mutually_exclusive_group()
     lines.add_argument(
-        '-c', '--command', action='append', default=[], help='run this command and leave'
+        '-c', '--command', action='append', default=[], help='run this command and exit'
     )
     lines.add_argument(
         '--headless',
@@ -28,7 +28,9 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
         help='read no standard input: HTTP and the action only, until SIGINT or SIGTERM',
     )
     parser.add_argument('--artifacts', default='', help='folder for capture.jpg and trace.jsonl')
-    parser.add_argument('--record', metavar='DIR', default='', help='record the run there')
+    parser.add_argument(
+        '--record', metavar='DIR', default='', help='record the run into this folder'
+    )
     parser.add_argument('--together', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--after-crash', default='', help=argparse.SUPPRESS)
     parser.add_argument('--news-fd', type=int, help=argparse.SUPPRESS)

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.trace.reporter import status_text, summary
 
 SHOWN_TASKS = 30
 RULES_NOTE = (
-    'The agent runs on routine: a set of rules, not a language model. '
+    'The agent uses the rule model, not a language model. '
     'To use a model, set llm.provider and llm.model in agent.yaml.'
 )
 NO_RECORDING = 'nothing can be recorded here'

@@ -50,7 +50,7 @@ class Interrupts:
     def _stop(self) -> None:
         outcome = self._console.stop('Ctrl-C')
         state = 'the rover is stopped' if outcome.ok else outcome.answer
-        self._console.notice(f'(Ctrl-C: {state}; again to leave)')
+        self._console.notice(f'(Ctrl-C: {state}; press it again to exit)')
 
     def _on_signal(self, *_: object) -> None:
         if self.press():

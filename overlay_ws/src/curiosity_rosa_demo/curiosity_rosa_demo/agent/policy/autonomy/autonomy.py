@@ -183,7 +183,7 @@ class Autonomy:
             self._kept.save_auto(False)
             left = self._kept.policy.state.activity
             what = f' during {left.activity}' if left else ''
-            self._say(f'auto was on when the agent ended{what}; :auto on goes on with it')
+            self._say(f'auto was on when the agent ended{what}; :auto on resumes it')
         elif auto or self._wanted:
             self._say(self._switch_on(self._stops, slept=True).answer)
 

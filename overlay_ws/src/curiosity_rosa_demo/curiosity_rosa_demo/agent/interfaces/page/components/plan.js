@@ -12,7 +12,7 @@ export default {
           <span class="state">{{ step.status }}</span>
         </li>
       </ol>
-      <p v-else class="quiet">No plan: it decides step by step.</p>
+      <p v-else class="quiet">No plan: the agent decides step by step.</p>
     </div>`,
   methods: { sign: (step) => SIGNS[step.status] ?? '·' },
 };

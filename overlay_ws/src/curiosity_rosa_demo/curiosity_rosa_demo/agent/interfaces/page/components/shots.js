@@ -21,7 +21,7 @@ export default {
           </button>
         </li>
       </ul>
-      <p v-else class="quiet">Nothing captured yet.</p>
+      <p v-else class="quiet">No captures yet.</p>
     </div>`,
   methods: {
     url: (row) => '/page/shots/' + encodeURIComponent(row.id) + '.jpg',

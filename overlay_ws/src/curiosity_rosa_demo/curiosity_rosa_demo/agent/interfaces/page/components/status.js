@@ -3,7 +3,7 @@ export default {
   template: `
     <header class="status" aria-label="State of the rover">
       <h1>Curiosity ROSA</h1>
-      <p v-if="facts.replay" class="replay" role="status">REPLAY of a recording: this is not the rover now</p>
+      <p v-if="facts.replay" class="replay" role="status">REPLAY of a recording: this is not the live rover</p>
       <dl>
         <div class="fact mode" :data-mode="facts.mode"><dt>Mode</dt><dd :title="facts.why">{{ facts.mode }}</dd></div>
         <div class="fact" :class="{ bad: facts.battery_state === 'LOW' }">
@@ -30,6 +30,6 @@ export default {
       </ul>
       <p v-if="facts.latch" class="warning">Held: {{ facts.latch }} (<kbd>:clear</kbd> releases it)</p>
       <p v-if="facts.waits_for" class="warning">Nothing can run yet: {{ facts.waits_for }}</p>
-      <p v-if="facts.auto" class="quiet">Unasked: {{ facts.auto }}</p>
+      <p v-if="facts.auto" class="quiet">On its own: {{ facts.auto }}</p>
     </header>`,
 };

@@ -18,7 +18,7 @@ export default {
       <div class="filters" role="group" aria-label="Kinds that are shown">
         <button v-for="kind in kinds" :key="kind" type="button" :class="kind" :aria-pressed="!hidden.includes(kind)" @click="toggle(kind)">{{ kind.toLowerCase() }}</button>
       </div>
-      <p v-if="!shown.length" class="quiet">{{ rows.length ? 'All that there is, is filtered out.' : 'Nothing yet.' }}</p>
+      <p v-if="!shown.length" class="quiet">{{ rows.length ? 'The filter hides all events.' : 'No events yet.' }}</p>
       <ol ref="list" class="lines" tabindex="0" aria-label="Trace, the newest last">
         <li v-for="row in shown" :key="row.id" :class="[row.kind, { failed: row.ok === false }]">
           <button type="button" :aria-expanded="open === row.id" @click="look(row)">

@@ -1,0 +1,128 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""README, CONTRIBUTING and docs/: their links lead somewhere, their paths exist, and their tables
+of commands and arguments are complete. scripts/docs.sh checks the links between pages of docs/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+import re
+
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usage
+from curiosity_stand_in.settings import PARAMETERS
+from harness import ROOT
+import pytest
+
+DOCS = ROOT / 'docs'
+PAGES = sorted(DOCS.rglob('*.md'))
+OUTSIDE = [
+    ROOT / 'README.md',
+    ROOT / 'CONTRIBUTING.md',
+    *sorted(ROOT.glob('examples/*/README.md')),
+]
+PACKAGE = ROOT / 'overlay_ws/src/curiosity_rosa_demo'
+ROOTS = [
+    ROOT,
+    PACKAGE,
+    PACKAGE / 'curiosity_rosa_demo',
+    ROOT / 'standalone/src/curiosity_stand_in',
+]
+CODE = re.compile(r'^```.*?^```', re.DOTALL | re.MULTILINE)
+LINK = re.compile(r'\]\(([^)\s]+)\)')
+HEADING = re.compile(r'^#+ (.*)$', re.MULTILINE)
+FILE = re.compile(r'`(\w[\w.-]*(?:/[\w.-]+)+\.(?:py|yaml|json|sh|xml|xacro|md|js|tsv|txt))`')
+MADE = re.compile(
+    r'^(?:my_config|scout_config|look_around|out|run|DIR|keystore)/'
+)  # by the reader
+
+
+def text_of(page: Path) -> str:
+    """Without code."""
+    return CODE.sub('', page.read_text(encoding='utf-8'))
+
+
+def anchors(page: Path) -> set[str]:
+    """As the site and the usual viewers of repositories make them."""
+    plain = (
+        re.sub(r'[^\w\s-]', '', heading).strip().lower()
+        for heading in HEADING.findall(text_of(page))
+    )
+    return {re.sub(r'\s', '-', each) for each in plain}
+
+
+def links(page: Path) -> Iterator[tuple[str, str]]:
+    for target in LINK.findall(text_of(page)):
+        if not re.match(r'\w+:', target):
+            path, _, anchor = target.partition('#')
+            yield path, anchor
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize('page', OUTSIDE, ids=name)
+def test_a_link_of_a_page_outside_docs_leads_somewhere(page: Path) -> None:
+    for path, anchor in links(page):
+        target = page.parent / path if path else page
+        assert target.exists(), f'{name(page)}: {path}'
+        if anchor:
+            assert anchor in anchors(target), f'{name(page)}: {path}#{anchor}'
+
+
+@pytest.mark.parametrize('page', PAGES, ids=name)
+def test_a_link_of_docs_stays_in_docs(page: Path) -> None:
+    for path, _ in links(page):
+        assert (page.parent / path).resolve().is_relative_to(DOCS), f'{name(page)}: {path}'
+
+
+@pytest.mark.parametrize('page', [*OUTSIDE, *PAGES], ids=name)
+def test_a_file_that_a_page_names_exists(page: Path) -> None:
+    for file in FILE.findall(text_of(page)):
+        there = any((root / file).exists() for root in ROOTS)
+        assert there or MADE.match(file), f'{name(page)}: {file}'
+
+
+@pytest.mark.parametrize('page', [*OUTSIDE, *PAGES], ids=name)
+def test_prose_fits_in_120_columns(page: Path) -> None:
+    if page.name == 'performance.md':  # written from the figures
+        return
+    for line in text_of(page).splitlines():
+        assert len(line) <= 120 or line.startswith(('|', '!')), f'{name(page)}: {line}'
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / 'README.md').read_text(encoding='utf-8').splitlines()) <= 200
+
+
+def test_the_page_of_the_console_lists_every_command_as_it_is() -> None:
+    page = (DOCS / 'reference/console.md').read_text(encoding='utf-8').replace('\\|', '|')
+    shown = re.findall(r'^\| `(:[^`]+)` \|', page, re.MULTILINE)
+    assert shown == [usage(spec) for spec in COMMANDS.values()]
+
+
+def test_the_readme_names_commands_that_exist() -> None:
+    readme = (ROOT / 'README.md').read_text(encoding='utf-8')
+    named = re.findall(r'`:(\w+)', readme)
+    assert named
+    assert set(named) <= COMMANDS.keys()
+
+
+def test_the_page_of_the_stand_in_lists_every_parameter() -> None:
+    page = (DOCS / 'reference/stand_in.md').read_text(encoding='utf-8')
+    assert all(f'`{parameter}`' in page for parameter in PARAMETERS)
+
+
+def test_every_term_of_the_glossary_has_a_definition_and_no_term_is_there_twice() -> None:
+    page = (DOCS / 'glossary.md').read_text(encoding='utf-8')
+    terms = re.findall(r'^\*\*(.+)\*\*\n:   \S', page, re.MULTILINE)
+    assert len(terms) == page.count('\n**') > 25
+    assert len(set(terms)) == len(terms)

@@ -1,0 +1,76 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""docs/tutorial: the files that a reader writes are those of examples/, and they load."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+import re
+import shutil
+
+from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_models import Config
+from harness import ROOT
+
+TUTORIAL = ROOT / 'docs/tutorial'
+SKILL = ROOT / 'examples/curiosity_rosa_skill_look_around'
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (TUTORIAL / page).read_text(encoding='utf-8')
+    return re.findall(rf'^```{language}\n(.*?)^```', text, re.DOTALL | re.MULTILINE)
+
+
+def loaded(folder: Path, **files: str) -> Config:
+    shutil.copytree(shipped_config_dir(), folder, dirs_exist_ok=True)
+    for name, text in files.items():
+        (folder / f'{name}.yaml').write_text(text, encoding='utf-8')
+    return load_config(folder)
+
+
+def test_the_package_of_the_tutorial_is_the_example() -> None:
+    assert blocks('own_skill.md', 'toml') == [(SKILL / 'pyproject.toml').read_text()]
+    module = (SKILL / SKILL.name / '__init__.py').read_text()
+    assert blocks('own_skill.md', 'python')[0] == module
+
+
+def test_the_skill_of_the_tutorial_is_one() -> None:
+    file = SKILL / SKILL.name / '__init__.py'
+    spec = importlib.util.spec_from_file_location(SKILL.name, file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    skill = module.look_around_skill
+    assert isinstance(skill, Skill)
+    assert skill.definition.name == 'look_around'
+    assert list(skill.arguments.model_fields) == ['turns']
+    assert skill.description.startswith('Raise the mast, turn it around')
+
+
+def test_the_models_of_the_tutorial_are_read(tmp_path: Path) -> None:
+    scripted, real, approval = blocks('own_model.md', 'yaml')
+    llm = loaded(tmp_path, agent=scripted).agent.llm
+    assert (llm.provider, llm.model, llm.streaming) == ('openai', 'my-model', False)
+    config = loaded(tmp_path, agent=real, guardrails=approval)
+    assert config.agent.llm.streaming
+    assert 'move_forward' in config.guardrails.approval.skills
+
+
+def test_the_rover_of_the_tutorial_has_the_names_of_its_topics(tmp_path: Path) -> None:
+    (text,) = blocks('own_rover.md', 'yaml')
+    topics = loaded(tmp_path, topics=text).topics
+    rover = (ROOT / 'examples/scout_rover.py').read_text(encoding='utf-8')
+    for service in topics.curiosity.model_dump().values():
+        assert f"'{service['name'].removeprefix('/scout/')}'" in rover
+    names = (topics.rover.odometry, topics.rover.cmd_vel, topics.images.input_compressed)
+    for name in (*names, topics.tf.base_frame, topics.tf.world_frame):
+        assert f"'{name}'" in rover
