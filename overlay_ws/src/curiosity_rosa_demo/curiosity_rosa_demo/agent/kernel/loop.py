@@ -146,7 +146,11 @@ class KernelLoop:
         self._act(actions, message, self.state)
 
     def _counted(
-        self, before: BrainState, after: BrainState, actions: list[Action], message: Json | None
+        self,
+        before: BrainState,
+        after: BrainState,
+        actions: list[Action],
+        message: InboxMessage | None,
     ) -> BrainState:
         """``after`` with what the loop has counted."""
         counts = self._counts
