@@ -232,7 +232,7 @@ def test_an_activity_that_the_disk_took_too_late_never_begins(
     life.told('was not taken within')
     life.autonomy.off('the test')
     life.mission.call(settle())
-    assert {task.state.name for task in life.mission.known_tasks()} == {'CANCELLED'}
+    assert {task.state.name for task in life.mission.known_tasks()} <= {'CANCELLED'}
     assert life.session.ran == []
 
 

@@ -16,6 +16,8 @@ from datetime import datetime, timezone
 import os
 from pathlib import Path
 import sqlite3
+import threading
+from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.errors import (
@@ -306,3 +308,24 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         error = refusal(path)
         assert isinstance(error, StoreReadOnly)
         assert 'make the file and its folder writable, or set tasks.db_path' in str(error)
+
+
+def test_a_reader_that_cannot_be_opened_leaves_no_thread_and_no_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / 'tasks.db'
+    connect = sqlite3.connect
+
+    def no_reader(database: str, **options: Any) -> sqlite3.Connection:
+        if 'mode=ro' in database:
+            raise sqlite3.OperationalError('unable to open database file')
+        return connect(database, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite3, 'connect', no_reader)
+        with pytest.raises(StoreError, match='unable to open database file'):
+            TaskStore(path).open()
+    assert 'task-store' not in {thread.name for thread in threading.enumerate()}
+    store = TaskStore(path)
+    assert store.open() == []  # nobody holds it
+    asyncio.run(store.close())

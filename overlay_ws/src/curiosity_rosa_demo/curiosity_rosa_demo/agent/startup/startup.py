@@ -66,7 +66,7 @@ class Beginning:
             self._begin()
         except TurnCancelled:
             return
-        except Exception as error:
+        except BaseException as error:  # SystemExit too would leave who waits for it waiting
             self._control.cannot_begin = f'The agent cannot begin: {error!r}. No task will run.'
             self._console.notice(f'! {self._control.cannot_begin}')
             _in_background(self._web.start)  # which tells it, too

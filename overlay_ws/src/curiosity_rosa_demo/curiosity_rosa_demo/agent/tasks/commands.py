@@ -41,8 +41,11 @@ class TaskControl:
         self._phase: Literal['new', 'started', 'stopped'] = 'new'
 
     async def cancel(self, task_id: str, reason: str = '') -> bool:
-        """False when it had ended before. A running skill has cleaned up when this returns."""
-        record = self._find(task_id)
+        """False when it had ended before. A running skill has cleaned up when this returns. A task
+        that is being submitted is cancelled before it begins.
+        """
+        self._check()
+        record = self._engine.records.get(task_id) or self._find(task_id)
         if record is None:
             return False
         if record.plan.terminal:

@@ -104,6 +104,7 @@ class TaskStore:
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
                 self._lock_file = _lock(f'{self.path}.lock')
             connection, tasks = self._load_orset_aside()
+            reader = self._open_reader(connection)
         except (OSError, sqlite3.Error, Damaged) as error:
             self._unlock()
             raise store_error(error, self.path) from None
@@ -117,13 +118,22 @@ class TaskStore:
             after_group=self._prune_if_due,
             at_end=self._unlock,
         )
-        if self.path == MEMORY:
-            self._reader, self._reading = connection, self._writer.lock
-        else:
-            self._reader = connect(
-                f'{Path(self.path).as_uri()}?mode=ro', patience_s=0.1, is_uri=True
-            )
+        self._reader = reader
+        if reader is connection:
+            self._reading = self._writer.lock
         return tasks
+
+    def _open_reader(self, connection: sqlite3.Connection) -> sqlite3.Connection:
+        """Before the writer has a thread: nothing is left open when this fails. Raises
+        sqlite3.Error.
+        """
+        if self.path == MEMORY:
+            return connection
+        try:
+            return connect(f'{Path(self.path).as_uri()}?mode=ro', patience_s=0.1, is_uri=True)
+        except sqlite3.Error:
+            connection.close()
+            raise
 
     def _load_orset_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
         loaded, damaged = open_or_set_aside(self.path, self._clock(), self._load)

@@ -49,8 +49,9 @@ class Brain:
             from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
             from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
             from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-        except Exception as error:  # not installed, or installed by halves
-            self._rosa.set_exception(BrainUnavailable(f'ROSA cannot be imported: {error}'))
+        except BaseException as error:  # not installed, by halves, or it calls sys.exit()
+            why = error if isinstance(error, Exception) else repr(error)
+            self._rosa.set_exception(BrainUnavailable(f'ROSA cannot be imported: {why}'))
             return
         try:
             model = make_chat_model(self._config.agent.llm)
@@ -67,7 +68,7 @@ class Brain:
                     f'Turns cannot be kept in {file}: {error}; move it out of the way'
                 )
             )
-        except Exception as error:  # such as an integration that cannot bind tools
+        except BaseException as error:  # such as an integration that cannot bind tools
             self._rosa.set_exception(
                 BrainUnavailable(
                     f"The model '{self._config.agent.llm.model}' of "

@@ -1,0 +1,76 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Whatever ends an import or the start, nobody waits for it for ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request
+from curiosity_rosa_demo.agent.startup.startup import Beginning
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from harness import wait_until
+from mission_world import CONFIG
+import pytest
+
+FACTORY = 'curiosity_rosa_demo.agent.rosa_agent_factory'
+ENDS = [SystemExit(3), KeyboardInterrupt(), ImportError('half a package')]
+
+
+class Broken(ModuleType):
+    """A module that ends the process while it is imported."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(FACTORY)
+        self.error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self.error
+
+
+@pytest.mark.parametrize('error', ENDS, ids=repr)
+def test_an_import_that_ends_the_process_makes_a_model_that_cannot_be_had(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, FACTORY, Broken(error))
+    around: Any = SimpleNamespace(world=SimpleNamespace(config=CONFIG), checkpoints=Path('x'))
+    brain = Brain(around)
+    brain.start()
+    wait_until(brain._rosa.done, 'the import to have ended')
+    brain.wait()
+    with pytest.raises(BrainUnavailable, match='ROSA cannot be imported: '):
+        brain.turn(Request('look around', Cancellation()))
+
+
+@pytest.mark.parametrize('error', ENDS, ids=repr)
+def test_a_start_that_is_ended_says_so_and_is_not_waited_for(error: BaseException) -> None:
+    said: list[str] = []
+    started: list[str] = []
+
+    def fail() -> bool:
+        raise error
+
+    control = SimpleNamespace(cannot_begin='')
+    parts: list[Any] = [
+        SimpleNamespace(ready=fail, missing=fail),
+        SimpleNamespace(status=fail),
+        None,
+        None,
+        SimpleNamespace(notice=said.append),
+        control,
+        SimpleNamespace(start=lambda: started.append('page')),
+    ]
+    beginning = Beginning(*parts, crash='')
+    assert beginning.opened.wait(20.0), 'somebody would wait for ever'
+    assert control.cannot_begin.startswith(f'The agent cannot begin: {error!r}')
+    assert said == [f'! {control.cannot_begin}']
+    wait_until(lambda: started, 'the page, which tells it')
