@@ -3,7 +3,8 @@
 #
 #   scripts/docs.sh [ARGUMENT OF mkdocs build]...
 #
-# mkdocs has an environment of its own, .venv-docs: nothing of the product needs it. Open run/site/index.html.
+# mkdocs has an environment of its own, .venv-docs: nothing of the product needs it. Open run/site/index.html, or for the
+# search run "python3 -m http.server -d run/site".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 requirements=standalone/requirements-docs.txt

@@ -17,7 +17,6 @@ from pathlib import Path
 import re
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usage
-from curiosity_stand_in.settings import PARAMETERS
 from harness import ROOT
 import pytest
 
@@ -116,9 +115,12 @@ def test_the_readme_names_commands_that_exist() -> None:
     assert set(named) <= COMMANDS.keys()
 
 
-def test_the_page_of_the_stand_in_lists_every_parameter() -> None:
-    page = (DOCS / 'reference/stand_in.md').read_text(encoding='utf-8')
-    assert all(f'`{parameter}`' in page for parameter in PARAMETERS)
+def test_the_page_of_the_launch_file_lists_every_argument() -> None:
+    launch = (PACKAGE / 'launch/demo.launch.py').read_text(encoding='utf-8')
+    arguments = re.findall(r"^    '(\w+)': \('|^    '(\w+)': \(str\(", launch, re.MULTILINE)
+    names = ['agent', *(one or other for one, other in arguments)]
+    page = (DOCS / 'reference/launch.md').read_text(encoding='utf-8')
+    assert sorted(re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)) == sorted(names)
 
 
 def test_every_term_of_the_glossary_has_a_definition_and_no_term_is_there_twice() -> None:

@@ -140,7 +140,7 @@ def test_a_task_that_a_stop_overtakes_is_not_submitted(controls: Controls) -> No
         await controls.robot.stop('a test')
         return await submitting
 
-    with pytest.raises(TaskError, match='A stop was asked for'):
+    with pytest.raises(TaskError, match='A stop came first'):
         run(both)
     assert controls.bench.session.ran == []
 

@@ -1,0 +1,23 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""docs/reference/stand_in.md lists every parameter of the stand-in rover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curiosity_stand_in.settings import PARAMETERS
+import pytest
+
+PAGE = Path(__file__).resolve().parents[4] / 'docs/reference/stand_in.md'
+
+
+@pytest.mark.parametrize('name', PARAMETERS)
+def test_a_parameter_is_on_the_page(name: str) -> None:
+    assert f'`{name}`' in PAGE.read_text(encoding='utf-8')
