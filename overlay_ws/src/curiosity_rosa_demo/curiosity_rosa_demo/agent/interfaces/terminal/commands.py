@@ -61,6 +61,7 @@ COMMANDS = {
         CommandSpec('why', '[n]', 'the last n things that it decided unasked, and why'),
         CommandSpec('tree', '[FILE]', 'how it decides, as a tree; into a .dot, .svg or .png file'),
         CommandSpec('message', 'TEXT', 'a message to the rover that acts unasked; not an order'),
+        CommandSpec('device', 'NAME on|off', 'whether the rover that acts unasked can use it'),
         CommandSpec('record', '[on|off|status]', 'the run into an MCAP file, or what is recorded'),
         CommandSpec('clear', '', 'release the safety latch, when its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and leave'),
@@ -114,6 +115,10 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         *others, last = CHOICES[name]
         which = f'neither {", ".join(others)} nor {last}'
         raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is {which}')
+    if name == 'device':
+        if arguments[1].lower() not in ('on', 'off'):
+            raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is neither on nor off')
+        return Command(name, text=arguments[0].lower(), number=float(arguments[1].lower() == 'on'))
     if name in COUNTS:
         count = _number(spec, arguments, COUNTS[name], 'a count from 1 to 1000')
         if count != int(count) or not 1 <= count <= 1000:
