@@ -46,6 +46,8 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
     service_timeout,
+    STOPPED_FOR_MAST,
+    STOPPED_UNASKED,
 )
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
 
@@ -328,7 +330,7 @@ class MotionGuard:
     def _watch_motion(self, now: float) -> None:
         if self.motion is Motion.MOVING and not self.stopping:
             if self.mast is not Mast.CLOSED:
-                self.request_stop(f'Stopped: mast is {self.mast.value}')
+                self.request_stop(f'{STOPPED_FOR_MAST} {self.mast.value}')
             elif self._travel_clock() - self._moving_since >= self._config.max_duration_s:
                 self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
             elif self._heartbeat.silent(now):
@@ -336,7 +338,7 @@ class MotionGuard:
                 self.request_stop(f'The agent fell silent for {age}: the rover was stopped')
         elif self._unasked.must_stop(now):
             self._unasked.forget()
-            self.request_stop('Stopped: the rover moved unasked')
+            self.request_stop(STOPPED_UNASKED)
 
     def _advance_stop(self, now: float) -> Due:
         stop = self._stop

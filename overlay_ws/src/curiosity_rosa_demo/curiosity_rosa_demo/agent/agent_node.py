@@ -164,6 +164,7 @@ class AgentApp:
             file=policy_state(database, self.config.agent.policy.world_view),
             clock=clock,
             provider=partial(make_provider, self.config, self.session.wait_for_model),
+            speak=self.session.world.say,
         )
         self.console = Console(
             self.session,

@@ -144,6 +144,7 @@ class RobotState(Model):
     scan_min_m: float | None = None  # nearest return in the direction of motion
     exposed_since_s: float | None = None  # since when it moves with a mast that is not closed
     estop: bool = False  # pressed now
+    violation: str = ''  # of a safety rule, as a skill reported it since the last tick
     safety_latch: str = ''  # why nothing may move, in words; empty: no latch
     ages_s: dict[Text, float] = Field(default_factory=dict)  # of the last reading of each source
     silent: list[Text] = Field(default_factory=list)  # sources that were heard and fell silent

@@ -21,6 +21,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, JsonValue, model_validator
 
 # Reasons that others match on.
+# How the adapter's reason begins when it stopped the rover because a safety rule was broken.
+STOPPED_FOR_MAST = 'Stopped: mast is'
+STOPPED_UNASKED = 'Stopped: the rover moved unasked'
+SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # code of a failure that latches SAFE
 NEED_TO_CLOSE_MAST = 'Need to close mast'
 NEED_TO_OPEN_MAST = 'Need to open mast'
 MAST_IS_CLOSED = 'Mast is closed'

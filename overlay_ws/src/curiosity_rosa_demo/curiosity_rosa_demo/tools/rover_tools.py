@@ -23,7 +23,10 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     RoverPose,
+    SAFETY_VIOLATION,
     service_timeout,
+    STOPPED_FOR_MAST,
+    STOPPED_UNASKED,
     ToolResult,
 )
 from curiosity_rosa_demo.domain.skills import MOTIONS
@@ -149,7 +152,9 @@ class RoverTools:
                 status = self._client.status()
                 if not status.get('moving'):
                     why = status.get('last_error_reason') or 'the rover was stopped'
-                    return f'Motion ended early: {why}'
+                    violated = str(why).startswith((STOPPED_FOR_MAST, STOPPED_UNASKED))
+                    code = f'{SAFETY_VIOLATION}: ' if violated else ''
+                    return f'{code}Motion ended early: {why}'
         return ''
 
     def _seconds(self) -> float:
@@ -170,7 +175,9 @@ class RoverTools:
         deadline = time.monotonic() + STILL_WAIT_S
         while self._client.status().get('moving'):
             if time.monotonic() > deadline:
-                raise ServiceFailed(f'The rover is not still {STILL_WAIT_S:g} s after its stop')
+                raise ServiceFailed(
+                    f'{SAFETY_VIOLATION}: The rover is not still {STILL_WAIT_S:g} s after its stop'
+                )
             cancellation.sleep(POSE_PERIOD_S)
             path.add(self._client.pose())
         path.add(self._client.pose())

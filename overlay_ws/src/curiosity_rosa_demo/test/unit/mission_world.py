@@ -151,6 +151,7 @@ class Bench:
         self.session = ScriptedSession(config.guardrails.approval.timeout_s)
         self.said: list[str] = []
         self.beats = 0
+        self.spoken: list[str] = []
         self.readings: dict[str, Reading] = {}
         self.mission = Mission(
             self.session,  # type: ignore[arg-type]
@@ -169,6 +170,7 @@ class Bench:
             file=folder / 'tasks.db.policy',
             clock=clock,
             provider=lambda on_answer: provider,
+            speak=self.spoken.append,
         )
         self.console = Console(
             self.session,  # type: ignore[arg-type]

@@ -441,6 +441,13 @@ def test_charging_that_was_put_aside_goes_on_when_the_battery_is_low(tmp_path: P
         life.become('charge', 'ACTIVE')
 
 
+def test_a_device_is_switched_off_while_it_acts(life: Life) -> None:
+    surveys(life)
+    life.console.enter(':device battery off')
+    life.told('state.changed: device battery: usable -> not usable')
+    assert not life.autonomy.set_device('wings', False).ok
+
+
 # --- messages -------------------------------------------------------------------------------
 
 
@@ -450,6 +457,8 @@ def test_a_message_interrupts_and_what_it_interrupted_goes_on(life: Life) -> Non
     assert life.autonomy.message('  rain is coming ').ok
     life.goes_on('read')
     life.told('external.message: rain is coming')
+    life.until(lambda: life.spoken == ['A message came: rain is coming'], 'it to be spoken')
+    assert 'the message is said aloud' in life.autonomy.why(5).answer
     life.become('react', 'PAUSED')
     life.console.enter(':resume')  # what it put aside itself is not a person's to let go
     life.until(lambda: any('nothing is paused' in each for each in life.said), 'the answer')

@@ -67,7 +67,7 @@ CASES = {
     'safety': Case(
         (FORWARD,), 'SAFE_MODE: the safety latch is set', arrange=_mode(Mode.SAFE, 'e-stop')
     ),
-    'charging': Case((OPEN,), 'CHARGING: the mode is CHARGE', arrange=_mode(Mode.CHARGE)),
+    'charging': Case((OPEN,), 'BATTERY_CRITICAL: the mode is CHARGE', arrange=_mode(Mode.CHARGE)),
     'mast_closed': Case((OPEN, FORWARD), 'Need to close mast', ('mast_open',)),
     'still_for_mast': Case((OPEN,), 'Move in progress', arrange=_driving),
     'same_refused': Case(

@@ -12,7 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.action import BeginTasks, CancelTasks, PauseTasks
+from curiosity_rosa_demo.agent.policy.action import (
+    BeginTasks,
+    CancelTasks,
+    PauseTasks,
+    Senses,
+)
 from curiosity_rosa_demo.agent.policy.decision_record import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
@@ -36,6 +41,8 @@ import pytest
 HOME = world_of(COMPANION)
 FIELD = world_of(ROVER)
 SAFE = 'SAFE: e-stop pressed'
+
+READS = 'began read_message, by the emergency; the message is said aloud'
 
 
 def pupil(when: str = '2026-11-28 10:00', *, model: ModelTwin | None = None) -> Life:
@@ -86,7 +93,11 @@ def test_what_ended_and_what_began_are_told_together() -> None:
     )
     assert tick.decision.place == 'school'
     kinds = [type(event) for event in life.events]
-    assert kinds == [ActionStarted, StateChanged, ActionEnded, ActionStarted]
+    assert kinds == [ActionStarted, StateChanged, StateChanged, ActionEnded, ActionStarted]
+    assert [str(event) for event in life.events[1:3]] == [
+        'energy: 90% -> 88%',
+        'place: home -> school',
+    ]
 
 
 def test_numbers_go_on_from_the_last_decision_that_was_kept() -> None:
@@ -142,7 +153,10 @@ def test_the_way_through_the_tree_is_that_of_this_tick() -> None:
 def test_a_message_is_read_at_once() -> None:
     life = pupil()
     tick = life.tick('hello', cause='message')
-    assert tick.decision.done == 'a message came: hello; began read_message, by the emergency'
+    assert tick.decision.done == (
+        'a message came: hello; began read_message, by the emergency; the message is said aloud'
+    )
+    assert tick.said == ('A message came: hello',)
     assert tick.state.activity is not None
     assert tick.state.activity.rationale == 'hello'
     assert names(life.events) == [
@@ -155,7 +169,7 @@ def test_messages_that_come_together_are_read_one_after_the_other() -> None:
     life = pupil()
     tick = life.tick('first', 'second', 'third')
     assert tick.decision.done.endswith(
-        'began read_message, by the emergency; messages that wait: 2'
+        'began read_message, by the emergency; the message is said aloud; messages that wait: 2'
     )
     assert tick.decision.rejected == []
     life.run(10)
@@ -190,7 +204,7 @@ def test_a_message_waits_while_nothing_may_begin() -> None:
     life.run(30)
     assert life.doing == ''
     life.holding = ''
-    assert life.tick().decision.done == 'began read_message, by the emergency'
+    assert life.tick().decision.done == READS
 
 
 def test_too_many_messages_are_dropped_and_that_is_told() -> None:
@@ -211,7 +225,8 @@ def test_a_world_without_emergencies_makes_nothing_of_a_message() -> None:
     life = Life(world, instant('2026-11-28 10:00', world))
     tick = life.tick('hello')
     assert tick.decision.done == (
-        'a message came: hello; the world view names no activity for a message'
+        'a message came: hello; the world view names no activity for a message; '
+        'the message is said aloud'
     )
     assert tick.state.activity is None
 
@@ -387,7 +402,7 @@ def test_what_was_chosen_before_it_broke_does_not_begin(monkeypatch: pytest.Monk
     for tick in ticks:
         assert tick.commands == ()
         assert 'the tree broke (ValueError: too late), nothing begins' in tick.decision.done
-    assert life.tick().decision.done == 'began read_message, by the emergency'
+    assert life.tick().decision.done == READS
 
 
 def test_a_message_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -397,7 +412,7 @@ def test_a_message_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyP
         done = life.tick('hello').decision.done
     assert 'the tree broke (ZeroDivisionError: division by zero), nothing begins' in done
     assert done.endswith('messages that wait: 1')
-    assert life.tick().decision.done == 'began read_message, by the emergency'
+    assert life.tick().decision.done == READS
 
 
 def test_what_ended_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,3 +481,26 @@ def test_an_interruption_is_one_pause_and_one_begin() -> None:
     assert isinstance(pause, PauseTasks)
     assert list(pause.task_ids) == sleeping.task_ids
     assert isinstance(begin, BeginTasks)
+
+
+def test_a_device_that_is_switched_off_is_told_and_nothing_that_needs_it_begins() -> None:
+    life = pupil()
+    at = life.at
+    tick = life.policy.tick(at, 'minute', Senses(devices={'phone': False}), ['hello'])
+    assert tick.decision.done.startswith('device phone: usable -> not usable; a message came')
+    assert tick.state.devices == {'phone': False}
+    assert tick.state.activity is None
+    again = life.policy.tick(at + 60.0, 'minute', Senses(devices={'phone': True}))
+    assert again.decision.done.startswith('device phone: not usable -> usable; began read_message')
+    changes = [event for event in life.events if isinstance(event, StateChanged)]
+    assert [change.what for change in changes] == ['device phone', 'device phone']
+
+
+def test_a_device_that_the_file_says_is_not_there_cannot_be_switched_on() -> None:
+    phone = COMPANION.devices['phone'].model_copy(update={'available': False})
+    view = COMPANION.model_copy(update={'devices': {'phone': phone}})
+    world = world_of(view)
+    life = Life(world, instant('2026-11-23 09:00', world))
+    tick = life.policy.tick(life.at, 'minute', Senses(devices={'phone': True}), ['hello'])
+    assert tick.state.devices == {'phone': False}
+    assert [each.type for each in tick.decision.rejected] == ['read_message']

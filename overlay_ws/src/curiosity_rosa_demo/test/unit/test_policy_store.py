@@ -267,6 +267,20 @@ def test_devices_are_those_of_the_world_view_and_as_usable_as_they_were(
     assert state.devices == {'phone': False, 'lamp': True}
 
 
+def test_a_device_that_the_file_says_is_not_there_stays_away_after_a_restart(
+    store: PolicyStore, file: Path
+) -> None:
+    store.save(STATE.model_copy(update={'devices': {'phone': True}}), decision(1), False)
+    store.close()
+    phone = VIEW.devices['phone'].model_copy(update={'available': False})
+    view = VIEW.model_copy(update={'devices': {**VIEW.devices, 'phone': phone}})
+    again = PolicyStore(file, 10)
+    state = again.open(view)
+    again.close()
+    assert state is not None
+    assert state.devices == {'phone': False, 'lamp': True}
+
+
 # --- the file --------------------------------------------------------------------------------
 
 

@@ -35,7 +35,7 @@ from react_world import action, finish, Nodes, with_rules
 from turn_world import SHIPPED
 
 PATIENCE = SHIPPED.guardrails.patience
-MAPPED = {'SAFETY_VIOLATION: x': 'ABORT', 'Service unavailable: y': 'ASK_HUMAN', 'NAV_BLOCKED': ''}
+MAPPED = {'SAFETY_VIOLATION: x': 'ABORT', 'PARAM_INVALID: y': 'ASK_HUMAN', 'NAV_BLOCKED': ''}
 OVER = (DecisionType.FINISH, DecisionType.ABORT, DecisionType.SWITCH_TASK)
 
 
@@ -113,9 +113,9 @@ def test_a_turn_ends_when_it_must_and_only_then(
         or refused >= PATIENCE.refused_in_a_row
     ):
         end = 'ABORT'
-    elif failures >= PATIENCE.failures_in_a_row:
-        end = GO_ON if 'ASK_HUMAN' in (mapped, exhausted) else 'ABORT'
-    elif same + 1 >= PATIENCE.no_progress:
+    elif mapped == 'ASK_HUMAN':
+        end = GO_ON
+    elif failures >= PATIENCE.failures_in_a_row or same + 1 >= PATIENCE.no_progress:
         end = GO_ON if exhausted == 'ASK_HUMAN' else 'ABORT'
     else:
         end = ''

@@ -114,7 +114,7 @@ def test_a_rover_that_never_stands_still_is_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr('curiosity_rosa_demo.tools.rover_tools.STILL_WAIT_S', 0.1)
     rover = TwinRover(extra_status={'moving': True})
     result = tools_of(rover).run('move_forward', duration_s=1.0)
-    assert result.error_reason == 'The rover is not still 0.1 s after its stop'
+    assert result.error_reason == 'SAFETY_VIOLATION: The rover is not still 0.1 s after its stop'
 
 
 @pytest.mark.parametrize('mast', [True, None])

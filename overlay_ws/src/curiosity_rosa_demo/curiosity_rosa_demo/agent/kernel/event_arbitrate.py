@@ -9,9 +9,10 @@
 """The mode, from the state alone: safety, then the battery, then the user, then the tasks.
 
 SAFE is latched by the e-stop, by an obstacle in the way (where ``telemetry.obstacle_stop_m`` is
-set), and by a rover that goes on moving with a mast that is not closed for longer than the adapter
-needs to stop it. The latch lasts until the operator clears it and the cause is gone. SAFE without
-a latch lasts while the adapter is silent, or the scan where obstacles stop the rover.
+set), by a rover that goes on moving with a mast that is not closed for longer than the adapter
+needs to stop it, and by a skill that failed with SAFETY_VIOLATION. The latch lasts until the
+operator clears it and the cause is gone. SAFE without a latch lasts while the adapter is silent,
+or the scan where obstacles stop the rover.
 """
 
 from __future__ import annotations
@@ -59,6 +60,8 @@ def _causes(state: BrainState, rules: KernelRules) -> list[str]:
     since = robot.exposed_since_s
     if since is not None and state.telemetry.now_s - since >= rules.exposed_s:
         causes.append(f'moving with the mast {robot.mast}')
+    if robot.violation:
+        causes.append(robot.violation)
     return causes
 
 

@@ -67,6 +67,7 @@ class KernelLoop:
         self._news = asyncio.Event()
         definitions = {definition.name: definition for definition in registry}
         self.state = BrainState(skills=SkillsState(registry=definitions))
+        self._violation = ''
         self._last: Inputs | None = None  # of the last run, when that left all as it was
         self.ticks = 0
         self._counts = dict.fromkeys(('graph_runs', 'messages', 'rover_stops', 'mode_changes'), 0)
@@ -80,6 +81,13 @@ class KernelLoop:
 
     def poke(self) -> None:
         """Something changed: tick now. In the loop's thread."""
+        self._news.set()
+
+    def violate(self, reason: str) -> None:
+        """A safety rule was broken: the next tick, which is now, latches SAFE. In the loop's
+        thread.
+        """
+        self._violation = reason
         self._news.set()
 
     def latch(self, reason: str) -> None:
@@ -113,7 +121,9 @@ class KernelLoop:
             self._tasks(),
             self._question(),
             self._running(),
+            self._violation,
         )
+        self._violation = ''
         if message is None and self._last is not None and self._may_skip(self._last, inputs):
             self._act([], None, self.state)
         else:
@@ -136,6 +146,7 @@ class KernelLoop:
                     'tasks': before.tasks.model_copy(update=tasks),
                     'react': before.react.model_copy(update=react),
                     'skills': before.skills.model_copy(update=skills),
+                    'robot': before.robot.model_copy(update={'violation': inputs.violation}),
                 }
             )
         )

@@ -38,6 +38,7 @@ class Inputs:
     queue: list[QueuedTask]
     question: Question | None = None  # the one that a plain yes or no answers
     running: list[RunningSkill] = field(default_factory=list)
+    violation: str = ''  # of a safety rule, reported since the last tick
 
 
 def settled(before: BrainState, after: BrainState) -> bool:
@@ -56,6 +57,8 @@ def nothing_new(
     if now.now_s - last.now_s >= LONGEST_S or now.queue != last.queue:
         return False
     if now.question != last.question or now.running != last.running:
+        return False
+    if now.violation:
         return False
     if now.readings.keys() != last.readings.keys():
         return False

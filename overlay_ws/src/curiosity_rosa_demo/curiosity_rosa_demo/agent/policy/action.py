@@ -40,13 +40,15 @@ class Senses:
     """What is known from outside the policy. ``place`` and ``energy`` None: not measured.
     ``holding``: why nothing may begin, such as 'SAFE: e-stop pressed'; '': it may.
     ``tasks``: name of the LifecycleState of each kernel task that was asked for; those that the
-    kernel does not know are missing.
+    kernel does not know are missing. ``devices``: whether each can be used, of those about which
+    that was said since the start.
     """
 
     place: str | None = None
     energy: float | None = None
     holding: str = ''
     tasks: dict[str, str] = field(default_factory=dict)
+    devices: dict[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

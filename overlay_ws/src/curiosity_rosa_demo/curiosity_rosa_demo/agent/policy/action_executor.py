@@ -18,7 +18,7 @@ begun again: nobody can tell whether its time is still right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -84,7 +84,8 @@ class ActionExecutor:
         if senses.place is not None and senses.place != state.place:
             self._arrive(senses.place, at, at)
         if senses.energy is not None and senses.energy != state.energy:
-            self._change(energy=_clipped(senses.energy))
+            self._charge(_clipped(senses.energy), at)
+        self._observe_devices(senses.devices, at)
         if self._restarted:
             self._restarted = False
             self._say_again(bool(senses.holding))
@@ -163,7 +164,8 @@ class ActionExecutor:
         end = at if ongoing.until is None else min(at, ongoing.until)
         if ongoing is self.state.activity:
             energy = self.state.energy if how == NEVER_BEGAN else self._energy(at)
-            self._change(activity=None, energy=energy)
+            self._change(activity=None)
+            self._charge(energy, at)
         else:
             self._change(suspended=[each for each in self.state.suspended if each is not ongoing])
         if how == DONE:
@@ -180,7 +182,9 @@ class ActionExecutor:
 
     def _hold(self, ongoing: Ongoing, why: str, at: float) -> None:
         held = ongoing.model_copy(update={'held': True})
-        self._change(activity=held, energy=self._energy(at))
+        energy = self._energy(at)
+        self._change(activity=held)
+        self._charge(energy, at)
         self._command(PauseTasks, ongoing, why)
 
     def _release(self, ongoing: Ongoing, at: float) -> None:
@@ -192,7 +196,9 @@ class ActionExecutor:
 
     def _suspend(self, ongoing: Ongoing, why: str, at: float) -> None:
         suspended = [*self.state.suspended, ongoing]
-        self._change(activity=None, suspended=suspended, energy=self._energy(at))
+        energy = self._energy(at)
+        self._change(activity=None, suspended=suspended)
+        self._charge(energy, at)
         self._command(PauseTasks, ongoing, why)
 
     def _go_on(self, at: float) -> None:
@@ -246,6 +252,22 @@ class ActionExecutor:
     def _energy(self, at: float) -> float:
         return energy_now(self.state, self._world, at)
 
+    def _charge(self, energy: float, at: float) -> None:
+        before = self.state.energy
+        self._change(energy=energy)
+        if _tenth(before) != _tenth(energy):
+            self._bus.publish(StateChanged(at, 'energy', f'{before:.0%}', f'{energy:.0%}'))
+
+    def _observe_devices(self, devices: Mapping[str, bool], at: float) -> None:
+        """One that the world view says is not there stays away."""
+        for name, device in self._world.view.devices.items():
+            before = self.state.devices.get(name, device.available)
+            usable = device.available and devices.get(name, before)
+            if usable != before:
+                self._change(devices={**self.state.devices, name: usable})
+                words = {True: 'usable', False: 'not usable'}
+                self._bus.publish(StateChanged(at, f'device {name}', words[before], words[usable]))
+
     def _arrive(self, place: str, arrived: float, at: float) -> None:
         before = self.state.place
         self._change(place=place)
@@ -265,6 +287,10 @@ class ActionExecutor:
 
     def _change(self, **values: Any) -> None:
         self.state = self.state.model_copy(update=values)
+
+
+def _tenth(energy: float) -> int:
+    return int(10.0 * energy + 1e-9)
 
 
 def _clipped(energy: float) -> float:

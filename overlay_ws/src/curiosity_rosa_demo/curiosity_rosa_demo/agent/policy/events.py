@@ -20,7 +20,9 @@ from curiosity_rosa_demo.infra.config.world import MESSAGE
 
 @dataclass(frozen=True)
 class StateChanged:
-    """Something of the world other than the activity: ``what`` is place, energy or a device."""
+    """Something of the world other than the activity: ``what`` is ``place``, ``energy`` (told for
+    each tenth of the charge) or ``device NAME``.
+    """
 
     name: ClassVar[str] = 'state.changed'
     at: float  # seconds since the epoch, by the policy's clock

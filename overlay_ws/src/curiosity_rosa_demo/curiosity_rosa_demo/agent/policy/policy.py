@@ -33,6 +33,7 @@ from curiosity_rosa_demo.agent.policy.events import (
     Event,
     EventBus,
     ExternalMessage,
+    StateChanged,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -53,12 +54,13 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Tick:
     """What a tick came to: ``state`` and ``decision`` are to be kept before ``commands`` are
-    carried out.
+    carried out and ``said`` is said aloud.
     """
 
     decision: Decision
     commands: tuple[Command, ...]
     state: WorldState
+    said: tuple[str, ...] = ()
 
 
 class Policy:
@@ -90,6 +92,7 @@ class Policy:
         self._path: list[str] = []
         self._waiting: tuple[ExternalMessage, ...] = ()
         self._done: list[str] = []
+        self._said: list[str] = []
         self._holding = ''
         self._quiet: Decision  # in which nothing happened; it lasts as long as ``_lasting``
         self._lasting: dict[str, Any] = {}
@@ -119,6 +122,8 @@ class Policy:
             self._waiting = self._waiting[1:]
         if outcome.chosen is not None:
             self._executor.begin(outcome.chosen, at)
+        if outcome.message is not None and outcome.chosen is not None:
+            self._say(outcome.message)
         if messages and self._waiting:
             self._done.append(f'messages that wait: {len(self._waiting)}')
         return self._result(at, cause, outcome, missed)
@@ -152,10 +157,15 @@ class Policy:
         self._bus.publish(message)
         if not self._world.view.emergencies:
             self._done.append('the world view names no activity for a message')
+            self._say(message)
         elif len(self._waiting) == WAITING_MAX:
             self._done.append(f'it is dropped: {WAITING_MAX} messages wait already')
         else:
             self._waiting = (*self._waiting, message)
+
+    def _say(self, message: ExternalMessage) -> None:
+        self._said.append(f'A message came: {message}')
+        self._done.append('the message is said aloud')
 
     def _choose(self) -> Outcome:
         """What the tree says. When a node of it breaks, nothing begins in this tick."""
@@ -212,10 +222,12 @@ class Policy:
             if lasting != self._lasting:
                 self._quiet, self._lasting = Decision(**lasting, **changing), lasting
             decision = self._quiet.model_copy(update=changing)  # a third of what a new one costs
-        return Tick(decision, self._executor.take_commands(), state)
+        said, self._said = tuple(self._said), []
+        return Tick(decision, self._executor.take_commands(), state, said)
 
     def _hear(self, event: Event) -> None:
-        self._done.append(_told(event))
+        if not (isinstance(event, StateChanged) and event.what == 'energy'):  # told by each entry
+            self._done.append(_told(event))
 
 
 def _told(event: Event) -> str:

@@ -155,8 +155,9 @@ class PolicyStore:
             self.notes.append(f'the state in {self.path} was dropped: {strange}')
             return None
         devices = {name: each.available for name, each in view.devices.items()}
-        known = {name: usable for name, usable in state.devices.items() if name in devices}
-        return state.model_copy(update={'devices': devices | known})
+        # What the file says is not there is not there, whatever an earlier run has kept.
+        usable = {name: there and state.devices.get(name, True) for name, there in devices.items()}
+        return state.model_copy(update={'devices': usable})
 
 
 def _strange(state: WorldState, view: WorldView) -> str:

@@ -139,6 +139,7 @@ class Mission(KnownTasks):
         self._loop = LoopThread('mission', self._broke)
         session.robot = lambda: self.state
         session.desk.changed = self.urgent
+        session.monitor.on_violation = lambda why: self._loop.soon(self._kernel.violate, why)
 
     # --- start and end ----------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ import time
 from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, ProgressThrottle
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
+from curiosity_rosa_demo.domain.models import SAFETY_VIOLATION
 
 SHOWN_EVERY_S = 0.5  # a report that comes sooner is not taken over
 
@@ -51,7 +52,7 @@ def current_task() -> str:
 
 class SkillMonitor:
     """Every method may be called from any thread. ``listener`` hears of the progress that is worth
-    telling, in the skill's thread.
+    telling, ``on_violation`` why a skill failed with SAFETY_VIOLATION; both in the skill's thread.
 
     An entry whose ``goal_id`` is a task's ID stands for the task itself. It does not compete with
     the skills that this task starts.
@@ -63,6 +64,7 @@ class SkillMonitor:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._listener, self._clock = listener, clock
+        self.on_violation: Callable[[str], None] = lambda reason: None
         self._lock = threading.Lock()
         self._running: dict[str, RunningSkill] = {}
         self._throttles: dict[str, ProgressThrottle] = {}
@@ -91,6 +93,11 @@ class SkillMonitor:
             self._running.pop(goal_id, None)
             self._throttles.pop(goal_id, None)
             self._shown_s.pop(goal_id, None)
+
+    def failed(self, reason: str) -> None:
+        """A skill has failed for this reason."""
+        if reason.startswith(SAFETY_VIOLATION):
+            self.on_violation(reason)
 
     def report(self, goal_id: str, progress: Json) -> None:
         """How far a run is. Never raises, whatever the listener does."""

@@ -136,6 +136,8 @@ class Run:
         with self._lock:
             self._ended, stopped, why = True, self._stopped, self.why
         self._monitor.release(self.goal.goal_id)  # before anybody hears that it ended
+        if isinstance(result, ToolResult) and not result.ok:
+            self._monitor.failed(result.error_reason)
         if stopped is not None:
             ended = _stopped(stopped, why, result)
         elif raised or result is None:

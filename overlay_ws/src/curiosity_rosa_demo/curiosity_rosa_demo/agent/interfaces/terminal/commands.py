@@ -61,6 +61,7 @@ COMMANDS = {
         CommandSpec('why', '[n]', 'explain its last n decisions on its own'),
         CommandSpec('tree', '[FILE]', 'show its behaviour tree, or write it to a file'),
         CommandSpec('message', 'TEXT', 'send data, not an order, to a rover on its own'),
+        CommandSpec('device', 'NAME on|off', 'tell whether the autonomous rover can use it'),
         CommandSpec('record', '[on|off|status]', 'record the run into an MCAP file; alone: show'),
         CommandSpec('clear', '', 'release the safety latch, once its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and exit'),
@@ -114,6 +115,10 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         *others, last = CHOICES[name]
         which = f'neither {", ".join(others)} nor {last}'
         raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is {which}')
+    if name == 'device':
+        if arguments[1].lower() not in ('on', 'off'):
+            raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is neither on nor off')
+        return Command(name, text=arguments[0].lower(), number=float(arguments[1].lower() == 'on'))
     if name in COUNTS:
         count = _number(spec, arguments, COUNTS[name], 'a count from 1 to 1000')
         if count != int(count) or not 1 <= count <= 1000:

@@ -34,7 +34,7 @@ RULES_NOTE = (
     'To use a model, set llm.provider and llm.model in agent.yaml.'
 )
 NO_RECORDING = 'nothing can be recorded here'
-UNASKED = ('auto', 'why', 'tree', 'message')
+UNASKED = ('auto', 'why', 'tree', 'message', 'device')
 
 
 def at_once(
@@ -71,6 +71,8 @@ def _unasked(command: Command, autonomy: Autonomy) -> Outcome:
         return autonomy.why(int(command.number))
     if name == 'message':
         return autonomy.message(text)
+    if name == 'device':
+        return autonomy.set_device(text, bool(command.number))
     if name == 'tree':
         tree = autonomy.dot() if text else autonomy.tree()
         return write_tree(tree.answer, text) if text and tree.ok else tree

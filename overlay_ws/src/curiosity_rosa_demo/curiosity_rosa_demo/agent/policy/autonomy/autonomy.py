@@ -52,7 +52,9 @@ _log = logging.getLogger('curiosity_rosa.autonomy')
 
 
 class Autonomy:
-    """``file``: where the policy's state is kept. ``provider`` makes who asks the model."""
+    """``file``: where the policy's state is kept. ``provider`` makes who asks the model. ``speak``
+    says a text to the people around; in the policy's thread.
+    """
 
     def __init__(
         self,
@@ -63,7 +65,9 @@ class Autonomy:
         file: Path,
         clock: SharedClock,
         provider: MakeProvider,
+        speak: Callable[[str], None],
     ) -> None:
+        self._speak = speak
         self._mission, self._config, self._trace, self._clock = mission, config, trace, clock
         self._settings = config.agent.policy
         self._zone = time_zone(self._settings.timezone)
@@ -76,6 +80,7 @@ class Autonomy:
         # From here on: of the thread.
         self._kept = KeptPolicy(config, self._world, file, model)
         self._known = False  # the tasks of an earlier run
+        self._devices: dict[str, bool] = {}  # that a person has switched since the start
         self._scheduler = TickScheduler(self._settings.tick_s, self._zone)
         self._ours: set[str] = set()  # tasks that may be under way
         self._live = False  # from on to off
@@ -111,6 +116,23 @@ class Autonomy:
             _log.info('event=message_ignored why=%r', problem)
             return Outcome(False, f'The message was ignored: {problem}')
         return Outcome(True, 'The message was handed on.')
+
+    def set_device(self, name: str, usable: bool) -> Outcome:
+        """From the next tick on, which is now, the device can be used or not."""
+        devices = self._world.view.devices
+        if name not in devices:
+            known = ', '.join(devices) or 'none'
+            return Outcome(False, f'The world view has no device {name!r}; it has {known}')
+        if usable and not devices[name].available:
+            file = f'{self._settings.world_view}.yaml'
+            return Outcome(False, f'{file} says that {name} is not available; change it there')
+
+        def switch() -> Outcome:
+            self._devices = {**self._devices, name: usable}
+            self._news.tell('a device')
+            return Outcome(True, f'{name} is {"usable" if usable else "not usable"}')
+
+        return self._ask(switch)
 
     def why(self, count: int) -> Outcome:
         """The last ``count`` entries of its diary."""
@@ -255,7 +277,8 @@ class Autonomy:
             return
         policy = self._kept.policy
         self._ours = set(ids_of(policy.state))
-        look = self._link.look(self._ours, SAID[UserInterruptType.PAUSE] if paused else '')
+        held = SAID[UserInterruptType.PAUSE] if paused else ''
+        look = self._link.look(self._ours, held, self._devices)
         self._holding = look.senses.holding
         tick = policy.tick(
             self._now() if due is None else max(self._kept.at, due.at),
@@ -268,6 +291,8 @@ class Autonomy:
         if self._on:
             self._link.carry_out(tick.commands, self._stops)
             self._link.go_on(tick.state, look, self._stops)
+            for text in tick.said:
+                self._speak(text)
         self._words = self._tell()
 
     def _keep(self, tick: Tick, *, auto: bool) -> None:

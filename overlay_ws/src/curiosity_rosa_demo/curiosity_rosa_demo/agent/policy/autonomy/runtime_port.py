@@ -14,7 +14,7 @@ is neither paused nor cancelled for the policy, and the kernel submits no second
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -64,9 +64,11 @@ class KernelLink:
     def __init__(self, mission: Mission, world: World) -> None:
         self._mission, self._world = mission, world
 
-    def look(self, ours: Collection[str], held: str) -> Look:
+    def look(
+        self, ours: Collection[str], held: str, devices: Mapping[str, bool] | None = None
+    ) -> Look:
         """``ours``: the policy's tasks. ``held``: why nothing may begin, for a reason that the
-        kernel does not keep. Raises TaskError.
+        kernel does not keep. ``devices`` as in Senses. Raises TaskError.
         """
         brain = self._mission.state
         own, others, failed = self._mission.call(self._tasks(ours))
@@ -75,6 +77,7 @@ class KernelLink:
             energy=self._energy(brain),
             holding=_mode(brain) or failed or held or _goes_first(others),
             tasks={task.id: task.state.name for task in own},
+            devices=dict(devices or {}),
         )
         return Look(senses, tuple(own))
 

@@ -65,7 +65,9 @@ def charging(proposal: Proposal, situation: Situation, limits: Limits) -> str:
         return ''
     if not (limits.drives(proposal) or proposal.moves_mast):
         return ''
-    return 'CHARGING: the mode is CHARGE, only mast_close may move; wait until it is charged'
+    return (
+        'BATTERY_CRITICAL: the mode is CHARGE, only mast_close may move; wait until it is charged'
+    )
 
 
 def mast_closed(proposal: Proposal, situation: Situation, limits: Limits) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 import json
 import time
 
+from curiosity_rosa_demo.agent.react.nodes.retry import last_failure
 from curiosity_rosa_demo.agent.react.turn.context import Turn
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
@@ -37,6 +38,9 @@ async def build_observation(state: BrainState, turn: Turn) -> BrainState:
         'is_good': react.is_good,
         'budget': _budget(state, turn),
     }
+    failure = last_failure(state, turn)
+    if failure is not None:  # REPLAN: find another way; RETRY: it may work now
+        observation['error_map'] = failure[1].value
     plan, steps = _plan(react.plan)
     if plan:
         _add(observation, 'plan', steps, lambda left: {**plan, 'steps': left})

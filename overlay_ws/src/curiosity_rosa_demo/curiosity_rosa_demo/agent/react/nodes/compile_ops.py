@@ -35,7 +35,13 @@ from pydantic import ValidationError
 
 
 class BadCall(Exception):
-    """A call that cannot be carried out; the message says why, for the model and the user."""
+    """A call that cannot be carried out; the message says why, for the model and the user.
+    ``code``: of the error map; '': none.
+    """
+
+    def __init__(self, why: str, code: str = '') -> None:
+        super().__init__(why)
+        self.code = code
 
 
 async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
@@ -67,7 +73,7 @@ async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
             plan_step=first.get('plan_step'),
         )
     except BadCall as problem:
-        return refused(state, first, str(problem), turn)
+        return refused(state, first, str(problem), turn, problem.code)
     asks = str(first.get('ask', ''))
     payload: Json = {'reasons': [asks], 'op': op.to_json()} if asks else {}
     return with_react(
@@ -83,19 +89,23 @@ def checked(name: str, arguments: Any, turn: Turn, call_id: str = '', plan_step:
     skills = {skill.definition.name: skill for skill in turn.registry.for_model()}
     skill = skills.get(name)
     if skill is None:
-        raise BadCall(f"Unknown tool '{clip(name)}'; there are: {', '.join(skills)}")
+        known = ', '.join(skills)
+        raise BadCall(f"Unknown tool '{clip(name)}'; there are: {known}", 'SKILL_NOT_FOUND')
     try:
         fitting = skill.arguments.model_validate(arguments).model_dump(mode='json')
     except ValidationError as error:
         why = in_words(error, skill.arguments)
-        raise BadCall(f'Wrong arguments for {name}: {why}') from None
+        raise BadCall(f'Wrong arguments for {name}: {why}', 'PARAM_INVALID') from None
     return Op(name, fitting, call_id, plan_step)
 
 
-def refused(state: BrainState, call: Json, why: str, turn: Turn) -> BrainState:
-    """The model reads ``why`` as the result of its call."""
+def refused(state: BrainState, call: Json, why: str, turn: Turn, code: str = '') -> BrainState:
+    """The model reads ``why`` as the result of its call. ``code``: of the error map."""
     name = clip(str(call.get('tool', '')))
-    turn.trace(TraceKind.ERROR, why, tool_name=name, ok=False, error_reason=why)
+    coded: Json = {'code': code} if code else {}
+    turn.trace(
+        TraceKind.ERROR, why, tool_name=name, ok=False, error_reason=why, data=coded or None
+    )
     text = call_text(name, json.loads(str(call.get('input', '{}'))))
     counts = state.react.refused
     state = with_react(
@@ -104,7 +114,8 @@ def refused(state: BrainState, call: Json, why: str, turn: Turn) -> BrainState:
         refused_in_a_row=state.react.refused_in_a_row + 1,
         proposed_ops=ProposedOps(),
     )
-    messages = with_result(state.messages, str(call.get('call_id', '')), ToolResult.failure(why))
+    failure = ToolResult.failure(why, **coded)
+    messages = with_result(state.messages, str(call.get('call_id', '')), failure)
     return state.model_copy(update={'messages': messages})
 
 

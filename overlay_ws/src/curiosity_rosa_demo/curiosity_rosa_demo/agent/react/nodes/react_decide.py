@@ -15,6 +15,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.call import decide, TurnFailed
+from curiosity_rosa_demo.agent.react.nodes.retry import call_to_retry, RETRY_OF, RETRY_WAIT_S
 from curiosity_rosa_demo.agent.react.nodes.rule_step import (
     BY,
     for_routine,
@@ -53,7 +54,27 @@ async def react_decide(state: BrainState, turn: Turn) -> BrainState:
             return _by_plan(state, turn)
         if not plan.metadata.get(PROPOSED):
             return _plan_ended(state, plan)
-    return _by_model(state, turn)
+    call = call_to_retry(state, turn) if state.react.plan is None else None
+    return _by_model(state, turn) if call is None else _again(state, call, turn)
+
+
+def _again(state: BrainState, call: Json, turn: Turn) -> BrainState:
+    """The same call once more, as the error map says."""
+    turn.cancellation.sleep(RETRY_WAIT_S)
+    arguments = json.loads(str(call['input']))
+    action = ToolAgentAction(
+        tool=str(call['tool']), tool_input=arguments, log='', tool_call_id='', message_log=[]
+    )
+    made = entry(action, '', {str(each['call_id']) for each in state.messages})
+    message: Json = {**made, RETRY_OF: call['call_id']}
+    if BY in call:
+        message[BY] = call[BY]
+    state = state.model_copy(update={'messages': [*state.messages, message]})
+    said = f'{call_text(action.tool, arguments)}, again (error_map: RETRY)'
+    turn.trace(TraceKind.DECIDE, said, tool_name=_name(message))
+    keys = ('tool', 'input', 'call_id', BY)
+    op: Json = {key: message[key] for key in keys if key in message}
+    return _decided(state, DecisionType.RETRY, '', ops=[op])
 
 
 def _by_model(state: BrainState, turn: Turn) -> BrainState:

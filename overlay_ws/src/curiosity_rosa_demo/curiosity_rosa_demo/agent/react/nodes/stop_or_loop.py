@@ -40,7 +40,8 @@ async def stop_or_loop(state: BrainState, turn: Turn) -> BrainState:
 def _judged(state: BrainState, turn: Turn) -> BrainState:
     react = state.react
     patience, max_steps = turn.config.guardrails.patience, turn.config.agent.turn.max_steps
-    if _mapped(state, turn) is DecisionType.ABORT:
+    mapped = _mapped(state, turn)
+    if mapped is DecisionType.ABORT:
         return _end(
             state, DecisionType.ABORT, f'{_last_call(state)} failed: {_last_reason(state)}'
         )
@@ -53,10 +54,16 @@ def _judged(state: BrainState, turn: Turn) -> BrainState:
         return _end(state, DecisionType.ABORT, words)
     if refused_too_often(state, turn) and (decided_last(state) or not may_decide(state, turn)):
         who = 'The model and the routine' if decided_last(state) else 'The model'
-        return _end(state, DecisionType.ABORT, refusals(state, who))
+        words = refusals(state, who)
+        if _refused_for(state, turn) is DecisionType.ASK_HUMAN:
+            return _whether_to_go_on(state, turn, words)
+        return _end(state, DecisionType.ABORT, words)
+    if mapped is DecisionType.ASK_HUMAN:
+        words = f'{_last_call(state)} failed: {_last_reason(state)}'
+        return _whether_to_go_on(state, turn, words)
     if react.failures_in_a_row >= patience.failures_in_a_row:
         words = f'{react.failures_in_a_row} failures in a row; the last: {_last_reason(state)}'
-        return _exhausted(state, turn, words, mapped=_mapped(state, turn))
+        return _exhausted(state, turn, words)
     if react.same_in_a_row + 1 >= patience.no_progress:
         words = f'{_last_call(state)} had the same result {react.same_in_a_row + 1} times in a row'
         return _exhausted(state, turn, words)
@@ -69,12 +76,14 @@ def refusals(state: BrainState, who: str = 'The model') -> str:
     return f'{words}; the last: {_last_reason(state)}'
 
 
-def _exhausted(
-    state: BrainState, turn: Turn, words: str, mapped: DecisionType | None = None
-) -> BrainState:
-    asks = DecisionType.ASK_HUMAN in (mapped, turn.config.guardrails.patience.exhausted)
-    if not asks:
+def _exhausted(state: BrainState, turn: Turn, words: str) -> BrainState:
+    if turn.config.guardrails.patience.exhausted is not DecisionType.ASK_HUMAN:
         return _end(state, DecisionType.ABORT, words)
+    return _whether_to_go_on(state, turn, words)
+
+
+def _whether_to_go_on(state: BrainState, turn: Turn, words: str) -> BrainState:
+    """A person decides. A no, or nobody, ends the turn with ``words``."""
     state = with_react(state, stop_reason=GO_ON, ok=False, answer=words)
     return ask(state, turn, f'{words}. Go on?', [], None)
 
@@ -89,6 +98,16 @@ def _mapped(state: BrainState, turn: Turn) -> DecisionType | None:
     return turn.registry.error_decision(skill, done.error_code) or turn.registry.error_decision(
         skill, done.error_msg
     )
+
+
+def _refused_for(state: BrainState, turn: Turn) -> DecisionType | None:
+    """What the error map says to the last refusal of a call that fits no skill."""
+    for message in reversed(state.messages):
+        result = result_of(message)
+        if result is not None and not result.ok and result.error_reason != ONE_AT_A_TIME:
+            code = str(result.data.get('code', ''))
+            return turn.registry.error_decision(str(message['tool']), code)
+    return None
 
 
 def _last_op(state: BrainState) -> Json | None:

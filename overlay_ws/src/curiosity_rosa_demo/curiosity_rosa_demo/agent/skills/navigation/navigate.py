@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
 )
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.trace.reporter import number
 from pydantic import Field
 
@@ -192,7 +192,7 @@ class _Trip:
 
     def _ask(self, name: str, seconds: float) -> None:
         why = self._call.world.may_drive(name, seconds)
-        if why.startswith(NEED_TO_CLOSE_MAST):
+        if why.startswith(self._codes):
             raise _Failed(why)
         if why:
             raise _Failed(f'{"NAV_BLOCKED" if self._legs else "NAV_GOAL_REJECTED"}: {why}')
