@@ -108,8 +108,9 @@ class AgentApp:
             self.config, recordings(self.config, options.record, space), self.printer.say
         )
         self.client = WatchedClient(self.node, self.config, self.recording.called)
+        self._shots = Shots(self.node, self.config, self.client.pose)
         self.artifacts = (
-            Artifacts(self.node, self.config, options.artifacts, fresh=not options.after_crash)
+            Artifacts(options.artifacts, self._shots.of, fresh=not options.after_crash)
             if options.artifacts
             else None
         )
@@ -121,7 +122,6 @@ class AgentApp:
             self._fan_out.add(str(recorder.path), recorder.record)
         self._fan_out.add('event feed', self.feed.hear)
         self._fan_out.add(self.config.topics.trace.events, publisher.publish)
-        self._shots = Shots(self.node, self.config, self.client.pose)
         self._fan_out.add('captures', self._shots.hear)
         if self.artifacts is not None:
             self._fan_out.add(str(self.artifacts.picture), self.artifacts.hear)

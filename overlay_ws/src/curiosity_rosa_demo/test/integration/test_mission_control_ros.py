@@ -179,6 +179,20 @@ def test_the_next_capture_has_the_next_picture(sandbox: Sandbox) -> None:
     assert [each.is_good for each in kept.last()] == [False, False]  # by the threshold
 
 
+def test_each_capture_is_asked_for_by_its_event(sandbox: Sandbox) -> None:
+    """The answer may overtake the picture: the one before must not be taken for it."""
+    publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
+    kept = Shots(sandbox.node, CONFIG, lambda: POSE)
+    for value in (40, 160):
+        publisher.publish(compressed(jpeg(value)))
+        event = captured(0.5)
+        kept.hear(event)
+        shot = kept.of(event)
+        assert shot is not None
+        assert (shot.event_id, shot.picture.jpeg) == (event.event_id, jpeg(value))
+    assert kept.of(captured(0.5)) is None  # of which nobody has heard
+
+
 def test_a_capture_without_a_picture_is_not_waited_for(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

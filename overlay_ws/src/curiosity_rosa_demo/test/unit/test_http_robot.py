@@ -327,7 +327,9 @@ async def test_the_figures_count_what_happened():
             robot.brain = robot.brain.model_copy(
                 update={'robot': robot.brain.robot.model_copy(update={'battery_pct': 42.5})}
             )
-            found = figures((await http.get('/metrics')).text)
+            await http.get('/metrics')  # a second look counts nothing twice
+            text = (await http.get('/metrics')).text
+            found = figures(text)
         requests = 'curiosity_http_requests_total{{code="{}",method="{}",route="{}"}}'.format
         assert found[requests(404, 'GET', '/tasks/{task_id}')] == 2
         assert found[requests(404, 'GET', 'other')] == 1
@@ -342,7 +344,14 @@ async def test_the_figures_count_what_happened():
             found[f'curiosity_tasks{{state="{each}"}}'] for each in ('completed', 'cancelled')
         ]
         assert sum(states) == 1
-        assert found['curiosity_task_events{event="submitted"}'] == 1
+        assert found['curiosity_task_events_total{event="submitted"}'] == 1
+        kinds = dict(re.findall(r'^# TYPE (\S+) (\S+)$', text, re.MULTILINE))
+        counted = {name for name, kind in kinds.items() if kind == 'counter'}
+        assert counted == {
+            *('curiosity_http_requests_total', 'curiosity_trace_events_total'),
+            'curiosity_task_events_total',
+        }
+        assert all(name.endswith('_total') for name in counted)
 
 
 @in_loop

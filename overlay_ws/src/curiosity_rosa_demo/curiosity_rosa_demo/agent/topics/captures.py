@@ -50,6 +50,7 @@ class Shots:
         self._topic = config.topics.images.output_capture_compressed
         self._threshold = config.thresholds.quality.score_threshold
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._waiting: deque[_Waiting] = deque(maxlen=KEPT)
         self._subscription: Any = None
         self._shots: deque[Shot] = deque(maxlen=KEPT)
@@ -59,6 +60,20 @@ class Shots:
         """The oldest first; from any thread."""
         with self._lock:
             return list(self._shots)
+
+    def of(self, event: TraceEvent) -> Shot | None:
+        """That of an event that ``hear`` got, once its picture is here; None: it has none."""
+
+        def known() -> Shot | None:
+            found = (each for each in self._shots if each.event_id == event.event_id)
+            return next(found, None)
+
+        def settled() -> bool:
+            return known() is not None or all(each.event is not event for each in self._waiting)
+
+        with self._lock:
+            self._changed.wait_for(settled, WAIT_S)
+            return known()
 
     def hear(self, event: TraceEvent) -> None:
         """An event of ours, from any thread but the one that spins the node."""
@@ -83,12 +98,14 @@ class Shots:
             waiting = self._waiting.pop()
             self._waiting.clear()  # the picture of the last one has overtaken theirs
             self._shots.append(_shot(waiting, picture, self._threshold))
+            self._changed.notify_all()
 
     def _look(self) -> None:
         """In the same thread: leave when nothing is waited for."""
         with self._lock:
             while self._waiting and self._waiting[0].until_s < time.monotonic():
                 self._waiting.popleft()
+                self._changed.notify_all()
             if self._subscription is not None and not self._waiting:
                 self._node.destroy_subscription(self._subscription)
                 self._subscription = None

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
+from collections.abc import Mapping
 
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
@@ -48,12 +49,13 @@ class Metrics:
         self.tasks = Gauge(
             'curiosity_tasks', 'Known tasks by state.', ['state'], registry=registry
         )
-        self.counters = Gauge(
-            'curiosity_task_events',
+        self._task_events = Counter(
+            'curiosity_task_events_total',
             'What happened to tasks since the start.',
             ['event'],
             registry=registry,
         )
+        self._counted: dict[str, int] = {}  # task events so far
         self.clients = Gauge(
             'curiosity_event_clients', 'Clients that listen to /events.', registry=registry
         )
@@ -66,6 +68,12 @@ class Metrics:
             ['mode'],
             registry=registry,
         )
+
+    def count_task_events(self, counts: Mapping[str, int]) -> None:
+        """``counts``: of each event since the start."""
+        for event, count in counts.items():
+            self._task_events.labels(event).inc(max(0, count - self._counted.get(event, 0)))
+            self._counted[event] = max(count, self._counted.get(event, 0))
 
     def traces(self, event: TraceEvent) -> None:
         self.traced.labels(event.kind.value).inc()
@@ -107,8 +115,7 @@ def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) 
         states, counters = await access.do(look)
         for state in LifecycleState:
             metrics.tasks.labels(state.value).set(states[state])
-        for name, count in counters.items():
-            metrics.counters.labels(name).set(count)
+        metrics.count_task_events(counters)
         if robot is not None:
             brain = robot.state()
             metrics.battery.set(brain.robot.battery_pct)

@@ -1,0 +1,93 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""--artifacts: the picture on the disk is that of the last capture, or there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curiosity_rosa_demo.agent.runtime.robot import Picture, Shot
+from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from full_disk import no_file_beyond
+import pytest
+
+
+def captured(*, ok: bool = True, tool: str = 'capture_and_score') -> TraceEvent:
+    return new_event(TraceKind.RESULT, tool, tool_name=tool, ok=ok, score=0.5)
+
+
+class Captures:
+    """``pictures`` by the event's ID."""
+
+    def __init__(self) -> None:
+        self.pictures: dict[str, bytes] = {}
+
+    def of(self, event: TraceEvent) -> Shot | None:
+        jpeg = self.pictures.get(event.event_id)
+        if jpeg is None:
+            return None
+        return Shot(event.event_id, Picture(jpeg, 0.0, 0.0), 0.5, False, None)
+
+    def take(self, jpeg: bytes) -> TraceEvent:
+        event = captured()
+        self.pictures[event.event_id] = jpeg
+        return event
+
+
+@pytest.fixture
+def captures() -> Captures:
+    return Captures()
+
+
+def test_each_capture_leaves_its_own_picture(tmp_path: Path, captures: Captures) -> None:
+    artifacts = Artifacts(str(tmp_path / 'deep/folder'), captures.of, fresh=True)
+    events = [captures.take(jpeg) for jpeg in (b'first', b'second')]
+    for event, jpeg in zip(events, (b'first', b'second'), strict=True):
+        artifacts.hear(event)
+        assert artifacts.picture.read_bytes() == jpeg
+
+
+def test_a_capture_whose_picture_does_not_come_leaves_no_earlier_one(
+    tmp_path: Path, captures: Captures
+) -> None:
+    artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
+    artifacts.hear(captures.take(b'first'))
+    with pytest.raises(OSError, match='has not come'):
+        artifacts.hear(captured())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_leaves_no_half_picture_and_no_earlier_one(
+    tmp_path: Path, captures: Captures
+) -> None:
+    artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
+    artifacts.hear(captures.take(b'first'))
+    with no_file_beyond(100), pytest.raises(OSError, match='File too large'):
+        artifacts.hear(captures.take(bytes(10_000)))
+    assert list(tmp_path.iterdir()) == []
+    artifacts.hear(captures.take(bytes(10_000)))
+    assert artifacts.picture.stat().st_size == 10_000
+
+
+@pytest.mark.parametrize('event', [captured(ok=False), captured(tool='move_stop')])
+def test_what_is_no_capture_leaves_the_picture_as_it_is(
+    tmp_path: Path, captures: Captures, event: TraceEvent
+) -> None:
+    artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
+    artifacts.hear(captures.take(b'first'))
+    artifacts.hear(event)
+    assert artifacts.picture.read_bytes() == b'first'
+
+
+def test_a_restarted_agent_goes_on_with_what_is_there(tmp_path: Path, captures: Captures) -> None:
+    Artifacts(str(tmp_path), captures.of, fresh=True).hear(captures.take(b'first'))
+    assert Artifacts(str(tmp_path), captures.of, fresh=False).picture.exists()
+    assert not Artifacts(str(tmp_path), captures.of, fresh=True).picture.exists()
