@@ -7,6 +7,11 @@ home=$PWD
 [[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || home+=/.$CURIOSITY_DISTRO
 venv=$home/.venv
 [[ -x $venv/bin/colcon ]] || { echo "build_overlay: no environment in $home yet; run scripts/setup.sh" >&2; exit 1; }
+source scripts/checkout.sh
+if _cr_is_moved "$venv"; then
+  echo "build_overlay: $venv was made for $(_cr_made_in "$venv"); run scripts/setup.sh, which makes it anew" >&2
+  exit 1
+fi
 exec 9>"$venv/.building" && flock 9  # two demos that start at once build once
 
 inputs() {  # everything that a link cannot follow: the lists of files, and the files that are compiled or generated from

@@ -8,6 +8,8 @@ if [ ! -x "$_cr_home/.venv/bin/python" ]; then
   echo "env.sh: no environment in $_cr_home yet; run ${CURIOSITY_DISTRO:+CURIOSITY_DISTRO=$CURIOSITY_DISTRO }scripts/setup.sh" >&2
   return 1
 fi
+. "$_cr_root/scripts/checkout.sh"
+_cr_leave_other "$_cr_home/.venv"
 if [ "$(cat "$_cr_home/.venv/.ros")" = system ]; then
   if [ -z "${AMENT_PREFIX_PATH:-}" ]; then
     _cr_nounset=$-
@@ -41,3 +43,4 @@ for _cr_setup in "$_cr_home/standalone/install/local_setup.bash" "$_cr_home/over
   fi
 done
 unset _cr_root _cr_home _cr_setup _cr_nounset
+unset -f _cr_made_in _cr_is_moved _cr_leave_other

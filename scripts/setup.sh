@@ -15,6 +15,10 @@ cd "$root"
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
+source scripts/checkout.sh
+here=.venv; [[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || here=.$CURIOSITY_DISTRO/.venv
+_cr_leave_other "$root/$here"
+
 sourced_ros() {  # a prefix on AMENT_PREFIX_PATH that holds rclpy and is not one of ours
   local prefix
   IFS=: read -ra prefixes <<<"${AMENT_PREFIX_PATH:-}"
@@ -77,6 +81,10 @@ requirements() {  # the pins: one file's, of which the ROS wheels are a distribu
     system-*) grep -Ev '^(ros-|empy==)' standalone/requirements.txt ;;  # rosidl wants the system's own EmPy
   esac
 }
+if _cr_is_moved "$venv"; then
+  say "${venv#"$root"/} was made for $(_cr_made_in "$venv"), whose path is all over it: making it anew"
+  rm -rf "$venv" "$home"/standalone/{build,install} "$home"/overlay_ws/{build,install}
+fi
 key=$({ echo "$ros"; "$python" -VV; requirements; cat scripts/setup.sh; } | sha256sum)
 if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
   say "installing Python packages into ${venv#"$root"/} (about a minute and a half the first time)"
@@ -86,6 +94,7 @@ if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
     options=(); [[ $ros == wheels ]] || options=(--system-site-packages)
     "$python" -m venv "${options[@]}" "$venv"
     echo "$ros" >"$venv/.ros"
+    echo "$venv" >"$venv/.path"
   fi
   rm -f "$venv"/{.complete,.built}
   wanted=$(mktemp); trap 'rm -f "$wanted"' EXIT
