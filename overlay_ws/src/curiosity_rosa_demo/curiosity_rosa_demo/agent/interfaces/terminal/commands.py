@@ -61,7 +61,7 @@ COMMANDS = {
         CommandSpec('why', '[n]', 'explain its last n decisions on its own'),
         CommandSpec('tree', '[FILE]', 'show its behaviour tree, or write it to a file'),
         CommandSpec('message', 'TEXT', 'send data, not an order, to a rover on its own'),
-        CommandSpec('device', 'NAME on|off', 'tell whether the autonomous rover can use it'),
+        CommandSpec('device', 'NAME on|off', 'let the rover use a device, or not'),
         CommandSpec('record', '[on|off|status]', 'record the run into an MCAP file; alone: show'),
         CommandSpec('clear', '', 'release the safety latch, once its cause is gone'),
         CommandSpec('quit', '', 'stop the rover and exit'),
