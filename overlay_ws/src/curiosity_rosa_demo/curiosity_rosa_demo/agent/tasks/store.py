@@ -41,6 +41,7 @@ from curiosity_rosa_demo.agent.tasks.writer import (
     Writer,
 )
 from curiosity_rosa_demo.infra.storage.quarantine import Damaged, set_aside
+from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 
 __all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']
 
@@ -164,11 +165,7 @@ class TaskStore:
             return connection, [schema.to_task(row) for row in rows]
         except BaseException as error:
             connection.close()
-            if (
-                isinstance(error, schema.Unreadable)
-                or 'malformed' in str(error)
-                or 'not a database' in str(error)
-            ):
+            if isinstance(error, schema.Unreadable) or fault_of(error) is FileFault.DAMAGED:
                 raise Damaged(str(error)) from error
             raise
 
