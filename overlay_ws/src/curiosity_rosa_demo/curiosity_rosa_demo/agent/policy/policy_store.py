@@ -24,6 +24,11 @@ from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.sqlite_errors import (
+    fault_of,
+    FileFault,
+    has_other_tables,
+)
 from curiosity_rosa_demo.infra.storage.sqlite_file import (
     check_integrity,
     connect,
@@ -45,7 +50,6 @@ _LAYOUT = f"""
     PRAGMA user_version = {VERSION};
     COMMIT
 """
-_DAMAGE = ('malformed', 'not a database', 'no such table', 'no such column', 'decode to UTF-8')
 
 
 class PolicyStoreError(Exception):
@@ -193,7 +197,7 @@ def _open(path: str) -> tuple[sqlite3.Connection, tuple[str, int] | None]:
         return connection, connection.execute('SELECT state, auto FROM kept').fetchone()
     except BaseException as error:
         connection.close()
-        if any(sign in str(error) for sign in _DAMAGE):
+        if _is_damaged(error):
             raise Damaged(str(error)) from error
         raise
 
@@ -211,16 +215,20 @@ def _check_owner(connection: sqlite3.Connection, path: str) -> None:
         )
 
 
+def _is_damaged(error: BaseException) -> bool:
+    return fault_of(error) is FileFault.DAMAGED or has_other_tables(error)
+
+
 def _error(error: Exception, path: str) -> PolicyStoreError:
     """What is wrong with the file, and what to do about it."""
-    text = str(error)
-    if 'locked' in text:
+    text, fault = str(error), fault_of(error)
+    if fault is FileFault.LOCKED:
         return PolicyStoreError(f'{path} is in use by another program; end that program')
-    if 'is full' in text or 'disk I/O' in text or 'No space' in text:
+    if fault is FileFault.FULL:
         way_out = 'free some space or check the disk'
-    elif 'readonly' in text or 'unable to open' in text or isinstance(error, OSError):
+    elif fault is FileFault.READ_ONLY:
         way_out = 'make the file and its folder writable'
-    elif any(sign in text for sign in _DAMAGE):
+    elif _is_damaged(error):
         way_out = 'restart, then it is set aside'
     else:
         way_out = 'move the file away and restart'

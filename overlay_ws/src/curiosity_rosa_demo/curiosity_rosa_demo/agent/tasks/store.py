@@ -40,6 +40,7 @@ from curiosity_rosa_demo.agent.tasks.writer import (
 )
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 from curiosity_rosa_demo.infra.storage.sqlite_file import (
     check_integrity,
     connect,
@@ -169,11 +170,7 @@ class TaskStore:
             return connection, [schema.to_task(row) for row in rows]
         except BaseException as error:
             connection.close()
-            if (
-                isinstance(error, schema.Unreadable)
-                or 'malformed' in str(error)
-                or 'not a database' in str(error)
-            ):
+            if isinstance(error, schema.Unreadable) or fault_of(error) is FileFault.DAMAGED:
                 raise Damaged(str(error)) from error
             raise
 

@@ -33,6 +33,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 
 FULL_GROUP = 240  # changes in one commit; more would keep the first of them waiting
 MAX_CHANGES = 1024  # in one statement: SQLite takes 32,766 values
@@ -262,16 +263,16 @@ def _settle(
 
 def store_error(error: Exception, name: str) -> StoreError:
     """What is wrong with the file ``name``, and what to do about it."""
-    text = str(error)
-    if 'is full' in text or 'disk I/O' in text or 'No space' in text:
+    text, fault = str(error), fault_of(error)
+    if fault is FileFault.FULL:
         return StoreFull(f'{name} cannot be written: {text}; free some space or check the disk')
-    if 'readonly' in text or 'unable to open' in text or isinstance(error, OSError):
+    if fault is FileFault.READ_ONLY:
         return StoreReadOnly(
             f'{name} cannot be written: {text}; make the file and its folder writable, or set '
             'tasks.db_path to another'
         )
-    if 'locked' in text:
+    if fault is FileFault.LOCKED:
         return StoreLocked(f'{name} is locked by another program; close that program')
-    if isinstance(error, ValueError) or 'malformed' in text or 'not a database' in text:
+    if isinstance(error, ValueError) or fault is FileFault.DAMAGED:
         return StoreError(f'{name} is damaged: {text}; restart, then it is set aside')
     return StoreError(f'{name} cannot be used: {text}')
