@@ -93,7 +93,9 @@ class Life(RuleBasedStateMachine):
 
     def hear(self, event: Event) -> None:
         activities = self.world.view.activities
-        if isinstance(event, StateChanged):
+        if isinstance(event, StateChanged) and event.what != 'place':
+            assert event.before != event.after
+        elif isinstance(event, StateChanged):
             assert event.before == self.place != event.after
         elif isinstance(event, ActionStarted):
             assert event.activity not in self.begun
