@@ -25,7 +25,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, service_timeout, ToolRe
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from tool_rover import OwnedClock, TURNS
-from turn_world import TwinWorld
+from turn_world import SimulatedRoverWorld
 
 SERVICES = {*TURNS, 'move_stop', 'mast_open', 'mast_close', 'mast_rotate'}
 TOOLS = {*SERVICES, 'capture_and_score', 'get_status'}
@@ -196,7 +196,7 @@ class HostileRover:
         return self.chance.choice(('', '', *INJECTIONS))
 
 
-class HostileWorld(TwinWorld):
+class HostileWorld(SimulatedRoverWorld):
     """What is read from topics is hostile too."""
 
     rover: HostileRover
@@ -204,7 +204,7 @@ class HostileWorld(TwinWorld):
     def __init__(self, rover: HostileRover, config: Config) -> None:
         super().__init__(rover, config)
         self.rover = rover
-        self.brain = self._brain
+        self.brain_state = self._brain
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         if name not in TOOLS:

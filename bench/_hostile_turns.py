@@ -25,9 +25,13 @@ import uuid
 from _hostile_model import FALSE_WORDS, HostileModel
 from _hostile_rover import HostileRover, HostileWorld, INJECTIONS
 from _peers import disk_folder
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk, NoQuestion
-from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings, TurnResult
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.turn.approval_queue import (
+    ApprovalAnswer,
+    ApprovalQueue,
+    QuestionNotFound,
+)
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, ReactState
@@ -92,7 +96,7 @@ class Operator:
     """Answers at random, from a thread of its own."""
 
     def __init__(self, chance: random.Random, model: HostileModel) -> None:
-        self.desk = Desk(timeout_s=0.5, changed=self._changed)
+        self.approval_queue = ApprovalQueue(timeout_s=0.5, on_change=self._changed)
         self.answers = 0
         self.rover: HostileRover | None = None
         self._chance, self._malice = chance, model.malice
@@ -105,7 +109,7 @@ class Operator:
     def _work(self) -> None:
         while True:
             self._news.acquire()
-            question = self.desk.question
+            question = self.approval_queue.oldest_question
             if question is None or self._chance.random() < 0.1:
                 continue
             action = self._chance.choice(list(ApprovalAction))
@@ -119,9 +123,9 @@ class Operator:
                 self.rover.excused = asks and action is not ApprovalAction.REJECT
             try:
                 why = self._chance.choice(INJECTIONS)
-                self.desk.answer(Answer(action, arguments, why), question.id)
+                self.approval_queue.answer(ApprovalAnswer(action, arguments, why), question.id)
                 self.answers += 1
-            except NoQuestion:
+            except QuestionNotFound:
                 continue
 
 
@@ -167,16 +171,16 @@ class Turns:
         def shown(react: ReactState) -> None:
             world.spent = lambda: react.spent
 
-        around = Surroundings(
+        environment = TurnEnvironment(
             registry=registry,
             world=world,
-            desk=self.operator.desk,
+            approval_queue=self.operator.approval_queue,
             checkpoints=file,
             trace=trace,
-            memory=lambda: self.chance.choice(('', *INJECTIONS)),
-            shown=shown,
+            recall=lambda: self.chance.choice(('', *INJECTIONS)),
+            on_react_state=shown,
         )
-        return CuriosityRosa(self.model, around, TurnSaver(file)), rover, names
+        return CuriosityRosa(self.model, environment, TurnCheckpointer(file)), rover, names
 
     def run(self) -> None:
         """One turn; a stopped one may be gone on with."""
@@ -196,13 +200,13 @@ class Turns:
     def _turn(self, rosa: CuriosityRosa, thread: str) -> str:
         button, ended = Cancellation(), list[str]()
         last: list[TurnResult | None] = [None]
-        request = Request('Drive into the light.', button, thread)
+        request = TurnRequest('Drive into the light.', button, thread)
 
         def work() -> None:
             try:
-                rosa.executor.request, rosa.executor.last = request, None
+                rosa.executor.request, rosa.executor.last_result = request, None
                 rosa.invoke('Drive into the light.')
-                last[0] = rosa.executor.last
+                last[0] = rosa.executor.last_result
             except TurnCancelled:
                 ended.append('stopped')
             except BaseException as error:

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import _bench  # noqa: F401 - the tests' folder is on the path from here on
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import Json
@@ -106,26 +106,26 @@ class InstantWorld:
 
 def instant_rosa(
     model: BaseChatModel, world: InstantWorld, checkpoints: Path | str
-) -> tuple[CuriosityRosa, TurnSaver]:
+) -> tuple[CuriosityRosa, TurnCheckpointer]:
     """Our ROSA with nobody to answer and nothing traced."""
-    desk = Desk(timeout_s=1.0)
-    desk.attended = False
-    around = Surroundings(
+    approval_queue = ApprovalQueue(timeout_s=1.0)
+    approval_queue.is_attended = False
+    environment = TurnEnvironment(
         registry=make_registry(world.config),
         world=world,
-        desk=desk,
+        approval_queue=approval_queue,
         checkpoints=checkpoints,
         trace=lambda *_, **__: None,
-        memory=lambda: '',
-        shown=lambda react: None,
+        recall=lambda: '',
+        on_react_state=lambda react: None,
     )
-    saver = TurnSaver(checkpoints)
-    return CuriosityRosa(model, around, saver), saver
+    saver = TurnCheckpointer(checkpoints)
+    return CuriosityRosa(model, environment, saver), saver
 
 
 def turn_of(rosa: CuriosityRosa, thread: str) -> None:
     """One turn under that thread. Raises AssertionError unless it came to its answer."""
     rosa.clear_chat()
-    rosa.executor.request = Request('Go on.', Cancellation(), thread)
+    rosa.executor.request = TurnRequest('Go on.', Cancellation(), thread)
     answer = rosa.invoke('Go on.')
     assert answer == 'done', answer

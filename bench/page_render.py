@@ -39,7 +39,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.markers import Spot
+from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 AIM_MS = 5.0
@@ -49,9 +49,9 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 DRIVEN, WILD = 'map, a trail that was driven', 'map, a wild trail'
 
 
-def scene(trail: list[tuple[float, float]]) -> world_map.Map:
+def scene(trail: list[tuple[float, float]]) -> world_map.MapScene:
     config = load_config()
-    return world_map.Map(
+    return world_map.MapScene(
         Zone(5.0, 10.0, 5.0),
         config.guardrails.geofence,
         RoverPose(x=trail[-1][0], y=trail[-1][1], yaw_rad=0.5, frame_id='odom'),
@@ -62,14 +62,14 @@ def scene(trail: list[tuple[float, float]]) -> world_map.Map:
     )
 
 
-def spots() -> list[Spot]:
-    return [Spot(f'event {i}', i / 6, i % 3 - 1.0, i / 60, i > 47) for i in range(60)]
+def spots() -> list[CaptureMarker]:
+    return [CaptureMarker(f'event {i}', i / 6, i % 3 - 1.0, i / 60, i > 47) for i in range(60)]
 
 
-def lives() -> list[timeline.Life]:
+def lives() -> list[timeline.TimelineRow]:
     states = (LifecycleState.ACTIVE, LifecycleState.PAUSED)
     return [
-        timeline.Life(
+        timeline.TimelineRow(
             f'task {task}',
             'navigate_to_pose(x=8.5, y=3.0)',
             [

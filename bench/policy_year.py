@@ -32,11 +32,11 @@ from typing import Any
 
 from _bench import report, table
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.policy import Tick
+from curiosity_rosa_demo.agent.policy.policy import PolicyTick
 from curiosity_rosa_demo.agent.policy.suggestion import Situation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.infra.config.world import WorldView
-from policy_world import COMPANION, instant, Life, ROVER, SETTINGS, world_of
+from policy_world import COMPANION, instant, PolicyRun, ROVER, SETTINGS, world_of
 from py_trees.behaviours import Failure
 from py_trees.composites import Selector
 
@@ -76,11 +76,11 @@ def lived(view: WorldView, days: int, *, model: bool) -> Year:
     provider = LLMPolicyProvider(
         asked(chance, year), SETTINGS, start=lambda job: job(), steady=lambda: now
     )
-    life = Life(world, begins, provider=provider if model else None, keep=0)
+    life = PolicyRun(world, begins, provider=provider if model else None, keep=0)
     nodes, visited = [Failure(str(number)) for number in range(50)], 0
     policy_tick = life.policy.tick
 
-    def timed(*arguments: Any, **named: Any) -> Tick:
+    def timed(*arguments: Any, **named: Any) -> PolicyTick:
         began = time.process_time()
         tick = policy_tick(*arguments, **named)
         year.tick_s += time.process_time() - began

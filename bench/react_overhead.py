@@ -44,11 +44,11 @@ from _peers import disk_folder
 from _stopwatch import Stopwatch
 from _turns import instant_rosa, InstantModel, InstantWorld, TOOL, turn_of
 from curiosity_rosa_demo.agent.react import graph, loop
-from curiosity_rosa_demo.agent.react.checkpoint_codec import BrainSerializer
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes import react_decide
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
-from curiosity_rosa_demo.agent.react.turn.messages import entry, StepCache
+from curiosity_rosa_demo.agent.react.turn.messages import call_entry, StepCache
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -105,7 +105,7 @@ def chain(rosa: CuriosityRosa) -> Block:
     for count in range(STEPS):
         action = AgentAction(TOOL, {}, '')
         result = to_json(ToolResult.success(count=count, cost=1.0))
-        messages.append({**entry(action, '', {str(count)}), 'result': result})
+        messages.append({**call_entry(action, '', {str(count)}), 'result': result})
         messages[-1]['call_id'] = f'call_{count}'
     steps = cache.steps(messages)
 
@@ -130,7 +130,7 @@ def commits(file: Path, size: int) -> Block:
     return block
 
 
-def checkpoint_bytes(saver: TurnSaver) -> int:
+def checkpoint_bytes(saver: TurnCheckpointer) -> int:
     """Of a turn's last checkpoint."""
     row = saver.conn.execute(
         'SELECT length(checkpoint) + length(metadata) FROM checkpoints ORDER BY checkpoint_id DESC'
@@ -150,7 +150,7 @@ def watch_intents(rosa: CuriosityRosa, world: InstantWorld, file: Path, faults: 
                 'ORDER BY checkpoint_id DESC LIMIT 1',
                 (thread,),
             ).fetchone()
-        return BrainSerializer().loads_typed(found)['channel_values']['brain']
+        return CheckpointCodec().loads_typed(found)['channel_values']['brain']
 
     def look(name: str) -> None:
         state = brain()
@@ -171,14 +171,14 @@ def watch_intents(rosa: CuriosityRosa, world: InstantWorld, file: Path, faults: 
         faults.append(f'{len(looked)} acts and {results} results of {STEPS} steps in the file')
 
 
-def check_pragmas(saver: TurnSaver, faults: list[str]) -> None:
+def check_pragmas(saver: TurnCheckpointer, faults: list[str]) -> None:
     journal = saver.conn.execute('PRAGMA journal_mode').fetchone()[0]
     synchronous = saver.conn.execute('PRAGMA synchronous').fetchone()[0]
     if (journal, synchronous) != ('wal', FULL):
         faults.append(f'journal {journal}, synchronous {synchronous} instead of wal and {FULL}')
 
 
-def commits_a_step(rosa: CuriosityRosa, saver: TurnSaver) -> float:
+def commits_a_step(rosa: CuriosityRosa, saver: TurnCheckpointer) -> float:
     said: list[str] = []
     saver.conn.set_trace_callback(said.append)
     turn_of(rosa, uuid.uuid4().hex)
@@ -187,7 +187,7 @@ def commits_a_step(rosa: CuriosityRosa, saver: TurnSaver) -> float:
 
 
 def where(
-    rosa: CuriosityRosa, saver: TurnSaver, world: InstantWorld, rounds: int
+    rosa: CuriosityRosa, saver: TurnCheckpointer, world: InstantWorld, rounds: int
 ) -> tuple[float, dict[str, float]]:
     """Milliseconds a step: the whole, and by part."""
     watch = Stopwatch()

@@ -48,8 +48,8 @@ from _bench import report, ROOT, Sandbox, table, wait_until
 
 sys.path.insert(0, str(ROOT / 'standalone/test'))
 
-from curiosity_rosa_demo.agent.react.checkpoint_codec import BrainSerializer
-from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED, result_of
+from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
+from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED_TEXT, result_of
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
@@ -147,7 +147,7 @@ class Demo:
             found = connection.execute(
                 'SELECT type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1'
             ).fetchone()
-        brain = BrainSerializer().loads_typed(found)['channel_values']['brain']
+        brain = CheckpointCodec().loads_typed(found)['channel_values']['brain']
         return list(brain.messages)
 
 
@@ -199,7 +199,7 @@ def check(demo: Demo, starts: int, faults: list[str]) -> Counter[str]:
 
 def _interrupted(call: Any) -> bool:
     result = result_of(call)
-    return result is not None and result.error_reason == INTERRUPTED
+    return result is not None and result.error_reason == INTERRUPTED_TEXT
 
 
 def starts_of(speeds: list[float]) -> int:

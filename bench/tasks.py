@@ -28,9 +28,9 @@ Aims, for either of ours: twice huey with its consumer, both ways; the ratios to
 printed. Where the disk is disturbed by others the figures say little, and it is said: then ours is
 quicker with two commits than the floor with three.
 
-Then Scheduler.take + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of mixed
-priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster than
-log n, by 5. And the CPU time of a runner that has 1,000 tasks waiting for a later time.
+Then Scheduler.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
+mixed priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster
+than log n, by 5. And the CPU time of a runner that has 1,000 tasks waiting for a later time.
 
 Must never happen: a task that is not COMPLETED, on the disk, with each of its transitions; a
 journal mode or synchronous that is not as claimed; a contender that uses the network; an idle
@@ -153,7 +153,7 @@ class Steady:
         scheduler, needs, seqs = self._scheduler, self._needs, self._seqs
         began = time.perf_counter()
         for rank in self._ranks:
-            task_id = scheduler.take()
+            task_id = scheduler.pop_next()
             assert task_id is not None
             scheduler.free(needs[task_id])
             scheduler.add(task_id, (rank, True, next(seqs)), needs[task_id])

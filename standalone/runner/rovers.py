@@ -19,7 +19,7 @@ import threading
 import time
 from typing import Any, Protocol, TextIO
 
-from curiosity_rosa_demo.agent.interfaces.terminal.options import READY
+from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 
 from runner.agent import failed, Streams
 
@@ -66,7 +66,7 @@ class Rover:
                 text = line.rstrip('\n')
                 if not is_error:
                     self.last = text
-                    if text == READY:
+                    if text == READY_MESSAGE:
                         self.ready.set()
                 self._hear(self.name, text, is_error)
 

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     SkillsState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.health import Health
+from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from fake_robot import CONFIG, FakeRobot
@@ -194,13 +194,13 @@ def test_a_goal_is_typed_and_the_rover_reaches_the_light(tab: Tab, robot: FakeRo
     tab.say('go to the light')
     expect(page.locator('.talk .mine')).to_have_text('go to the light')
     expect(page.locator('.fact', has_text='Place')).to_contain_text('x 8.0 m')
-    expect(page.locator('.shots li')).to_have_count(1)
+    expect(page.locator('.captures li')).to_have_count(1)
     expect(page.locator('figcaption')).to_contain_text('score 0.90 ✓ good')
     expect(page.locator('.lines')).to_contain_text('captured: score 0.9')
     expect(page.locator('tr.task')).to_contain_text('completed')
     expect(page.locator('.plot svg [data-event]')).to_have_count(1)
     expect(page.locator('.camera .frame img')).to_be_visible()
-    assert robot.said == ['go to the light']
+    assert robot.lines == ['go to the light']
     tab.picture('goal_reached')
 
 
@@ -257,7 +257,7 @@ def show_off(robot: FakeRobot) -> None:
         {'step_id': 4, 'action': 'capture_and_score'},
     ]
     robot.where = RoverPose(x=3.0, y=0.5, yaw_rad=0.2, frame_id='odom')
-    robot.nodes[1] = Health('simulator', ok=False, age_s=None, text='not heard yet')
+    robot.nodes[1] = NodeStatus('simulator', ok=False, age_s=None, text='not heard yet')
     robot.brain = BrainState(
         tasks=TasksState(mode=Mode.EXEC, mode_reason='a task runs'),
         robot=RobotState(
@@ -314,7 +314,7 @@ def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
     robot.where = RoverPose(x=0.0, frame_id='odom')  # it stood upon the spot
     spot.focus()
     tab.page.keyboard.press('Enter')
-    image = tab.page.locator('.shot img')
+    image = tab.page.locator('.capture img')
     expect(image).to_be_visible()
     assert 'score 0.90 at x 8.0 m' in (image.get_attribute('alt') or '')
     assert image.evaluate('image => image.naturalWidth') == 320
@@ -558,7 +558,7 @@ def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -
             plan={'goal': HOSTILE, 'steps': [{'action': HOSTILE, 'status': HOSTILE}]}
         ),
     )
-    robot.nodes = [Health(HOSTILE, ok=False, age_s=1.0, text=HOSTILE)]
+    robot.nodes = [NodeStatus(HOSTILE, ok=False, age_s=1.0, text=HOSTILE)]
     robot.not_ready = HOSTILE
     robot.ask(HOSTILE, {'skill': HOSTILE, 'arguments': {HOSTILE: HOSTILE}}, [HOSTILE])
     robot.trace(TraceKind.ERROR, HOSTILE, data={'text': HOSTILE})
@@ -592,7 +592,7 @@ def test_the_page_is_there_within_two_seconds(new_tab: Callable[..., Tab]) -> No
 def test_all_that_can_be_used_has_a_name(tab: Tab, robot: FakeRobot) -> None:
     robot.ask('Drive?', DRIVE)
     tab.say('go to the light')
-    expect(tab.page.locator('.shots li')).to_have_count(1)
+    expect(tab.page.locator('.captures li')).to_have_count(1)
     tab.page.get_by_role('button', name='Edit').click()
     nameless = tab.page.evaluate(
         """() => [...document.querySelectorAll('button, input, textarea, img')]

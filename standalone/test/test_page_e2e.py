@@ -65,7 +65,7 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
         expect(age).not_to_have_attribute('data-stale', 'stale')
     if folder := os.environ.get('PAGE_IMAGES'):
         page.screenshot(path=Path(folder) / 'page_demo.png')
-    images = page.evaluate("[...document.querySelectorAll('.shots img')].map((i) => i.src)")
+    images = page.evaluate("[...document.querySelectorAll('.captures img')].map((i) => i.src)")
     assert len(images) >= 1
 
     say(page, ':mast_close')

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 
-from curiosity_rosa_demo.agent.interfaces.terminal.options import READY
+from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from harness import ROOT, wait_until
 import pytest
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(60)
 
 # Says what it hears; dies, goes deaf, ends, or gives a result when it is told to.
 CHILD = (
-    f'READY = {READY!r}'
+    f'READY = {READY_MESSAGE!r}'
     + """
 import os, signal, sys, time
 name, told, crash = sys.argv[1:]
@@ -223,7 +223,7 @@ def test_the_last_line_is_the_result_of_all(
     run = start(parents, tmp_path, 'r1', 'r2', told=told)
     assert run.end() == status
     words = [line.partition(' ')[2] for line in run.lines]
-    assert max(n for n, line in enumerate(words) if line == READY) < words.index('began')
+    assert max(n for n, line in enumerate(words) if line == READY_MESSAGE) < words.index('began')
     result = json.loads(run.lines[-1])
     assert result['ok'] is all(oks)
     assert list(result['rovers']) == ['r1', 'r2']

@@ -15,7 +15,7 @@ import signal
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED, LEFT
+from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED, SERVER_CLOSED
 from curiosity_rosa_interfaces.action import RunTask
 from demo_bench import Bench, READY_S
 from diagnostic_msgs.msg import DiagnosticArray
@@ -97,7 +97,7 @@ def test_a_demo_is_cancelled_half_way_and_then_done(bench: Bench) -> None:
     run.popen.send_signal(signal.SIGTERM)
     left = done(driving, 'the goal to end with the agent')
     assert left.status == GoalStatus.STATUS_ABORTED
-    assert left.result.answer in (LEFT, 'The agent ends; ask the next one')
+    assert left.result.answer in (SERVER_CLOSED, 'The agent ends; ask the next one')
     run.popen.wait(timeout=READY_S)
     assert 'Traceback' not in run.output()
     bench.nothing_left()

@@ -20,7 +20,7 @@ from typing import Any
 from contract_run import ContractRun, PATIENCE_S
 from contract_tables import contracts, table
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from harness import ROOT, Sandbox, wait_until
 from yaml_keys import rows
 
@@ -53,7 +53,10 @@ def with_parts(page: str, parts: Mapping[str, str], name: str) -> str:
 
 def configuration() -> dict[str, str]:
     """The parts of docs/reference/configuration.md."""
-    files = {name: (model, shipped_config_dir() / f'{name}.yaml') for name, model in FILES.items()}
+    files = {
+        name: (model, shipped_config_dir() / f'{name}.yaml')
+        for name, model in CONFIG_FILES.items()
+    }
     parts = {name: _keys(model, shipped) for name, (model, shipped) in files.items()}
     return {**parts, 'world': _keys(WorldView, None)}
 

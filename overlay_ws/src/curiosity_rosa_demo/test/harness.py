@@ -208,13 +208,13 @@ class Sandbox:
 
         The page's port is any that is free: other agents may run on this machine.
         """
-        from curiosity_rosa_demo.infra.config_loader import FILES, shipped_config_dir
+        from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, shipped_config_dir
         import yaml
 
         agent = changes.get('agent', {})
         changes = {**changes, 'agent': {**agent, 'http': {'port': 0, **agent.get('http', {})}}}
         folder = Path(tempfile.mkdtemp(prefix='config-', dir=self.folder))
-        for name in FILES:
+        for name in CONFIG_FILES:
             text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')
             if name in changes:
                 text = yaml.safe_dump(changes[name])  # what is left out takes the shipped value

@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from curiosity_rosa_demo.agent.policy.action import BeginTasks, ResumeTasks, Senses
+from curiosity_rosa_demo.agent.policy.action import ResumeTasks, Senses, SubmitTasks
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, ActionStarted, Event
-from curiosity_rosa_demo.agent.policy.policy import Tick
+from curiosity_rosa_demo.agent.policy.policy import PolicyTick
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, DAYS
-from policy_twins import TaskTwin
+from policy_doubles import SimulatedTasks
 
 
 class Rules:
     """What holds at every tick, whatever happens. It knows the world view, nothing else."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: WorldModel) -> None:
         self.world, self.view = world, world.view
         self.begun: list[tuple[float, str, Source]] = []
         self.open: list[str] = []  # activities that began and have not ended
@@ -39,12 +39,14 @@ class Rules:
             self.open.remove(event.activity)
             self.ended.add(event.activity)
 
-    def check(self, before: WorldState, tick: Tick, senses: Senses, twin: TaskTwin) -> None:
+    def check(
+        self, before: WorldState, tick: PolicyTick, senses: Senses, twin: SimulatedTasks
+    ) -> None:
         state, at = tick.state, tick.decision.at
         assert 0.0 <= tick.decision.energy <= 1.0
         if state is before and not tick.commands:
             return
-        begins = [each.ongoing for each in tick.commands if isinstance(each, BeginTasks)]
+        begins = [each.ongoing for each in tick.commands if isinstance(each, SubmitTasks)]
         self._moved(before.place, state.place)
         going = [each.activity for each in (*state.suspended, state.activity) if each]
         assert sorted(self.open) == sorted(going)
@@ -61,11 +63,11 @@ class Rules:
             assert after in self.view.places[before].leads_to
 
     def _may_begin(
-        self, ongoing: Ongoing, before: WorldState, tick: Tick, senses: Senses, at: float
+        self, ongoing: Ongoing, before: WorldState, tick: PolicyTick, senses: Senses, at: float
     ) -> None:
         activity = self.view.activities[ongoing.activity]
         local = self.world.local(at)
-        assert not senses.holding
+        assert not senses.hold_reason
         assert open_at(activity, local), f'{ongoing.activity} at {local:%a %H:%M}'
         place = senses.place if self.view.measured and senses.place is not None else None
         here = tick.state.place if place is None else place
@@ -78,7 +80,7 @@ class Rules:
         self._may_interrupt(ongoing, activity, before, tick)
 
     def _may_interrupt(
-        self, ongoing: Ongoing, activity: ActivityConfig, before: WorldState, tick: Tick
+        self, ongoing: Ongoing, activity: ActivityConfig, before: WorldState, tick: PolicyTick
     ) -> None:
         assert not activity.ends or self.ended & set(activity.ends)
         earlier = [each.task_ids for each in before.suspended]

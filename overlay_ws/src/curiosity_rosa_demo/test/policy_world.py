@@ -16,37 +16,37 @@ from datetime import datetime
 
 from curiosity_rosa_demo.agent.policy.action import Senses
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
-from curiosity_rosa_demo.agent.policy.policy import Policy, Tick
+from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.tick_scheduler import floor_ms, TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config.world import WorldView
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
+from policy_doubles import SETTINGS, SimulatedTasks, WORK_S
 from policy_rules import Rules
-from policy_twins import SETTINGS, TaskTwin, WORK_S
 
 ROVER = load_world('world_view', shipped_config_dir())
 COMPANION = load_world('companion', shipped_config_dir())
 HELD = ('SAFE: e-stop pressed', 'CHARGE: battery is low')
 
 
-def world_of(view: WorldView, zone: str = 'UTC+08:00') -> World:
-    return World(view, time_zone(zone))
+def world_of(view: WorldView, zone: str = 'UTC+08:00') -> WorldModel:
+    return WorldModel(view, time_zone(zone))
 
 
-def instant(text: str, world: World) -> float:
+def instant(text: str, world: WorldModel) -> float:
     """Epoch seconds of a local time such as 2026-11-23 07:20 (a Monday)."""
     return datetime.fromisoformat(text).replace(tzinfo=world.zone).timestamp()
 
 
 @dataclass
-class Life:
+class PolicyRun:
     """A policy, its kernel and its clock. ``holding`` and ``twin`` may be changed at any time."""
 
-    world: World
+    world: WorldModel
     at: float
     settings: PolicyConfig = SETTINGS
     provider: LLMPolicyProvider | None = None
@@ -54,11 +54,11 @@ class Life:
     work_s: Callable[[str], float] = lambda name: WORK_S
     keep: int = 5000  # decisions; 0: no events either
     holding: str = ''
-    decisions: list[Tick] = field(default_factory=list)
+    decisions: list[PolicyTick] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.twin = TaskTwin(self.world, self.work_s)
+        self.twin = SimulatedTasks(self.world, self.work_s)
         self.twin.at = self.at
         self.rules = Rules(self.world)
         self.saved = self.state or WorldState.first(self.world.view)
@@ -90,10 +90,10 @@ class Life:
     def senses(self) -> Senses:
         twin = self.twin
         if not self.world.view.measured:
-            return Senses(holding=self.holding, tasks=twin.states)
+            return Senses(hold_reason=self.holding, tasks=twin.states)
         return Senses(twin.place, twin.energy, self.holding, twin.states)
 
-    def tick(self, *messages: str, cause: str = 'minute', carried_out: bool = True) -> Tick:
+    def tick(self, *messages: str, cause: str = 'minute', carried_out: bool = True) -> PolicyTick:
         """``carried_out`` False: the process dies between keeping the state and its commands."""
         self.twin.advance(self.at)
         before, senses = self.saved, self.senses()
@@ -109,8 +109,8 @@ class Life:
             del self.decisions[: -self.keep]
         return tick
 
-    def off(self, why: str) -> Tick:
-        tick = self.policy.off(why, self.at)
+    def off(self, why: str) -> PolicyTick:
+        tick = self.policy.switch_off(why, self.at)
         self.saved, self.number = tick.state, tick.decision.number
         self.twin.do(tick.commands, self.at)
         return tick
@@ -141,27 +141,27 @@ class Life:
 
 def next_tick(scheduler: TickScheduler, now: float) -> float:
     """The first instant after ``now``, when the scheduler is due."""
-    return scheduler._following(floor_ms(now)) / 1000.0
+    return scheduler._next_tick(floor_ms(now)) / 1000.0
 
 
 def live(
-    world: World,
+    world: WorldModel,
     days: int,
     *,
     begins: str = '2026-01-01 00:00',
     provider: LLMPolicyProvider | None = None,
     settings: PolicyConfig = SETTINGS,
     messages: Callable[[float], Sequence[str]] | None = None,
-) -> Life:
+) -> PolicyRun:
     """So many days of ticks, each when the scheduler says that it is due. ``messages`` says what
     arrives at an instant. Raises AssertionError when a rule is broken.
     """
-    life = Life(world, instant(begins, world), settings=settings, provider=provider, keep=0)
+    life = PolicyRun(world, instant(begins, world), settings=settings, provider=provider, keep=0)
     scheduler = TickScheduler(settings.tick_s, world.zone)
     scheduler.resume(life.at)
     end = life.at + days * 86400.0
     while life.at < end:
-        due = scheduler.due(next_tick(scheduler, life.at))
+        due = scheduler.take_due(next_tick(scheduler, life.at))
         assert due is not None
         assert due.missed == 0
         life.at = due.at

@@ -59,7 +59,7 @@ class Hurry(Cancellation):
 
 
 @dataclass
-class TwinRover:
+class SimulatedRover:
     """``calls`` are the services called, in order. A fault raises what it returns, if anything."""
 
     clock: OwnedClock = field(default_factory=OwnedClock)

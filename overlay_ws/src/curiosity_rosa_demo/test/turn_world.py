@@ -19,10 +19,10 @@ from typing import Any
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings, TurnResult
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -31,9 +31,9 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.reporter import Trace
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from tool_rover import Hurry, TwinRover
+from tool_rover import Hurry, SimulatedRover
 
 KEY = 'sk-Zq7Xv0PpW3Kj9Lm2Nb5Tg8Rf4Hd6Yc1'
 LLM = {
@@ -73,45 +73,45 @@ def config_of(
     return config.model_copy(update={'agent': changed})
 
 
-class TwinWorld(RoverWorld):
+class SimulatedRoverWorld(RoverWorld):
     """Its rover's time is owned: whatever waits makes it pass."""
 
-    def __init__(self, rover: TwinRover, config: Config) -> None:
+    def __init__(self, rover: SimulatedRover, config: Config) -> None:
         super().__init__(rover, config, rover.clock)  # type: ignore[arg-type]
         self._clock = rover.clock
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         hurry = Hurry(self._clock)
-        with cancellation.calling(lambda: hurry.cancel(cancellation.reason)):
+        with cancellation.call_when_pressed(lambda: hurry.cancel(cancellation.reason)):
             return super().tool(name, hurry, **arguments)
 
 
 def rosa_of(
-    rover: TwinRover,
+    rover: SimulatedRover,
     config: Config,
     *,
-    trace: Trace = lambda *_, **__: None,
+    trace: TraceFunction = lambda *_, **__: None,
     memory: Callable[[], str] = lambda: '',
     checkpoints: Path | str = ':memory:',
-    desk: Desk | None = None,
-    saver: TurnSaver | None = None,
+    approval_queue: ApprovalQueue | None = None,
+    saver: TurnCheckpointer | None = None,
     shown: Callable[[ReactState], None] = lambda react: None,
 ) -> CuriosityRosa:
     """A ROSA before that rover; nobody is there to answer unless a desk is given."""
-    if desk is None:
-        desk = Desk(timeout_s=config.guardrails.approval.timeout_s)
-        desk.attended = False
-    around = Surroundings(
+    if approval_queue is None:
+        approval_queue = ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s)
+        approval_queue.is_attended = False
+    environment = TurnEnvironment(
         registry=make_registry(config),
-        world=TwinWorld(rover, config),
-        desk=desk,
+        world=SimulatedRoverWorld(rover, config),
+        approval_queue=approval_queue,
         checkpoints=checkpoints,
         trace=trace,
-        memory=memory,
-        shown=shown,
+        recall=memory,
+        on_react_state=shown,
     )
     return CuriosityRosa(
-        make_chat_model(config.agent.llm), around, saver or TurnSaver(checkpoints)
+        make_chat_model(config.agent.llm), environment, saver or TurnCheckpointer(checkpoints)
     )
 
 
@@ -123,15 +123,15 @@ class World:
         *script: Reply,
         turn: dict[str, Any] | None = None,
         memory: bool = False,
-        desk: Desk | None = None,
+        approval_queue: ApprovalQueue | None = None,
         config: Config = SHIPPED,
-        saver: TurnSaver | None = None,
+        saver: TurnCheckpointer | None = None,
         **llm: Any,
     ) -> None:
         self.server = ChatServer(*script)
         llm = {**LLM, 'base_url': self.server.url, **llm}
         self.config = config_of(llm=llm, turn=turn, config=config)
-        self.rover = TwinRover()
+        self.rover = SimulatedRover()
         self.events: list[TraceEvent] = []
         self.reacts: list[ReactState] = []
         self.rosa = rosa_of(
@@ -140,7 +140,7 @@ class World:
             trace=self.trace,
             memory=(lambda: recall(self.events, 10)) if memory else (lambda: ''),
             shown=self.reacts.append,
-            desk=desk,
+            approval_queue=approval_queue,
             saver=saver,
         )
         self.renew_button()
@@ -159,10 +159,10 @@ class World:
 
     def turn(self, text: str = 'Go on.', *, plan: Json | None = None) -> TurnResult:
         """One turn; its result, checked against what ROSA's invoke hands back."""
-        self.rosa.executor.last = None
-        self.rosa.executor.request = Request(text, self.button, plan=plan)
+        self.rosa.executor.last_result = None
+        self.rosa.executor.request = TurnRequest(text, self.button, plan=plan)
         answer = self.rosa.invoke(text)
-        last = self.rosa.executor.last
+        last = self.rosa.executor.last_result
         assert last is not None, answer
         assert last.answer == answer
         return last
@@ -227,7 +227,9 @@ def check_story(events: list[TraceEvent]) -> int:
             assert bool(end.error_reason) is (end.kind is TraceKind.ERROR)
         else:
             assert event.kind is TraceKind.ERROR
-            assert event.error_reason == ONE_AT_A_TIME or event.message.startswith(BY_ROUTINE)
+            assert event.error_reason == ONE_CALL_AT_A_TIME_TEXT or event.message.startswith(
+                BY_ROUTINE
+            )
     return carried_out
 
 

@@ -29,16 +29,21 @@ from typing import Any
 
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
 from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.motion_guard import Due, Motion, MotionGuard, Refused
-from curiosity_rosa_demo.adapter.status import status_of, StatusPace
-from curiosity_rosa_demo.adapter.telemetry_inputs import Observer
+from curiosity_rosa_demo.adapter.motion_guard import (
+    DueCommands,
+    Motion,
+    MotionGuard,
+    MotionRefused,
+)
+from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.motion_clock import TravelClock
+from curiosity_rosa_demo.infra.motion_clock import MotionClock
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
@@ -54,8 +59,8 @@ from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import Empty, Trigger
 
-MOVES = ('move_forward', 'turn_left', 'turn_right')
-SHUTDOWN_WAIT_S = 2.0
+MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
+SHUTDOWN_TIMEOUT_S = 2.0
 STOPPED_WHILE_STARTING = 'Stopped while starting'
 
 
@@ -69,7 +74,7 @@ class AdapterApp:
                 Empty,
                 getattr(topics.curiosity, name).name,
             )
-            for name in (*MOVES, 'move_stop', *(action.value for action in MastAction))
+            for name in (*MOTION_SERVICES, 'move_stop', *(action.value for action in MastAction))
         }
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
@@ -78,33 +83,33 @@ class AdapterApp:
             self._config.thresholds.mast,
             stop_name=topics.curiosity.move_stop.name,
             clock=time.monotonic,
-            travel_clock=TravelClock(self.node.get_clock()),
+            travel_clock=MotionClock(self.node.get_clock()),
         )
         losses = LossCounter()
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
-        self._leaving = False  # from then on nothing is started
+        self._shutting_down = False  # from then on nothing is started
         self._closing = False
         self._stops_asked = 0
         self._wakeup_at = 0.0
         self._stop_future: Future | None = None
         self._cmd_vel = GuardedPublisher.create(self.node, Twist, topics.rover.cmd_vel, 10, losses)
-        self._pace = StatusPace()
+        self._status_schedule = StatusSchedule()
         self._status_topic = GuardedPublisher.create(
             self.node, String, topics.status.adapter, history_qos(1), losses
         )
-        self._observer = Observer(
-            self.node, topics, self._guard, lock=self._lock, carry=self._carry
+        self._telemetry = TelemetryInputs(
+            self.node, topics, self._guard, lock=self._lock, carry=self._execute_due_commands
         )
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
-        self._nodes = [self.node, *self._serve(process)]
+        self._nodes = [self.node, *self._create_services(process)]
         self._threads = [
             SpinThread(node.get_name(), node, on_crash=process.crash) for node in self._nodes
         ]
-        self._watch_thread = threading.Thread(target=self._watch, args=(process,), daemon=True)
-        self._watch_thread.start()
+        self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
+        self._guard_thread.start()
 
-    def _serve(self, process: Process) -> list[Node]:
+    def _create_services(self, process: Process) -> list[Node]:
         names = self._config.topics.adapter
         own = [
             Node(name, start_parameter_services=False)
@@ -113,21 +118,23 @@ class AdapterApp:
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
-        for name in MOVES:
+        for name in MOTION_SERVICES:
             service = getattr(names, name).name
-            motion.create_service(Trigger, service, self._answering(partial(self._move, name)))
+            motion.create_service(
+                Trigger, service, self._trigger_callback(partial(self._begin_motion, name))
+            )
         for action in MastAction:
             service = getattr(names, action.value).name
             mast.create_service(
-                Trigger, service, self._answering(partial(self._move_mast, action))
+                Trigger, service, self._trigger_callback(partial(self._begin_mast_motion, action))
             )
         return own
 
     # --- carrying: every touch of the guard ends here ---------------------------------------
 
-    def _carry(self) -> None:
+    def _execute_due_commands(self) -> None:
         """Do what the guard says is due. The lock is held."""
-        due: Due = self._guard.poll()
+        due: DueCommands = self._guard.poll()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
         if due.zero_twist and not self._cmd_vel.publish(Twist()):
@@ -161,7 +168,7 @@ class AdapterApp:
             return
         try:
             self._stop_future = _send(client)
-        except Refused as refusal:
+        except MotionRefused as refusal:
             self._guard.stop_failed(number, str(refusal))
             return
         self._stop_future.add_done_callback(lambda _: self._report_stop(number))
@@ -169,16 +176,16 @@ class AdapterApp:
     def _report_stop(self, number: int) -> None:
         with self._lock:
             self._guard.stop_answered(number)
-            self._carry()
+            self._execute_due_commands()
 
-    def _watch(self, process: Process) -> None:
+    def _run_guard(self, process: Process) -> None:
         try:
             with self._lock:
                 while not self._closing:
                     self._wakeup_at = math.inf
-                    self._carry()
+                    self._execute_due_commands()
                     self._publish_status()
-                    self._wakeup_at = min(self._wakeup_at, self._pace.next_wakeup())
+                    self._wakeup_at = min(self._wakeup_at, self._status_schedule.next_wakeup())
                     self._changed.wait(max(0.0, self._wakeup_at - time.monotonic()))
         except Exception as error:
             process.crash(error)
@@ -186,12 +193,12 @@ class AdapterApp:
     def _publish_status(self) -> None:
         """Only the watching thread does, so that no caller waits for it. The lock is held."""
         status = self._status()
-        due = self._pace.due(status, time.monotonic())
+        due = self._status_schedule.take_due(status, time.monotonic())
         if due and not self._status_topic.publish(String(data=json.dumps(status))):
-            self._pace.lost()
+            self._status_schedule.lost()
 
     def _status(self) -> Status:
-        return status_of(self._guard, self._observer.pose, self._observer.mast_turn)
+        return status_of(self._guard, self._telemetry.pose, self._telemetry.mast_turn)
 
     def _diagnose(self) -> Finding:
         missing = [
@@ -200,9 +207,9 @@ class AdapterApp:
         with self._lock:
             return diagnose(
                 self._guard,
-                e_stop=self._observer.e_stop,
+                e_stop=self._telemetry.e_stop,
                 missing=missing,
-                ages_s=self._observer.ages_s(),
+                ages_s=self._telemetry.ages_s(),
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -222,7 +229,7 @@ class AdapterApp:
         with self._lock:
             number = self._guard.request_stop()
             self._stops_asked += 1
-            self._carry()
+            self._execute_due_commands()
             patience = motion.stop_timeout_s + motion.stop_confirm_s
             response.success = self._wait(
                 lambda: self._guard.stops_answered >= number or not self._guard.stopping, patience
@@ -231,7 +238,7 @@ class AdapterApp:
                 response.message = self._guard.last_error
         return response
 
-    def _move(self, name: str) -> None:
+    def _begin_motion(self, name: str) -> None:
         client = self._clients[name]
         timeout_s = self._config.thresholds.motion.service_timeout_s
         with self._lock:
@@ -241,37 +248,37 @@ class AdapterApp:
         self._await_service(client)
         with self._lock:
             # A stop, or our end, is meant for this motion too.
-            if self._leaving or self._stops_asked != asked_before:
-                raise Refused(STOPPED_WHILE_STARTING)
+            if self._shutting_down or self._stops_asked != asked_before:
+                raise MotionRefused(STOPPED_WHILE_STARTING)
             # Checked again and sent under one lock: no stop can come between.
             token = self._guard.begin_move()
             answered = threading.Event()
             try:
                 future = _send(client)
-            except Refused as refusal:
+            except MotionRefused as refusal:
                 self._guard.move_failed(token, str(refusal))
-                self._carry()
+                self._execute_due_commands()
                 raise
             future.add_done_callback(lambda _: self._report_move(token, answered))
-            self._carry()
+            self._execute_due_commands()
         if not answered.wait(timeout_s):
             with self._lock:
                 if not answered.is_set():
                     reason = service_timeout(client.srv_name)
                     self._guard.move_failed(token, reason)
-                    self._carry()
-                    raise Refused(reason)
+                    self._execute_due_commands()
+                    raise MotionRefused(reason)
         with self._lock:
             if self._guard.stopping:
-                raise Refused(self._guard.last_error or STOPPED_WHILE_STARTING)
+                raise MotionRefused(self._guard.last_error or STOPPED_WHILE_STARTING)
 
     def _report_move(self, token: int, answered: threading.Event) -> None:
         with self._lock:
             answered.set()
             self._guard.move_answered(token)
-            self._carry()
+            self._execute_due_commands()
 
-    def _move_mast(self, action: MastAction) -> None:
+    def _begin_mast_motion(self, action: MastAction) -> None:
         client = self._clients[action.value]
         mast = self._config.thresholds.mast
         timeout_s = self._config.thresholds.motion.service_timeout_s
@@ -285,12 +292,12 @@ class AdapterApp:
             answered = threading.Event()
             try:
                 future = _send(client)
-            except Refused as refusal:
+            except MotionRefused as refusal:
                 self._guard.mast_failed(str(refusal))
-                self._carry()
+                self._execute_due_commands()
                 raise
             future.add_done_callback(lambda _: answered.set())
-            self._carry()
+            self._execute_due_commands()
         in_time = answered.wait(timeout_s)
         with self._lock:
             if in_time:
@@ -298,13 +305,13 @@ class AdapterApp:
             else:
                 client.remove_pending_request(future)
                 self._guard.mast_failed(service_timeout(client.srv_name))
-            self._carry()
+            self._execute_due_commands()
             limit = action.duration_s(mast) + mast.confirm_margin_s + 1.0
             self._wait(lambda: not self._guard.mast_busy, limit)
             if self._guard.mast is not action.after:
-                raise Refused(self._guard.last_error or f'{action.value} was interrupted')
+                raise MotionRefused(self._guard.last_error or f'{action.value} was interrupted')
 
-    def _answering(
+    def _trigger_callback(
         self, act: Callable[[], None]
     ) -> Callable[[Any, Trigger.Response], Trigger.Response]:
         """A Trigger callback: success, or the reason of the refusal as the message."""
@@ -313,10 +320,10 @@ class AdapterApp:
             try:
                 act()
                 response.success = True
-            except Refused as refusal:
+            except MotionRefused as refusal:
                 response.success, response.message = False, str(refusal)
                 with self._lock:
-                    self._carry()  # the reason is part of the status
+                    self._execute_due_commands()  # the reason is part of the status
             return response
 
         return callback
@@ -333,18 +340,18 @@ class AdapterApp:
             reason = service_unavailable(client.srv_name)
             with self._lock:
                 self._guard.last_error = reason
-            raise Refused(reason)
+            raise MotionRefused(reason)
 
     # --- end --------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Leave a rover that stands still."""
         with self._lock:
-            self._leaving = True
+            self._shutting_down = True
             if self._guard.motion is Motion.MOVING:
                 self._guard.request_stop()
-                self._carry()
-                self._wait(lambda: self._guard.motion is Motion.STILL, SHUTDOWN_WAIT_S)
+                self._execute_due_commands()
+                self._wait(lambda: self._guard.motion is Motion.STILL, SHUTDOWN_TIMEOUT_S)
             self._closing = True
             self._changed.notify_all()
         for thread in self._threads:
@@ -354,11 +361,13 @@ class AdapterApp:
 
 
 def _send(client: Client) -> Future:
-    """The future of the answer. Raises Refused when the transport does not take the request."""
+    """The future of the answer. Raises MotionRefused when the transport does not take the
+    request.
+    """
     try:
         return client.call_async(Empty.Request())
     except TRANSPORT_ERRORS:
-        raise Refused(service_unavailable(client.srv_name)) from None
+        raise MotionRefused(service_unavailable(client.srv_name)) from None
 
 
 def main() -> None:

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 
-class Heartbeat:
+class AgentHeartbeat:
     """Silent only after it was heard: without an agent, people may call the services by hand."""
 
     def __init__(self, max_age_s: float) -> None:

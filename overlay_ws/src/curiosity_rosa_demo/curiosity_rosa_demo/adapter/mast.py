@@ -90,11 +90,11 @@ class MastMotion:
         self._answered_at: float | None = None
         self._was_elsewhere = False
 
-    def answered(self, now: float) -> None:
+    def record_answer(self, now: float) -> None:
         """The rover's service answered: from here the joints have duration + margin to agree."""
         self._answered_at = now
 
-    def see(self, joints: Joints) -> None:
+    def record_joints(self, joints: Joints) -> None:
         if not joints.near(self.action.target, self._config.tolerance_rad):
             self._was_elsewhere = True
 

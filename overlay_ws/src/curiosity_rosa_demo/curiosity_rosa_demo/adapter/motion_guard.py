@@ -35,10 +35,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from curiosity_rosa_demo.adapter.heartbeat import Heartbeat
+from curiosity_rosa_demo.adapter.heartbeat import AgentHeartbeat
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
-from curiosity_rosa_demo.adapter.stop import Odometry, Stop
-from curiosity_rosa_demo.adapter.unexpected_motion import Unasked
+from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
+from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     E_STOP_PRESSED,
@@ -59,12 +59,12 @@ class Motion(str, Enum):
     MOVING = 'moving'
 
 
-class Refused(Exception):
+class MotionRefused(Exception):
     """A rule says no; the message is the contract's reason."""
 
 
 @dataclass(frozen=True)
-class Due:
+class DueCommands:
     """What the carrier has to do now."""
 
     stop_call: int | None = None  # call /move_stop; report its fate with this number
@@ -96,12 +96,12 @@ class MotionGuard:
         self._moves_in_flight: set[int] = set()
         # 0: what a process before this one may have asked for and not seen answered.
         self._moves_unanswered: set[int] = {0}
-        self._stop: Stop | None = self._new_stop()
+        self._stop: StopProcedure | None = self._new_stop()
         self._stop_number = 0  # of the newest call
         self._stop_failure = ''
         self.stops_answered = -1  # the highest number whose call was answered
-        self._unasked = Unasked(motion)
-        self._heartbeat = Heartbeat(motion.heartbeat_max_age_s)
+        self._unexpected_motion = UnexpectedMotion(motion)
+        self._heartbeat = AgentHeartbeat(motion.heartbeat_max_age_s)
         self._e_stop_pressed = False
         self._serial = 0
 
@@ -114,7 +114,7 @@ class MotionGuard:
     @property
     def moving(self) -> bool:
         """Set going here, or seen moving."""
-        return self.motion is Motion.MOVING or self._unasked.moves(self._clock())
+        return self.motion is Motion.MOVING or self._unexpected_motion.is_moving(self._clock())
 
     @property
     def move_allowed(self) -> bool:
@@ -122,24 +122,26 @@ class MotionGuard:
         return self.mast is Mast.CLOSED and not self.stopping and not forbidden
 
     def check_move(self) -> None:
-        """Raises Refused when no motion may begin now."""
+        """Raises MotionRefused when no motion may begin now."""
         if self._e_stop_pressed:
-            raise self._refused(E_STOP_PRESSED)
+            raise self._refusal(E_STOP_PRESSED)
         if self.mast is not Mast.CLOSED:
-            raise self._refused(NEED_TO_CLOSE_MAST)
+            raise self._refusal(NEED_TO_CLOSE_MAST)
         if self._heartbeat.silent(self._clock()):
-            raise self._refused(AGENT_IS_SILENT)
+            raise self._refusal(AGENT_IS_SILENT)
         if self.stopping:
-            raise self._refused(MOVE_IN_PROGRESS)
+            raise self._refusal(MOVE_IN_PROGRESS)
 
     def begin_move(self) -> int:
-        """The token of a motion whose start call is sent under the same lock. Raises Refused."""
+        """The token of a motion whose start call is sent under the same lock. Raises
+        MotionRefused.
+        """
         self.check_move()
         if self.motion is Motion.STILL:
             # A motion that follows another without a halt stays on the first one's leash.
             self._moving_since = self._travel_clock()
         self.motion = Motion.MOVING
-        self._unasked.forget()
+        self._unexpected_motion.reset()
         self._serial += 1
         self._moves_in_flight.add(self._serial)
         return self._serial
@@ -160,22 +162,22 @@ class MotionGuard:
         self.request_stop()
 
     def check_mast(self, action: MastAction) -> None:
-        """Raises Refused when this mast motion may not begin now."""
+        """Raises MotionRefused when this mast motion may not begin now."""
         if self._e_stop_pressed:
-            raise self._refused(E_STOP_PRESSED)
+            raise self._refusal(E_STOP_PRESSED)
         if self._mast_motion is not None:
-            raise self._refused('Mast is moving')
+            raise self._refusal('Mast is moving')
         if self.motion is Motion.MOVING:
             stowing = action is MastAction.CLOSE and (self.stopping or self.mast is Mast.CLOSED)
             if not stowing:
-                raise self._refused(MOVE_IN_PROGRESS)
-        elif action is not MastAction.CLOSE and self._unasked.moves(self._clock()):
-            raise self._refused(MOVE_IN_PROGRESS)
+                raise self._refusal(MOVE_IN_PROGRESS)
+        elif action is not MastAction.CLOSE and self._unexpected_motion.is_moving(self._clock()):
+            raise self._refusal(MOVE_IN_PROGRESS)
         if action is MastAction.ROTATE and self.mast is Mast.CLOSED:
-            raise self._refused(NEED_TO_OPEN_MAST)
+            raise self._refusal(NEED_TO_OPEN_MAST)
 
     def begin_mast(self, action: MastAction) -> bool:
-        """Whether the rover's service must be called: under the same lock. Raises Refused.
+        """Whether the rover's service must be called: under the same lock. Raises MotionRefused.
 
         False: the mast of the moving rover is closed already, and stays untouched.
         """
@@ -188,7 +190,7 @@ class MotionGuard:
 
     def mast_answered(self) -> None:
         if self._mast_motion is not None:
-            self._mast_motion.answered(self._clock())
+            self._mast_motion.record_answer(self._clock())
 
     def mast_failed(self, reason: str) -> None:
         self._mast_motion = None
@@ -225,11 +227,11 @@ class MotionGuard:
 
     # --- observations -----------------------------------------------------------------------
 
-    def joints(self, p: float, turn: float) -> None:
+    def record_joints(self, p: float, turn: float) -> None:
         """A reading of mast_p_joint and mast_02_joint, radians."""
         self._joints = Joints(p, turn, self._clock())
         if self._mast_motion is not None:
-            self._mast_motion.see(self._joints)
+            self._mast_motion.record_joints(self._joints)
             return
         seen = self._joints.pose(self._mast_config.tolerance_rad)
         if self.mast is Mast.UNKNOWN:
@@ -239,20 +241,22 @@ class MotionGuard:
             was, self.mast = self.mast, seen if seen is Mast.OPEN else Mast.UNKNOWN
             self._alarm(f'Joint states contradict a mast that was {was.value}')
 
-    def odometry(self, speed: float, turn_rate: float) -> None:
+    def record_odometry(self, speed: float, turn_rate: float) -> None:
         """The rover's velocity: metres per second and radians per second, any sign."""
         still = (
             abs(speed) <= self._config.still_speed_mps
             and abs(turn_rate) <= self._config.still_turn_radps
         )
         self._odometry = Odometry(self._clock(), still)
-        self._unasked.see(self._odometry, set_going=self.motion is Motion.MOVING)
+        self._unexpected_motion.record_odometry(
+            self._odometry, set_going=self.motion is Motion.MOVING
+        )
 
-    def heartbeat(self) -> None:
+    def record_heartbeat(self) -> None:
         """The agent's kernel lives."""
         self._heartbeat.beat(self._clock())
 
-    def e_stop(self, pressed: bool) -> None:
+    def set_e_stop(self, pressed: bool) -> None:
         """The button, as it is now. A mast that moves goes on: nothing can stop it."""
         if pressed and not self._e_stop_pressed:
             self.request_stop('E-stop pressed: the rover was stopped')
@@ -269,7 +273,7 @@ class MotionGuard:
 
     # --- time -------------------------------------------------------------------------------
 
-    def poll(self) -> Due:
+    def poll(self) -> DueCommands:
         """Let time act; what the carrier must do now."""
         now = self._clock()
         self._watch_mast(now)
@@ -289,8 +293,8 @@ class MotionGuard:
         elif self.motion is Motion.MOVING:
             times.append(now + LEASH_CHECK_S)
         else:
-            times += _known(self._unasked.next_wakeup(now))
-        return min(times + _known(self._heartbeat.next_wakeup(now)), default=None)
+            times += _without_none(self._unexpected_motion.next_wakeup(now))
+        return min(times + _without_none(self._heartbeat.next_wakeup(now)), default=None)
 
     # --- inside -----------------------------------------------------------------------------
 
@@ -303,12 +307,12 @@ class MotionGuard:
         self.last_error = reason
         self._alarms.append(reason)
 
-    def _refused(self, reason: str) -> Refused:
+    def _refusal(self, reason: str) -> MotionRefused:
         self.last_error = reason
-        return Refused(reason)
+        return MotionRefused(reason)
 
-    def _new_stop(self, before: Stop | None = None) -> Stop:
-        return Stop(self._config, self._stop_timed_out, now=self._clock(), before=before)
+    def _new_stop(self, before: StopProcedure | None = None) -> StopProcedure:
+        return StopProcedure(self._config, self._stop_timed_out, now=self._clock(), before=before)
 
     def _watch_mast(self, now: float) -> None:
         if self._mast_motion is not None:
@@ -336,28 +340,28 @@ class MotionGuard:
             elif self._heartbeat.silent(now):
                 age = f'{self._heartbeat.max_age_s:g} s'
                 self.request_stop(f'The agent fell silent for {age}: the rover was stopped')
-        elif self._unasked.must_stop(now):
-            self._unasked.forget()
+        elif self._unexpected_motion.must_stop(now):
+            self._unexpected_motion.reset()
             self.request_stop(STOPPED_UNASKED)
 
-    def _advance_stop(self, now: float) -> Due:
+    def _advance_stop(self, now: float) -> DueCommands:
         stop = self._stop
         if stop is None:
-            return Due()
+            return DueCommands()
         due = stop.advance(now, self._odometry)
         if stop.failure != self._stop_failure:
             self.last_error = self._stop_failure = stop.failure
         if due.call:
             self._stop_number += 1
         settled = not self._moves_in_flight and not self._moves_unanswered
-        if settled and not due.call and stop.is_over(now, self._odometry):
+        if settled and not due.call and stop.is_complete(now, self._odometry):
             self.motion, self._stop = Motion.STILL, None
             if self.last_error == stop.failure:
                 self.last_error = ''  # overcome: another call, or zero Twists, stopped it
             self._stop_failure = ''
-            return Due()
-        return Due(stop_call=self._stop_number if due.call else None, zero_twist=due.twist)
+            return DueCommands()
+        return DueCommands(stop_call=self._stop_number if due.call else None, zero_twist=due.twist)
 
 
-def _known(at: float | None) -> list[float]:
+def _without_none(at: float | None) -> list[float]:
     return [] if at is None else [at]

@@ -15,7 +15,7 @@ from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 
 PERIOD_S = 1.0  # between two messages when nothing changes
-LEAST_S = 0.05  # ... and when something does
+MIN_PERIOD_S = 0.05  # ... and when something does
 
 
 def status_of(
@@ -37,7 +37,7 @@ def status_of(
     }
 
 
-class StatusPace:
+class StatusSchedule:
     """When to publish the status: on a change of more than the measured numbers, and in time."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class StatusPace:
         self._published: Status = {}
         self._changed = True
 
-    def due(self, status: Status, now: float) -> bool:
+    def take_due(self, status: Status, now: float) -> bool:
         """Whether to publish this status now, steady seconds; a yes counts as done."""
         said = without_measured(status)
         self._changed = said != self._published
@@ -55,9 +55,9 @@ class StatusPace:
         return True
 
     def lost(self) -> None:
-        """The status that was due could not be sent: it is due again after LEAST_S."""
+        """The status that was due could not be sent: it is due again after MIN_PERIOD_S."""
         self._published, self._changed = {}, True
 
     def next_wakeup(self) -> float:
         """When to ask again at the latest, steady seconds."""
-        return self._published_at + (LEAST_S if self._changed else PERIOD_S)
+        return self._published_at + (MIN_PERIOD_S if self._changed else PERIOD_S)

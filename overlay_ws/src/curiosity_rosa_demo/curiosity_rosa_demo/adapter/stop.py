@@ -43,9 +43,14 @@ class StopDue:
     twist: bool = False
 
 
-class Stop:
+class StopProcedure:
     def __init__(
-        self, config: MotionConfig, timed_out: str, *, now: float, before: Stop | None = None
+        self,
+        config: MotionConfig,
+        timed_out: str,
+        *,
+        now: float,
+        before: StopProcedure | None = None,
     ) -> None:
         self._config, self._timed_out = config, timed_out
         self.failure = ''  # why zero Twists were needed
@@ -89,7 +94,7 @@ class Stop:
         marks = (self._call_deadline, self._recall_at, self._twist_at)
         return min([now + CHECK_S, *(mark for mark in marks if mark is not None)])
 
-    def is_over(self, now: float, odometry: Odometry | None) -> bool:
+    def is_complete(self, now: float, odometry: Odometry | None) -> bool:
         """Whether the rover is known to be still.
 
         With an answer: when odometry says so after it, or there is no fresh odometry. Without one:
@@ -107,7 +112,7 @@ class Stop:
         fresh = self._fresh(odometry, now)
         if self._call_deadline is not None and now >= self._call_deadline:
             self.failed(now, self._timed_out)
-        if self._goes_on(now, fresh):
+        if self._is_not_settling(now, fresh):
             self.failed(now, 'The rover moves on although /move_stop answered')
         if self._recall_at is not None and now >= self._recall_at:
             self._recall_after = min(2 * self._recall_after, LONGEST_RECALL_S)
@@ -115,9 +120,9 @@ class Stop:
         call, self._call_due = self._call_due, False
         if call and self._flood_since is None:
             self._call_deadline = now + self._config.stop_timeout_s
-        return StopDue(call=call, twist=self._twist_due(now, fresh))
+        return StopDue(call=call, twist=self._is_twist_due(now, fresh))
 
-    def _goes_on(self, now: float, fresh: Odometry | None) -> bool:
+    def _is_not_settling(self, now: float, fresh: Odometry | None) -> bool:
         """Whether a rover whose stop was answered does not settle."""
         return (
             self._answered_at is not None
@@ -140,7 +145,7 @@ class Stop:
             and fresh.at - self._probe_since >= PROBE_S
         )
 
-    def _twist_due(self, now: float, fresh: Odometry | None) -> bool:
+    def _is_twist_due(self, now: float, fresh: Odometry | None) -> bool:
         if self._flood_since is None:
             return False
         if self._probe_since is not None:

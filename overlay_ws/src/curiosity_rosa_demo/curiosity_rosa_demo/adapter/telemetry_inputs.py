@@ -19,17 +19,17 @@ from typing import Any
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.infra.config.topics import Topics
-from curiosity_rosa_demo.infra.ros_io import listen_to_button, NEWEST_ONLY, STEADY
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK, subscribe_to_button
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Empty
 
-LOOK_FOR_AGENT_S = 1.0
+AGENT_CHECK_PERIOD_S = 1.0
 ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 
-class Observer:
+class TelemetryInputs:
     """Touches the guard only under ``lock``, and calls ``carry`` before it lets go."""
 
     def __init__(
@@ -46,31 +46,33 @@ class Observer:
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
         self.mast_turn: float | None = None
         self.e_stop = False
-        self._heard_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
+        self._received_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
         for message, topic, callback in (
             (Odometry, topics.rover.odometry, self._on_odometry),
             (JointState, topics.rover.joint_states, self._on_joints),
             (Empty, self._heartbeat_topic, self._on_heartbeat),
         ):
             node.create_subscription(message, topic, callback, NEWEST_ONLY)
-        listen_to_button(node, topics.rover.e_stop, self._on_e_stop)
-        node.create_timer(LOOK_FOR_AGENT_S, self._look_for_agent, clock=STEADY)
+        subscribe_to_button(node, topics.rover.e_stop, self._on_e_stop)
+        node.create_timer(AGENT_CHECK_PERIOD_S, self._check_for_agent, clock=STEADY_CLOCK)
 
     def ages_s(self) -> dict[str, float | None]:
         """Seconds since each source was last heard; None: never, or it is gone for good."""
         now_s = time.monotonic()
         return {
             source: None if heard_s is None else now_s - heard_s
-            for source, heard_s in self._heard_s.items()
+            for source, heard_s in self._received_s.items()
         }
 
     def _on_odometry(self, message: Odometry) -> None:
         pose, twist = message.pose.pose, message.twist.twist
         with self._lock:
             numbers = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
-            self._heard_s[ODOMETRY] = time.monotonic()
+            self._received_s[ODOMETRY] = time.monotonic()
             self.pose = numbers if all(map(math.isfinite, numbers)) else None
-            self._guard.odometry(math.hypot(twist.linear.x, twist.linear.y), twist.angular.z)
+            self._guard.record_odometry(
+                math.hypot(twist.linear.x, twist.linear.y), twist.angular.z
+            )
             self._carry()
 
     def _on_joints(self, message: JointState) -> None:
@@ -79,24 +81,24 @@ class Observer:
         if p is None or turn is None:
             return  # another controller's joints
         with self._lock:
-            self._heard_s[JOINTS] = time.monotonic()
+            self._received_s[JOINTS] = time.monotonic()
             self.mast_turn = turn if math.isfinite(turn) else None
-            self._guard.joints(p, turn)
+            self._guard.record_joints(p, turn)
             self._carry()
 
     def _on_e_stop(self, pressed: bool) -> None:
         with self._lock:
             self.e_stop = pressed
-            self._guard.e_stop(pressed)
+            self._guard.set_e_stop(pressed)
             self._carry()
 
     def _on_heartbeat(self, _: Empty) -> None:
         with self._lock:
-            self._heard_s[HEARTBEAT] = time.monotonic()
-            self._guard.heartbeat()
+            self._received_s[HEARTBEAT] = time.monotonic()
+            self._guard.record_heartbeat()
             self._carry()
 
-    def _look_for_agent(self) -> None:
+    def _check_for_agent(self) -> None:
         """An agent that has gone for good leaves the services to whoever calls them by hand."""
         with self._lock:
             if self._guard.heartbeat_heard and not self._node.count_publishers(
@@ -104,5 +106,5 @@ class Observer:
             ):
                 self._guard.forget_heartbeat()
                 if not self._guard.heartbeat_heard:
-                    self._heard_s[HEARTBEAT] = None
+                    self._received_s[HEARTBEAT] = None
                 self._carry()

@@ -14,24 +14,24 @@ from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 
-class Unasked:
+class UnexpectedMotion:
     def __init__(self, config: MotionConfig) -> None:
         self._config = config
         self._since: float | None = None
         self._seen_at = float('-inf')
 
-    def see(self, odometry: Odometry, *, set_going: bool) -> None:
+    def record_odometry(self, odometry: Odometry, *, set_going: bool) -> None:
         self._seen_at = odometry.at
         if odometry.still:
             self._since = None
         elif not set_going and self._since is None:
             self._since = odometry.at
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """From now on the motion is somebody's, or is being stopped."""
         self._since = None
 
-    def moves(self, now: float) -> bool:
+    def is_moving(self, now: float) -> bool:
         """Whether odometry, and a fresh one, says that it moves unasked."""
         fresh = now - self._seen_at <= self._config.odometry_max_age_s
         return self._since is not None and fresh
@@ -42,6 +42,6 @@ class Unasked:
 
     def next_wakeup(self, now: float) -> float | None:
         """When it will have moved for too long; None: it does not, or may, or nobody can tell."""
-        if self._since is None or not self.moves(now) or not self._config.stop_unexpected:
+        if self._since is None or not self.is_moving(now) or not self._config.stop_unexpected:
             return None
         return self._since + self._config.settle_s

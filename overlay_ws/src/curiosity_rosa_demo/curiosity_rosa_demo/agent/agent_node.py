@@ -25,40 +25,40 @@ import sys
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
 from curiosity_rosa_demo.agent.interfaces.terminal.no_console import (
-    ENDS,
-    tell_where,
+    END_SIGNALS,
+    print_addresses,
     wait_for_a_signal,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
-    Interrupts,
+    InterruptHandler,
     run_commands,
     run_pipe,
     run_terminal,
-    wait_for_the_others,
+    wait_for_go_ahead,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.writer import Printer
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import clock_of
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import ros_clock_of
 from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
-from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
-from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.startup.logs import LogFile
-from curiosity_rosa_demo.agent.startup.startup import Beginning
-from curiosity_rosa_demo.agent.startup.web import check_address, Web, with_http_port
+from curiosity_rosa_demo.agent.startup.startup import Startup
+from curiosity_rosa_demo.agent.startup.web import check_address, WebServer, with_http_port
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
-from curiosity_rosa_demo.agent.topics.captures import Shots
-from curiosity_rosa_demo.agent.topics.node_events import listen, Peers
+from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
-from curiosity_rosa_demo.agent.topics.own_health import diagnose
-from curiosity_rosa_demo.agent.topics.speech import Speech
+from curiosity_rosa_demo.agent.topics.own_health import own_findings
+from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -67,18 +67,18 @@ from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
 from curiosity_rosa_demo.infra.storage.paths import (
-    agent_log,
-    policy_state,
-    recordings,
-    task_database,
+    agent_log_file,
+    policy_state_file,
+    recordings_folder,
+    task_database_file,
     trace_file,
-    turn_checkpoints,
+    turn_checkpoint_file,
 )
-from curiosity_rosa_demo.recording.recorder import Recording
-from curiosity_rosa_demo.tools.recorded_client import WatchedClient
-from curiosity_rosa_demo.trace.bus import EventFeed
+from curiosity_rosa_demo.recording.recorder import RecordingControl
+from curiosity_rosa_demo.tools.recorded_client import RecordedClient
+from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.fan_out import TraceFanOut
-from curiosity_rosa_demo.trace.jsonl_log import TraceRecorder
+from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.node import Node
@@ -86,7 +86,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
-CRASHED, INTERRUPTED = 70, 130  # exit statuses
+EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
 
 
 class AgentApp:
@@ -95,7 +95,7 @@ class AgentApp:
     def __init__(self, options: argparse.Namespace) -> None:
         self.crashed = False
         self._headless = options.headless
-        self.printer = Printer()
+        self.console_writer = ConsoleWriter()
         self.node = Node('agent')
         self.config = with_http_port(self.node, node_config(self.node))
         space = self.node.get_namespace()
@@ -103,172 +103,182 @@ class AgentApp:
         self._losses = LossCounter()
         publisher = TracePublisher(self.node, self.config, self._losses)
         self._fan_out = TraceFanOut(self._listener_failed)
-        self._recorders: list[TraceRecorder] = []
-        self.recording = Recording(
-            self.config, recordings(self.config, options.record, space), self.printer.say
+        self._recorders: list[JsonlTraceLog] = []
+        self.recording = RecordingControl(
+            self.config,
+            recordings_folder(self.config, options.record, space),
+            self.console_writer.write,
         )
-        self.client = WatchedClient(self.node, self.config, self.recording.called)
-        self._shots = Shots(self.node, self.config, self.client.pose)
+        self.rover_client = RecordedClient(self.node, self.config, self.recording.record_call)
+        self._captures = Captures(self.node, self.config, self.rover_client.pose)
         self.artifacts = (
-            Artifacts(options.artifacts, self._shots.of, fresh=not options.after_crash)
+            Artifacts(options.artifacts, self._captures.of, fresh=not options.after_crash)
             if options.artifacts
             else None
         )
         for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
-                self._recorders.append(TraceRecorder(path))
-        self.feed = EventFeed()
+                self._recorders.append(JsonlTraceLog(path))
+        self.event_bus = EventBus()
         for recorder in self._recorders:
-            self._fan_out.add(str(recorder.path), recorder.record)
-        self._fan_out.add('event feed', self.feed.hear)
+            self._fan_out.add(str(recorder.path), recorder.write)
+        self._fan_out.add('event feed', self.event_bus.publish)
         self._fan_out.add(self.config.topics.trace.events, publisher.publish)
-        self._fan_out.add('captures', self._shots.hear)
+        self._fan_out.add('captures', self._captures.record_event)
         if self.artifacts is not None:
-            self._fan_out.add(str(self.artifacts.picture), self.artifacts.hear)
-        self._fan_out.add('console', lambda event: self.console.show(event))
-        self._log = LogFile(agent_log(space))
+            self._fan_out.add(str(self.artifacts.picture), self.artifacts.record_event)
+        self._fan_out.add('console', lambda event: self.console.print_event(event))
+        self._log = LogFile(agent_log_file(space))
         registry = make_registry(self.config)
         check_world(self.config, registry)
-        desk = Desk(timeout_s=self.config.guardrails.approval.timeout_s)
-        desk.attended = not options.command
-        database = task_database(self.config.agent.tasks.db_path, space)
-        self.session = Session(
-            self.client,
+        approval_queue = ApprovalQueue(timeout_s=self.config.guardrails.approval.timeout_s)
+        approval_queue.is_attended = not options.command
+        database = task_database_file(self.config.agent.tasks.db_path, space)
+        self.session = AgentSession(
+            self.rover_client,
             self.config,
             self.node.get_clock(),
             self._fan_out.emit,
             registry=registry,
-            desk=desk,
-            checkpoints=turn_checkpoints(database),
+            approval_queue=approval_queue,
+            checkpoints=turn_checkpoint_file(database),
         )
-        self.session.world.say = Speech(self.node, self.config, self.printer.say, self._losses)
-        telemetry = TelemetrySource(self.node, self.config, on_urgent=self._urgent)
-        clock = clock_of(self.node)
-        self._each_tick: list[Callable[[], None]] = [
+        self.session.world.say = SpeechPublisher(
+            self.node, self.config, self.console_writer.write, self._losses
+        )
+        telemetry = TelemetrySource(self.node, self.config, on_urgent=self._tick_now)
+        clock = ros_clock_of(self.node)
+        self._tick_callbacks: list[Callable[[], None]] = [
             Heartbeat(self.node, self.config, self._losses).beat
         ]
-        self.mission = Mission(
+        self.runtime = Runtime(
             self.session,
             self.config,
             registry=registry,
             database=database,
             readings=telemetry.snapshot,
-            beat=self._beat,
-            say=self.printer.say,
+            beat=self._on_tick,
+            say=self.console_writer.write,
             clock=clock.now,
         )
         self.autonomy = Autonomy(
-            self.mission,
+            self.runtime,
             self.config,
             trace=self.session.trace,
-            file=policy_state(database, self.config.agent.policy.world_view),
+            file=policy_state_file(database, self.config.agent.policy.world_view),
             clock=clock,
             provider=partial(make_provider, self.config, self.session.wait_for_model),
             speak=self.session.world.say,
         )
         self.console = Console(
             self.session,
-            self.mission,
+            self.runtime,
             self.autonomy,
             self.config,
-            self.printer.say,
+            self.console_writer.write,
             self.recording,
         )
         if options.record:
-            self.console.enter(':record on')
-        for note in (*registry.notes, *self.mission.start()):
-            self.console.notice(f'! {note}')
+            self.console.handle_line(':record on')
+        for note in (*registry.notes, *self.runtime.start()):
+            self.console.print_notice(f'! {note}')
         self.node.create_subscription(
-            String, self.config.topics.agent.messages, self._hear_message, 10
+            String, self.config.topics.agent.messages, self._on_message, 10
         )
         camera = CameraFeed(self.node, self.config)
-        self._peers = Peers(self.node, self.config, self.console.notice, self.feed.hear)
-        self.control = MissionControl(
-            self.mission,
+        self._node_events = NodeEvents(
+            self.node, self.config, self.console.print_notice, self.event_bus.publish
+        )
+        self.robot_service = RobotService(
+            self.runtime,
             self.session,
             self.autonomy,
             self.console,
-            feed=self.feed,
+            event_bus=self.event_bus,
             camera=camera,
-            shots=self._shots,
+            captures=self._captures,
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
-            pose=self.client.pose,
+            pose=self.rover_client.pose,
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
         )
-        self._each_tick.append(self.control.tick)
-        self.web = Web(self.control, self.mission.runner, self.config, self.console.notice)
-        self._extras: list[Callable[[], None]] = [self.web.close, camera.close]  # their ends
-        run_task = RunTaskServer(self.config, self.control, self.mission.runner)
-        self._extras.insert(0, run_task.close)  # before the mission: clients hear of the end
+        self._tick_callbacks.append(self.robot_service.record_tick)
+        self.web = WebServer(
+            self.robot_service, self.runtime.runner, self.config, self.console.print_notice
+        )
+        # their ends
+        self._close_callbacks: list[Callable[[], None]] = [self.web.close, camera.close]
+        run_task = RunTaskServer(self.config, self.robot_service, self.runtime.runner)
+        # before the mission: clients hear of the end
+        self._close_callbacks.insert(0, run_task.close)
         llm = self.config.agent.llm
         Diagnostics(
             self.node,
             self.config,
             'mission',
-            lambda: diagnose(self.control, llm),
+            lambda: own_findings(self.robot_service, llm),
             self._losses,
         )
-        self._spin = SpinThread('agent', self.node, on_crash=self._crashed)
-        self._beginning = Beginning(
-            self.client,
+        self._spin = SpinThread('agent', self.node, on_crash=self._on_ros_failure)
+        self._startup = Startup(
+            self.rover_client,
             self.session,
-            self.mission,
+            self.runtime,
             self.autonomy,
             self.console,
-            self.control,
+            self.robot_service,
             self.web,
             crash=options.after_crash,
         )
-        self.opened = self._beginning.opened
+        self.startup_complete = self._startup.complete
         if options.news_fd is not None:
-            listen(options.news_fd, self._process_news)
+            read_process_events(options.news_fd, self._on_process_event)
 
-    def _beat(self) -> None:
-        for each in self._each_tick:
+    def _on_tick(self) -> None:
+        for each in self._tick_callbacks:
             each()
 
-    def _urgent(self) -> None:
-        self.mission.urgent()
+    def _tick_now(self) -> None:
+        self.runtime.tick_now()
 
-    def _hear_message(self, message: String) -> None:
-        self.autonomy.message(message.data)
+    def _on_message(self, message: String) -> None:
+        self.autonomy.post_message(message.data)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
         """Such as a trace file on a full disk. The diagnostics count all, a person reads of the
         first.
         """
         if self._losses.count(name) == 1:
-            self.printer.say(f'! {name} has lost a trace event: {error}')
+            self.console_writer.write(f'! {name} has lost a trace event: {error}')
 
-    def _crashed(self, error: Exception) -> None:
+    def _on_ros_failure(self, error: Exception) -> None:
         self.crashed = True
         print(f'agent: lost ROS: {error!r}', file=sys.stderr, flush=True)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    def _process_news(self, text: str) -> None:
+    def _on_process_event(self, text: str) -> None:
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
     def close(self) -> None:
         """The rover first. What runs is kept for another run."""
-        self._beginning.cancel()
-        busy = self.mission.busy
-        self.mission.halt()
+        self._startup.cancel()
+        busy = self.runtime.busy
+        self.runtime.halt()
         if busy or self._headless:  # nobody sits there and sees it drive
-            self.session.stop()
-        for close in self._extras:
+            self.session.stop_rover()
+        for close in self._close_callbacks:
             close()
-        self._beginning.join()
+        self._startup.join()
         self.autonomy.close()
-        self.mission.close()
+        self.runtime.close()
         self.recording.close()
         self._spin.close()
         for recorder in self._recorders:
             recorder.close()
         self._log.close()
-        self.printer.close()
+        self.console_writer.close()
         self.node.destroy_node()
 
-    def report(self, outcome: Outcome | None) -> int:
+    def print_result(self, outcome: Outcome | None) -> int:
         """One JSON object on the last line of standard output, for scripts; the exit status."""
         picture = self.artifacts and self.artifacts.picture
         result = {
@@ -292,7 +302,7 @@ def run(argv: list[str]) -> int:
         if stream is not None:  # None: it was closed before we began
             stream.reconfigure(encoding='utf-8', errors='replace')  # type: ignore[union-attr]
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    for signum in ENDS if options.headless else (signal.SIGTERM, signal.SIGHUP):
+    for signum in END_SIGNALS if options.headless else (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, lambda *_: sys.exit(0 if options.headless else 143))
     try:
         try:
@@ -308,42 +318,42 @@ def run(argv: list[str]) -> int:
             return 2
         status: int | None = None
         try:
-            status = _converse(app, options)
+            status = _read_lines(app, options)
         except (KeyboardInterrupt, SystemExit):
-            told_to_end = 0 if options.headless else INTERRUPTED
-            status = CRASHED if app.crashed else told_to_end
+            told_to_end = 0 if options.headless else EXIT_INTERRUPTED
+            status = EXIT_CRASHED if app.crashed else told_to_end
         finally:
-            for signum in ENDS:
+            for signum in END_SIGNALS:
                 signal.signal(signum, signal.SIG_IGN)  # it is leaving already
             app.close()
         if not options.command:
             return status
         if status == 0:
-            return app.report(app.console.last)
-        app.report(Outcome(False, 'The commands were interrupted.'))
+            return app.print_result(app.console.last_outcome)
+        app.print_result(Outcome(False, 'The commands were interrupted.'))
         return status
     finally:
         rclpy.try_shutdown()
 
 
-def _converse(app: AgentApp, options: argparse.Namespace) -> int:
+def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
     if options.headless:
         if not app.web.url:
-            app.console.nobody_answers()  # an action has no way to
-        tell_where(app.web.url, app.config.topics.agent.run_task)
+            app.console.reject_questions()  # an action has no way to
+        print_addresses(app.web.url, app.config.topics.agent.run_task)
         wait_for_a_signal()
-        return CRASHED if app.crashed else 0
-    interrupts = Interrupts(app.console)
+        return EXIT_CRASHED if app.crashed else 0
+    interrupts = InterruptHandler(app.console)
     if options.command:
         if options.together:
-            wait_for_the_others(app.console, app.opened)
+            wait_for_go_ahead(app.console, app.startup_complete)
         run_commands(app.console, options.command)
         return 0
     if app.config.agent.llm.provider == 'routine':
-        app.console.notice(RULES_NOTE)
+        app.console.print_notice(RULES_NOTE)
     if app.web.url:
-        app.console.notice(f'The page: {app.web.url}')
-    app.console.notice('Type :help for the commands, or say what you want.')
+        app.console.print_notice(f'The page: {app.web.url}')
+    app.console.print_notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
         run_terminal(app.console, app.session, interrupts)
     else:

@@ -21,10 +21,12 @@ def recall(events: list[TraceEvent], max_events: int) -> str:
     recent = events[-max_events:] if max_events else []
     if not recent:
         return ''
-    return 'What happened lately, oldest first:\n' + '\n'.join(line(event) for event in recent)
+    return 'What happened lately, oldest first:\n' + '\n'.join(
+        event_line(event) for event in recent
+    )
 
 
-def line(event: TraceEvent) -> str:
+def event_line(event: TraceEvent) -> str:
     """One event as one line of text."""
     parts = [f'[{event.kind.value}]', one_line(event.message)]
     if event.error_reason and event.error_reason not in event.message:

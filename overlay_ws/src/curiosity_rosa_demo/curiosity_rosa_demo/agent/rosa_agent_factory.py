@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import readable
-from curiosity_rosa_demo.agent.llm.fallback import Fallback
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+from curiosity_rosa_demo.agent.llm.call import readable_actions
+from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import ReactExecutor
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
-from curiosity_rosa_demo.agent.react.turn.request import Surroundings
-from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
+from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config.prompts import Prompts
@@ -39,7 +39,7 @@ from rosa import RobotSystemPrompts, ROSA
 import rosa.rosa
 
 
-class _OnlyOurTools:
+class _CuriosityTools:
     """What ROSA expects of its tool collection."""
 
     def __init__(self, tools: list[BaseTool]) -> None:
@@ -49,7 +49,7 @@ class _OnlyOurTools:
         return self._tools
 
 
-class Decider:
+class NextActionAgent:
     """ROSA's agent: its prompt, its model and its parser, called one after the other. As a
     RunnableSequence they would cost twice as much, most of it in thread pools.
     """
@@ -63,7 +63,7 @@ class Decider:
         prompt = self._prompt.format_prompt(**inputs, agent_scratchpad=scratchpad)
         message = self._model.invoke(prompt.to_messages(), config)
         # The parser takes what can be read and drops the rest: look before it does.
-        return self._parser.parse_result([ChatGeneration(message=readable(message))])
+        return self._parser.parse_result([ChatGeneration(message=readable_actions(message))])
 
 
 class CuriosityRosa(ROSA):
@@ -71,26 +71,30 @@ class CuriosityRosa(ROSA):
 
     executor: ReactExecutor
 
-    def __init__(self, model: BaseChatModel, around: Surroundings, saver: TurnSaver) -> None:
-        config = around.world.config
+    def __init__(
+        self, model: BaseChatModel, environment: TurnEnvironment, saver: TurnCheckpointer
+    ) -> None:
+        config = environment.world.config
         llm = config.agent.llm
-        self._falls_back = llm.fallback == 'routine' and llm.provider != 'routine'
-        self._our_tools = [*make_tools(around.registry, _not_here), decide_tool()]
+        self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
+        self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
         self._make_executor = lambda agent: ReactExecutor(
-            Turn(
+            TurnContext(
                 config=config,
                 limits=Limits.of(config),
-                registry=around.registry,
-                executor=SkillExecutor(around.registry, around.world, monitor=around.monitor),
-                world=around.world,
+                registry=environment.registry,
+                executor=SkillExecutor(
+                    environment.registry, environment.world, monitor=environment.monitor
+                ),
+                world=environment.world,
                 agent=agent,
                 fallback=self._fallback,
-                trace=around.trace,
-                memory=around.memory,
+                trace=environment.trace,
+                memory=environment.recall,
             ),
             saver=saver,
-            desk=around.desk,
-            shown=around.shown,
+            approval_queue=environment.approval_queue,
+            shown=environment.on_react_state,
         )
         super().__init__(
             ros_version=2,
@@ -100,7 +104,7 @@ class CuriosityRosa(ROSA):
         )
 
     def _get_tools(self, *_: Any, **__: Any) -> Any:
-        return _OnlyOurTools(self._our_tools)
+        return _CuriosityTools(self._our_tools)
 
     def _get_prompts(self, robot_prompts: RobotSystemPrompts | None = None) -> ChatPromptTemplate:
         # ROSA appends to its module-level list; a second instance must not inherit the first's.
@@ -113,11 +117,11 @@ class CuriosityRosa(ROSA):
 
     def _get_agent(self) -> Any:
         _, prompt, model, parser = super()._get_agent().steps
-        self._agent: Any = Decider(prompt, model, parser)
-        self._fallback: Fallback | None = None
-        if self._falls_back:
-            routine = RoutineChatModel().bind_tools(self._our_tools)
-            self._fallback = Fallback(Decider(prompt, routine, parser))
+        self._agent: Any = NextActionAgent(prompt, model, parser)
+        self._fallback: FallbackModel | None = None
+        if self._has_fallback:
+            routine = RuleChatModel().bind_tools(self._our_tools)
+            self._fallback = FallbackModel(NextActionAgent(prompt, routine, parser))
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:
@@ -125,7 +129,7 @@ class CuriosityRosa(ROSA):
         return self.executor
 
 
-def _not_here(name: str, **_: Any) -> ToolResult:
+def _refuse_direct_run(name: str, **_: Any) -> ToolResult:
     """LangChain has our skills for their schemas; only the executor runs them."""
     raise NotImplementedError(name)
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-MEASURED = frozenset({'rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad'})  # never rest quite still
+# never rest quite still
+MEASURED_FIELDS = frozenset({'rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad'})
 
 Status = dict[str, Any]
 
 
 def without_measured(status: Status) -> Status:
     """What of a status changes by decisions and events, not by mere motion."""
-    return {key: value for key, value in status.items() if key not in MEASURED}
+    return {key: value for key, value in status.items() if key not in MEASURED_FIELDS}

@@ -42,7 +42,7 @@ class Cancellation:
             return list(self._callbacks)
 
     @contextmanager
-    def held_back(self) -> Iterator[None]:
+    def hold_back(self) -> Iterator[None]:
         """Within, the button cannot be pressed: who presses it waits. Raises TurnCancelled when it
         was pressed before. For a moment only.
         """
@@ -51,7 +51,7 @@ class Cancellation:
             yield
 
     @contextmanager
-    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+    def call_when_pressed(self, callback: Callable[[], None]) -> Iterator[None]:
         """Within, pressing the button calls ``callback``; at once if it was pressed before."""
         with self._lock:
             pressed = self._event.is_set()

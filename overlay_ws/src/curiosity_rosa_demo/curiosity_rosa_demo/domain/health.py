@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Health:
+class NodeStatus:
     """One of the nodes. ``age_s``: seconds since it was last heard, None: never."""
 
     name: str

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.text import clip
 
 
 @dataclass(frozen=True)
-class Op:
+class Operation:
     """``arguments`` are checked against the skill's schema. ``plan_step``: the step of a plan that
     it carries out.
     """
@@ -42,7 +42,7 @@ class Op:
         }
 
     @classmethod
-    def from_json(cls, data: Json) -> Op:
+    def from_json(cls, data: Json) -> Operation:
         return cls(**data)  # type: ignore[arg-type]
 
 

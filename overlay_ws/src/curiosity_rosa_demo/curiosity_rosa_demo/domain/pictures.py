@@ -26,7 +26,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Shot:
+class Capture:
     """A picture that was captured and scored, and where. ``event_id`` of its trace event."""
 
     event_id: str

@@ -14,10 +14,10 @@ from typing import Any, cast, TypeVar
 
 T = TypeVar('T')
 
-LONGEST_QUOTE = 200  # characters of what a model can make as long as it likes
+MAX_QUOTE_CHARS = 200  # characters of what a model can make as long as it likes
 
 
-def clip(text: str, longest: int = LONGEST_QUOTE, *, ending: str = '...') -> str:
+def clip(text: str, longest: int = MAX_QUOTE_CHARS, *, ending: str = '...') -> str:
     """``text`` with at most ``longest`` characters; ``ending`` stands for what is left out."""
     return text if len(text) <= longest else f'{text[: longest - len(ending)]}{ending}'
 

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 Pair = tuple[str, str]  # on light, on dark
 
-GROUNDS: dict[str, Pair] = {
+BACKGROUND_COLOURS: dict[str, Pair] = {
     'page': ('#ffffff', '#11151b'),
     'panel': ('#f5f6f8', '#1a2029'),
     'zone': ('#fff3c4', '#3a3314'),
 }
-TEXTS: dict[str, Pair] = {
+TEXT_COLOURS: dict[str, Pair] = {
     'ink': ('#1b1f24', '#e8ebef'),
     'soft': ('#535b66', '#a9b3c0'),
     'alarm-ink': ('#a3161b', '#ff9a94'),
 }
-SHAPES: dict[str, Pair] = {
+SHAPE_COLOURS: dict[str, Pair] = {
     'axis': ('#6d7580', '#8a94a3'),
     'zone-edge': ('#8a6d00', '#d9b93b'),
     'rover': ('#9a3412', '#ff9d5c'),
@@ -49,8 +49,8 @@ SHAPES: dict[str, Pair] = {
     'failed': ('#a3161b', '#ff8078'),
     'cancelled': ('#3d444d', '#c5ccd6'),
 }
-ON_SHAPES: Pair = ('#ffffff', '#11151b')  # text upon a shape
-FAINT: Pair = ('#dfe3e8', '#2a323d')  # the grid: for the eye to rest on, tells nothing
+ON_SHAPE_COLOUR: Pair = ('#ffffff', '#11151b')  # text upon a shape
+FAINT_COLOUR: Pair = ('#dfe3e8', '#2a323d')  # the grid: for the eye to rest on, tells nothing
 
 PHASES = ('thinking', 'checking', 'acting', 'asking')  # of a turn
 STATES = (  # of a task
@@ -116,5 +116,11 @@ def css() -> str:
 
 
 def _properties(side: int) -> str:
-    pairs = {**GROUNDS, **TEXTS, **SHAPES, 'on-shapes': ON_SHAPES, 'faint': FAINT}
+    pairs = {
+        **BACKGROUND_COLOURS,
+        **TEXT_COLOURS,
+        **SHAPE_COLOURS,
+        'on-shapes': ON_SHAPE_COLOUR,
+        'faint': FAINT_COLOUR,
+    }
     return ' '.join(f'--cr-{name}: {pair[side]};' for name, pair in pairs.items())

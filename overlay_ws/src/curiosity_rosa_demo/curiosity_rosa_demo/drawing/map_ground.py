@@ -14,13 +14,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
-from curiosity_rosa_demo.drawing.svg import element, label, line, points, room, Svg, title
+from curiosity_rosa_demo.drawing.svg import (
+    element,
+    label,
+    label_width,
+    line,
+    points_attribute,
+    Svg,
+    title,
+)
 from curiosity_rosa_demo.drawing.view import Frame, HEIGHT, WIDTH
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 
-LINES = 12  # of the grid along the longer side
+MAX_GRID_LINES = 12  # of the grid along the longer side
 EDGE = 12.0  # twice that at the top and the bottom without numbers
-LEFT = 1.5  # of the numbers at the left: no line shows before them, like a minus
+LABEL_MARGIN = 1.5  # of the numbers at the left: no line shows before them, like a minus
 ZONE, FENCE = 'bright zone', 'geofence'
 X, Y = 'x (m)', 'y (m)'
 
@@ -47,26 +55,26 @@ def bright_zone(zone: Zone | None, frame: Frame) -> Iterator[Svg]:
         width=right - left,
         height=bottom - top,
     )
-    if right - left > room(ZONE):
+    if right - left > label_width(ZONE):
         yield label(ZONE, (left + right) / 2, max(top - 5.0, 12.0), 'middle')
 
 
 def grid(frame: Frame) -> Iterator[Svg]:
     shown = frame.shown
-    step = round_step(shown.longest, LINES)
+    step = round_step(shown.longest, MAX_GRID_LINES)
     lines, labels = [], []
     for x in ticks(shown.x_min, shown.x_max, step):
         across = min(WIDTH, max(0.0, frame.at(x, 0.0)[0]))
         lines.append(line(across, 0.0, across, HEIGHT, 'cr-axis' if x == 0.0 else None))
         number = tick_text(x, step)
-        if room(number) / 2 <= across <= WIDTH - room(X) - room(number):
+        if label_width(number) / 2 <= across <= WIDTH - label_width(X) - label_width(number):
             labels.append(label(number, across, HEIGHT - 5.0, 'middle'))
     for y in ticks(shown.y_min, shown.y_max, step):
         down = min(HEIGHT, max(0.0, frame.at(0.0, y)[1]))
         lines.append(line(0.0, down, WIDTH, down, 'cr-axis' if y == 0.0 else None))
         if 2 * EDGE < down < HEIGHT - 2 * EDGE:
-            labels.append(label(tick_text(y, step), LEFT, down + 4.0))
-    labels += [label(X, WIDTH - 4.0, HEIGHT - 5.0, 'end'), label(Y, LEFT, 13.0)]
+            labels.append(label(tick_text(y, step), LABEL_MARGIN, down + 4.0))
+    labels += [label(X, WIDTH - 4.0, HEIGHT - 5.0, 'end'), label(Y, LABEL_MARGIN, 13.0)]
     yield element('g', *lines, class_='cr-grid', aria_hidden='true')
     yield element('g', *labels, class_='cr-numbers', aria_hidden='true')
 
@@ -83,8 +91,8 @@ def geofence(fence: Geofence | None, frame: Frame) -> Iterator[Svg]:
     sides += [line(low, y, high, y, 'cr-fence', FENCE) for y in (top, bottom) if 0 <= y <= HEIGHT]
     if low < high and first < last:
         yield from sides
-        across, down = max(low, room(Y)) + 8.0, max(first, 2 * EDGE) + 14.0
-        if sides and across + room(FENCE) <= high and down <= last:
+        across, down = max(low, label_width(Y)) + 8.0, max(first, 2 * EDGE) + 14.0
+        if sides and across + label_width(FENCE) <= high and down <= last:
             yield label(FENCE, across, down, class_='cr-alarm')
 
 
@@ -93,6 +101,6 @@ def scale_bar(frame: Frame) -> Svg:
     right, down = WIDTH - 12.0, HEIGHT - 24.0
     left = right - metres * frame.scale
     corners = [(left, down - 4.0), (left, down), (right, down), (right, down - 4.0)]
-    bar = element('polyline', points=points(corners))
+    bar = element('polyline', points=points_attribute(corners))
     words = label(f'{tick_text(metres, metres)} m', (left + right) / 2, down - 5.0, 'middle')
     return element('g', bar, words, class_='cr-scale')

@@ -13,13 +13,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.drawing.svg import cut, drawable, element, line, points, Svg, title, TOLD
+from curiosity_rosa_demo.drawing.svg import (
+    clip_columns,
+    element,
+    is_drawable,
+    line,
+    MAX_TITLE_COLUMNS,
+    points_attribute,
+    Svg,
+    title,
+)
 
-MOST = 60  # are drawn, the newest
+MAX_MARKERS = 60  # are drawn, the newest
 
 
 @dataclass(frozen=True)
-class Spot:
+class CaptureMarker:
     """A capture: its trace event, where the rover stood (metres, world frame), how bright; None:
     it failed. ``link``: to where the document shows it; '' makes a button of it.
     """
@@ -32,52 +41,56 @@ class Spot:
     link: str = ''
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         where = f'capture at x {self.x:.2f} m, y {self.y:.2f} m'
         if self.score is None:
             return f'{where}: failed'
         return f'{where}: score {self.score:.2f}, {"good" if self.is_good else "dark"}'
 
 
-def newest(spots: Iterable[Spot], *, whole: bool = False) -> list[Spot]:
+def newest_markers(spots: Iterable[CaptureMarker], *, whole: bool = False) -> list[CaptureMarker]:
     """The last MOST that can be drawn, the oldest first; ``whole``: all of them."""
     kept = [
-        spot
-        for spot in spots
-        if drawable(spot.x, spot.y) and (spot.score is None or 0.0 <= spot.score <= 1.0)
+        marker
+        for marker in spots
+        if is_drawable(marker.x, marker.y) and (marker.score is None or 0.0 <= marker.score <= 1.0)
     ]
-    return kept if whole else kept[-MOST:]
+    return kept if whole else kept[-MAX_MARKERS:]
 
 
-def mark(spot: Spot, x: float, y: float, *more: Svg) -> Svg:
+def marker_svg(marker: CaptureMarker, x: float, y: float, *more: Svg) -> Svg:
     """At (x, y) of the drawing: a disc with a tick when it is good, a cross when it failed, else
     a square, the fuller the brighter. A link, or a button whose data-event is its trace event.
     """
-    if spot.score is None:
+    if marker.score is None:
         look, reach = 'failed', 5.0
         shapes = [
             line(x - reach, y - reach, x + reach, y + reach),
             line(x - reach, y + reach, x + reach, y - reach),
         ]
-    elif spot.is_good:
+    elif marker.is_good:
         look = 'good'
         tick = [(x - 2.8, y), (x - 0.8, y + 2.4), (x + 3.0, y - 2.4)]
         shapes = [
             element('circle', cx=x, cy=y, r=6.0),
-            element('polyline', class_='cr-tick', points=points(tick)),
+            element('polyline', class_='cr-tick', points=points_attribute(tick)),
         ]
     else:
         look = 'dark'
         square = {'x': x - 4.5, 'y': y - 4.5, 'width': 9.0, 'height': 9.0}
-        shapes = [element('rect', **square, fill_opacity=spot.score)]
-    how = {'data_event': cut(spot.event_id, TOLD), 'tabindex': '0', 'role': 'button'}
+        shapes = [element('rect', **square, fill_opacity=marker.score)]
+    how = {
+        'data_event': clip_columns(marker.event_id, MAX_TITLE_COLUMNS),
+        'tabindex': '0',
+        'role': 'button',
+    }
     return element(
-        'a' if spot.link else 'g',
-        title(spot.words),
+        'a' if marker.link else 'g',
+        title(marker.label),
         element('circle', class_='cr-hit', cx=x, cy=y, r=12.0),
         *shapes,
         *more,
         class_=f'cr-spot cr-{look}',
-        **({'href': spot.link} if spot.link else how),
-        aria_label=spot.words,
+        **({'href': marker.link} if marker.link else how),
+        aria_label=marker.label,
     )

@@ -13,33 +13,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 import math
 
-from curiosity_rosa_demo.drawing.markers import mark, newest, Spot
+from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
 from curiosity_rosa_demo.drawing.scale import Axis, round_step, tick_text, ticks
 from curiosity_rosa_demo.drawing.svg import (
     drawing,
     element,
     label,
+    label_width,
     line,
-    points,
-    room,
+    points_attribute,
     Svg,
     title,
 )
 from curiosity_rosa_demo.drawing.time_axis import time_step
-from curiosity_rosa_demo.drawing.trail import thinned
+from curiosity_rosa_demo.drawing.trail import simplified
 from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
 
 WIDTH, HEIGHT = 480.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 464.0, 18.0, 180.0  # of the axes
-UP = Axis(0.0, 1.0, BOTTOM, TOP)
+SCORE_AXIS = Axis(0.0, 1.0, BOTTOM, TOP)
 PARTS, MOST_TICKS, MOST_TIMES = 6, 9, 6
 EMPTY_SPAN_M = (0.0, 5.0)
-LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+SCORE_LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 LEVEL_ERROR = 0.3  # of the drawing's units
 
 
 def score_over_position(
-    spots: Sequence[Spot],
+    spots: Sequence[CaptureMarker],
     threshold: float | None,
     *,
     light: LightModelConfig | None = None,
@@ -50,8 +50,10 @@ def score_over_position(
     ``threshold`` None: unknown. ``light``: the model by which the simulator scores, drawn as a
     line. ``whole``: not only the newest captures.
     """
-    scored = [(each, each.score) for each in newest(spots, whole=whole) if each.score is not None]
-    across = _metres([spot for spot, _ in scored], light)
+    scored = [
+        (each, each.score) for each in newest_markers(spots, whole=whole) if each.score is not None
+    ]
+    across = _metres([marker for marker, _ in scored], light)
     step = round_step(across.high - across.low, MOST_TICKS)
     numbers = [(x, tick_text(x, step)) for x in ticks(across.low, across.high, step)]
     empty = [] if scored else [label('no captures yet', (LEFT + RIGHT) / 2, 100.0, 'middle')]
@@ -64,7 +66,10 @@ def score_over_position(
         *_scales(across, numbers, 'x (m)', 'score', '{:g}'.format),
         *_light(light, across),
         *_threshold(threshold),
-        *(mark(spot, across.at(spot.x), UP.at(score)) for spot, score in scored),
+        *(
+            marker_svg(marker, across.at(marker.x), SCORE_AXIS.at(score))
+            for marker, score in scored
+        ),
         *empty,
     )
 
@@ -76,20 +81,20 @@ def battery_over_time(levels: Sequence[tuple[float, float]], clock: Callable[[fl
     across = Axis(levels[0][0], levels[-1][0], LEFT, RIGHT)
     step = time_step(across.high - across.low, MOST_TIMES)
     numbers = [(at, clock(at)) for at in ticks(across.low, across.high, step)]
-    way = thinned([(across.at(at), UP.at(level)) for at, level in levels], LEVEL_ERROR)
+    way = simplified([(across.at(at), SCORE_AXIS.at(level)) for at, level in levels], LEVEL_ERROR)
     return drawing(
         'plot',
         WIDTH,
         HEIGHT,
         f'Battery: from {levels[0][1]:.0%} to {levels[-1][1]:.0%}',
         *_scales(across, numbers, 'time', 'battery', '{:.0%}'.format),
-        element('polyline', class_='cr-trail', points=points(way)),
+        element('polyline', class_='cr-trail', points=points_attribute(way)),
     )
 
 
-def _metres(spots: Sequence[Spot], light: LightModelConfig | None) -> Axis:
+def _metres(spots: Sequence[CaptureMarker], light: LightModelConfig | None) -> Axis:
     """Whole steps around all that is drawn, so that they seldom change."""
-    xs = [spot.x for spot in spots] + ([light.x_min, light.x_good] if light else [])
+    xs = [marker.x for marker in spots] + ([light.x_min, light.x_good] if light else [])
     low, high = (min(xs), max(xs)) if xs else EMPTY_SPAN_M
     step = round_step(max(high - low, 1.0), PARTS)
     low, high = math.floor(low / step - 0.2) * step, math.ceil(high / step + 0.2) * step
@@ -108,16 +113,16 @@ def _scales(
     for value, words in numbers:
         x = across.at(value)
         lines.append(line(x, TOP, x, BOTTOM))
-        if x + room(words) / 2 <= WIDTH:
+        if x + label_width(words) / 2 <= WIDTH:
             labels.append(label(words, x, BOTTOM + 15.0, 'middle'))
-    for level in LEVELS:
-        down = UP.at(level)
+    for level in SCORE_LEVELS:
+        down = SCORE_AXIS.at(level)
         lines.append(line(LEFT, down, RIGHT, down))
         labels.append(label(level_text(level), LEFT - 6.0, down + 4.0, 'end'))
     labels.append(label(x_name, RIGHT, HEIGHT - 8.0, 'end'))
     labels.append(label(y_name, LEFT, 12.0))
     yield element('g', *lines, class_='cr-grid', aria_hidden='true')
-    corner = points([(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)])
+    corner = points_attribute([(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)])
     yield element('g', element('polyline', points=corner), *labels, class_='cr-ticks cr-numbers')
 
 
@@ -125,13 +130,13 @@ def _light(light: LightModelConfig | None, across: Axis) -> Iterator[Svg]:
     if light is None:
         return
     bends = [(across.low, 0.0), (light.x_min, 0.0), (light.x_good, 1.0), (across.high, 1.0)]
-    way = points([(across.at(x), UP.at(score)) for x, score in bends])
+    way = points_attribute([(across.at(x), SCORE_AXIS.at(score)) for x, score in bends])
     yield element('polyline', title('light model'), class_='cr-light', points=way)
 
 
 def _threshold(threshold: float | None) -> Iterator[Svg]:
     if threshold is None:
         return
-    down, words = UP.at(threshold), f'good from {threshold:.2f}'
+    down, words = SCORE_AXIS.at(threshold), f'good from {threshold:.2f}'
     yield line(LEFT, down, RIGHT, down, 'cr-threshold', words)
     yield label(words, LEFT + 5.0, down - 5.0, class_='cr-soft')

@@ -22,9 +22,9 @@ from curiosity_rosa_demo.drawing.columns import columns_of, first_columns
 Svg = NewType('Svg', str)  # markup; every other text has to be escaped
 Attribute = str | float | None
 
-LARGEST = 1e7  # metres; nothing beyond can be drawn
-TOLD = 300  # columns of a title or of an id
-LETTER = 7.0  # room for one of 12 units
+MAX_COORDINATE_M = 1e7  # metres; nothing beyond can be drawn
+MAX_TITLE_COLUMNS = 300  # columns of a title or of an id
+LETTER_WIDTH = 7.0  # room for one of 12 units
 
 
 def element(name: str, *children: Svg, **attributes: Attribute) -> Svg:
@@ -55,13 +55,13 @@ def drawing(
     )
 
 
-def text(words: str) -> Svg:
-    return Svg(html.escape(plain(words)))
+def escaped(words: str) -> Svg:
+    return Svg(html.escape(plain_text(words)))
 
 
 def title(words: str) -> Svg:
     """What a pointer that rests on the shape, and a screen reader, tell of it."""
-    return element('title', text(cut(words, TOLD)))
+    return element('title', escaped(clip_columns(words, MAX_TITLE_COLUMNS)))
 
 
 def line(
@@ -75,25 +75,25 @@ def line(
 def label(
     words: str, x: float, y: float, anchor: str | None = None, class_: str | None = None
 ) -> Svg:
-    return element('text', text(words), x=x, y=y, text_anchor=anchor, class_=class_)
+    return element('text', escaped(words), x=x, y=y, text_anchor=anchor, class_=class_)
 
 
-def room(words: str) -> float:
+def label_width(words: str) -> float:
     """For a label of these words."""
-    return LETTER * columns_of(words)
+    return LETTER_WIDTH * columns_of(words)
 
 
-def fitting(choices: Iterable[str], x: float, y: float, width: float) -> list[Svg]:
+def first_fitting_label(choices: Iterable[str], x: float, y: float, width: float) -> list[Svg]:
     """The first of the choices for which there is room, as a label; or none."""
-    return [label(words, x, y) for words in choices if room(words) <= width][:1]
+    return [label(words, x, y) for words in choices if label_width(words) <= width][:1]
 
 
-def points(places: Iterable[tuple[float, float]]) -> str:
+def points_attribute(places: Iterable[tuple[float, float]]) -> str:
     """As polylines, polygons and paths have them."""
-    return ' '.join(f'{short(x)},{short(y)}' for x, y in places)
+    return ' '.join(f'{number_text(x)},{number_text(y)}' for x, y in places)
 
 
-def short(value: float) -> str:
+def number_text(value: float) -> str:
     """At most two decimals, no exponent. Raises ValueError unless it is finite."""
     if not math.isfinite(value):
         raise ValueError(f'{value} cannot be drawn; only finite numbers can')
@@ -101,33 +101,33 @@ def short(value: float) -> str:
     return '0' if shown == '-0' else shown
 
 
-def drawable(*values: object) -> bool:
+def is_drawable(*values: object) -> bool:
     """Whether all are numbers (True is none), finite and no farther than LARGEST."""
     return all(
         isinstance(value, (int, float))
         and not isinstance(value, bool)
-        and -LARGEST <= value <= LARGEST
+        and -MAX_COORDINATE_M <= value <= MAX_COORDINATE_M
         for value in values
     )
 
 
-def plain(words: str) -> str:
+def plain_text(words: str) -> str:
     """In one line, without what XML forbids and what turns the direction of writing."""
     if words.isascii() and words.isprintable():
         return words
     return ' '.join(''.join(map(_plain, words)).split())
 
 
-def cut(words: str, columns: int) -> str:
-    """``plain`` in at most so many columns; a wide letter takes two."""
-    words = one_line(plain(words[: 10 * columns + 100]))
+def clip_columns(words: str, columns: int) -> str:
+    """``plain_text`` in at most so many columns; a wide letter takes two."""
+    words = one_line(plain_text(words[: 10 * columns + 100]))
     if columns_of(words) <= columns:
         return words
     return f'{first_columns(words, columns - 1).rstrip()}…'
 
 
 def _value(value: str | float) -> str:
-    return html.escape(plain(value)) if isinstance(value, str) else short(value)
+    return html.escape(plain_text(value)) if isinstance(value, str) else number_text(value)
 
 
 def _plain(character: str) -> str:

@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Sequence
 import math
 
-Place = tuple[float, float]
+TrailPoint = tuple[float, float]
 
 MOST_READ, MOST_KEPT = 1000, 300
-TRAIL_STEP = 0.05  # metres; a rover that stands still adds nothing to its trail
-TRAIL_JUMP = 5.0  # metres; nobody drives that far between two looks: the world was reset
+TRAIL_STEP_M = 0.05  # metres; a rover that stands still adds nothing to its trail
+TRAIL_JUMP_M = 5.0  # metres; nobody drives that far between two looks: the world was reset
 
 
 class Trail:
@@ -27,14 +27,14 @@ class Trail:
     def __init__(self, size: int) -> None:
         self._points: deque[tuple[float, float]] = deque(maxlen=size)
 
-    def at(self, x: float, y: float) -> bool:
+    def add(self, x: float, y: float) -> bool:
         """The rover is at (x, y); whether the trail changed."""
         if self._points:
             last_x, last_y = self._points[-1]
             gone = math.hypot(x - last_x, y - last_y)
-            if gone <= TRAIL_STEP:
+            if gone <= TRAIL_STEP_M:
                 return False
-            if gone > TRAIL_JUMP:
+            if gone > TRAIL_JUMP_M:
                 self._points.clear()
         self._points.append((x, y))
         return True
@@ -43,7 +43,9 @@ class Trail:
         return tuple(self._points)
 
 
-def thinned(places: Sequence[Place], tolerance: float, most: int = MOST_KEPT) -> list[Place]:
+def simplified(
+    places: Sequence[TrailPoint], tolerance: float, most: int = MOST_KEPT
+) -> list[TrailPoint]:
     """At most so many of the places, with both ends; the time grows with their number only.
 
     A place is left out when the line to the next that is kept passes within about ``tolerance``:
@@ -79,7 +81,7 @@ def thinned(places: Sequence[Place], tolerance: float, most: int = MOST_KEPT) ->
     return sampled(kept, most)
 
 
-def sampled(places: Sequence[Place], most: int) -> list[Place]:
+def sampled(places: Sequence[TrailPoint], most: int) -> list[TrailPoint]:
     """Every so many of the places, and the last."""
     stride = math.ceil(len(places) / (most - 1)) if len(places) > most else 1
     return [*places[:-1:stride], *places[-1:]]

@@ -17,10 +17,10 @@ import math
 from curiosity_rosa_demo.drawing.scale import round_step
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 26.0  # of the drawing; the margin has room for numbers
-CLEAR_M = 2.0  # around everything; the rover's corners are 1.8 m from its middle
+CLEARANCE_M = 2.0  # around everything; the rover's corners are 1.8 m from its middle
 PADDING_M = 3.0
-PARTS = 12  # into which the longer side is divided: the view grows by whole ones
-TOO_WIDE = 2.5  # a kept view may be so many times longer than a fresh one
+MAX_PARTS = 12  # into which the longer side is divided: the view grows by whole ones
+MAX_WIDTH_RATIO = 2.5  # a kept view may be so many times longer than a fresh one
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class View:
     y_min: float
     y_max: float
 
-    def holds(self, other: View) -> bool:
+    def contains(self, other: View) -> bool:
         return (
             self.x_min <= other.x_min
             and self.x_max >= other.x_max
@@ -46,15 +46,15 @@ class View:
         return max(self.x_max - self.x_min, self.y_max - self.y_min)
 
 
-def around(places: Iterable[tuple[float, float]]) -> View:
+def bounds_of(places: Iterable[tuple[float, float]]) -> View:
     """The bounds of the places, of which there must be one."""
     xs, ys = zip(*places, strict=True)
     return View(min(xs), max(xs), min(ys), max(ys))
 
 
-def fit(bounds: View, last: View | None = None) -> View:
+def fit_view(bounds: View, last: View | None = None) -> View:
     """A view with ``bounds`` inside; ``last`` as long as that will do, so that it seldom jumps."""
-    step = round_step(bounds.longest + 2 * PADDING_M, PARTS)
+    step = round_step(bounds.longest + 2 * PADDING_M, MAX_PARTS)
     padded = bounds.grown(max(PADDING_M, step))
     fresh = View(
         math.floor(padded.x_min / step) * step,
@@ -62,8 +62,8 @@ def fit(bounds: View, last: View | None = None) -> View:
         math.floor(padded.y_min / step) * step,
         math.ceil(padded.y_max / step) * step,
     )
-    if last is not None and last.holds(bounds.grown(CLEAR_M)):
-        return last if last.longest <= TOO_WIDE * fresh.longest else fresh
+    if last is not None and last.contains(bounds.grown(CLEARANCE_M)):
+        return last if last.longest <= MAX_WIDTH_RATIO * fresh.longest else fresh
     return fresh
 
 

@@ -17,35 +17,35 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.map_ground import bright_zone, geofence, grid, scale_bar, Zone
-from curiosity_rosa_demo.drawing.markers import mark, newest, Spot
+from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
 from curiosity_rosa_demo.drawing.svg import (
-    drawable,
     drawing,
     element,
+    is_drawable,
     label,
-    LARGEST,
     line,
-    points,
+    MAX_COORDINATE_M,
+    points_attribute,
     Svg,
     title,
 )
-from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, Place, sampled, thinned
-from curiosity_rosa_demo.drawing.view import around, fit, Frame, HEIGHT, View, WIDTH
+from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, sampled, simplified, TrailPoint
+from curiosity_rosa_demo.drawing.view import bounds_of, fit_view, Frame, HEIGHT, View, WIDTH
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 
 WIDTH_M = 2.0  # of the rover, as in RViz
 HULL_M = ((1.5, 0.0), (0.6, 0.75), (-1.5, 0.75), (-1.5, -0.75), (0.6, -0.75))
 WHEELS_M = (-1.15, 0.0, 1.0)  # ahead of the middle, on both sides
-LEAST_SCALE = 6.0  # units a metre for the rover, which is never drawn smaller
+MIN_SCALE = 6.0  # units a metre for the rover, which is never drawn smaller
 TRAIL_ERROR = 0.3  # of the drawing's units
 EDGE = 26.0  # an obstacle nearer to the edge is not drawn
-LABELLED = 6  # captures, the newest; more numbers hide the map
-MOST_OBSTACLES = 16
+MAX_LABELLED = 6  # captures, the newest; more numbers hide the map
+MAX_OBSTACLES = 16
 WHOLE_READ, WHOLE_KEPT = 20_000, 5_000  # places of the trail of a whole run
 
 
 @dataclass(frozen=True)
-class Map:
+class MapScene:
     """``zone``, ``pose`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where it drives
     to. ``whole``: all of a run, not only the newest of it; where it began is marked.
     """
@@ -53,27 +53,27 @@ class Map:
     zone: Zone | None = None
     fence: Geofence | None = None
     pose: RoverPose | None = None
-    trail: Sequence[Place] = ()
-    spots: Sequence[Spot] = ()
+    trail: Sequence[TrailPoint] = ()
+    spots: Sequence[CaptureMarker] = ()
     obstacles: Sequence[Mapping[str, Any]] = ()
-    goal: Place | None = None
+    goal: TrailPoint | None = None
     whole: bool = False
 
 
-def view_of(scene: Map, last: View | None = None) -> View:
+def view_of(scene: MapScene, last: View | None = None) -> View:
     """What ``render`` shows; ``last`` for as long as it will do, so that the map seldom jumps."""
-    return _view(_tidy(scene), last)
+    return _view(_drawable_scene(scene), last)
 
 
-def render(scene: Map, last: View | None = None) -> Svg:
+def render(scene: MapScene, last: View | None = None) -> Svg:
     """``last``: as of ``view_of``."""
-    scene = _tidy(scene)
+    scene = _drawable_scene(scene)
     frame = Frame(_view(scene, last))
     return drawing(
         'map',
         WIDTH,
         HEIGHT,
-        _words(scene),
+        _description(scene),
         *bright_zone(scene.zone, frame),
         *grid(frame),
         *geofence(scene.fence, frame),
@@ -81,61 +81,62 @@ def render(scene: Map, last: View | None = None) -> Svg:
         *_goal(scene, frame),
         *_obstacles(scene, frame),
         _rover(scene.pose, frame),
-        *_spots(scene, frame),
+        *_markers(scene, frame),
         scale_bar(frame),
     )
 
 
-def _tidy(scene: Map) -> Map:
+def _drawable_scene(scene: MapScene) -> MapScene:
     """Only what can be drawn."""
     zone, pose, goal = scene.zone, scene.pose, scene.goal
     return replace(
         scene,
-        zone=zone if zone is not None and drawable(*zone) else None,
-        pose=pose if pose is not None and drawable(pose.x, pose.y, pose.yaw_rad) else None,
+        zone=zone if zone is not None and is_drawable(*zone) else None,
+        pose=pose if pose is not None and is_drawable(pose.x, pose.y, pose.yaw_rad) else None,
         trail=[
             place
             for place in sampled(scene.trail, WHOLE_READ if scene.whole else MOST_READ)
-            if -LARGEST <= place[0] <= LARGEST and -LARGEST <= place[1] <= LARGEST
+            if -MAX_COORDINATE_M <= place[0] <= MAX_COORDINATE_M
+            and -MAX_COORDINATE_M <= place[1] <= MAX_COORDINATE_M
         ],
-        spots=newest(scene.spots, whole=scene.whole),
-        goal=goal if goal is not None and drawable(*goal) else None,
+        spots=newest_markers(scene.spots, whole=scene.whole),
+        goal=goal if goal is not None and is_drawable(*goal) else None,
     )
 
 
-def _view(scene: Map, last: View | None) -> View:
+def _view(scene: MapScene, last: View | None) -> View:
     zone, pose = scene.zone, scene.pose
     places = [
         *([(zone.x_min, -zone.half_width), (zone.x_max, zone.half_width)] if zone else []),
         *scene.trail,
-        *((spot.x, spot.y) for spot in scene.spots),
+        *((marker.x, marker.y) for marker in scene.spots),
         *([(pose.x, pose.y)] if pose is not None else []),
         *([scene.goal] if scene.goal is not None else []),
     ]
-    return fit(around(places or [(0.0, 0.0)]), last)
+    return fit_view(bounds_of(places or [(0.0, 0.0)]), last)
 
 
-def _words(scene: Map) -> str:
+def _description(scene: MapScene) -> str:
     where = 'position unknown'
     if (pose := scene.pose) is not None:
         heading = f'{math.degrees(math.remainder(pose.yaw_rad, math.tau)):.0f} degrees'
         where = f'rover at x {pose.x:.2f} m, y {pose.y:.2f} m, heading {heading}'
-    scores = [spot.score for spot in scene.spots if spot.score is not None]
+    scores = [marker.score for marker in scene.spots if marker.score is not None]
     best = f', the best scored {max(scores):.2f}' if scores else ''
     return f'Map: {where}; captures: {len(scene.spots)}{best}'
 
 
-def _trail(scene: Map, frame: Frame) -> Iterator[Svg]:
+def _trail(scene: MapScene, frame: Frame) -> Iterator[Svg]:
     most = WHOLE_KEPT if scene.whole else MOST_KEPT
-    way = thinned([frame.at(x, y) for x, y in scene.trail], TRAIL_ERROR, most)
+    way = simplified([frame.at(x, y) for x, y in scene.trail], TRAIL_ERROR, most)
     if len(way) > 1:
-        yield element('polyline', class_='cr-trail', points=points(way))
+        yield element('polyline', class_='cr-trail', points=points_attribute(way))
     if scene.whole and way:
         x, y = way[0]
         yield element('circle', title('began here'), class_='cr-begin', cx=x, cy=y, r=5.0)
 
 
-def _goal(scene: Map, frame: Frame) -> Iterator[Svg]:
+def _goal(scene: MapScene, frame: Frame) -> Iterator[Svg]:
     if scene.goal is None:
         return
     x, y = frame.at(*scene.goal)
@@ -147,14 +148,14 @@ def _goal(scene: Map, frame: Frame) -> Iterator[Svg]:
     yield element('g', title(words), ring, *cross, class_='cr-goal')
 
 
-def _obstacles(scene: Map, frame: Frame) -> Iterator[Svg]:
+def _obstacles(scene: MapScene, frame: Frame) -> Iterator[Svg]:
     """A wall across the direction in which something is near."""
     pose = scene.pose
     if pose is None:
         return
-    for obstacle in scene.obstacles[:MOST_OBSTACLES]:
+    for obstacle in scene.obstacles[:MAX_OBSTACLES]:
         distance, bearing = obstacle.get('distance_m'), obstacle.get('bearing_rad')
-        if distance is None or bearing is None or not drawable(distance, bearing):
+        if distance is None or bearing is None or not is_drawable(distance, bearing):
             continue
         cosine, sine = math.cos(pose.yaw_rad + bearing), math.sin(pose.yaw_rad + bearing)
         x, y = frame.at(pose.x + distance * cosine, pose.y + distance * sine)
@@ -165,13 +166,13 @@ def _obstacles(scene: Map, frame: Frame) -> Iterator[Svg]:
             yield element('g', about, wall, far, class_='cr-obstacle')
 
 
-def _spots(scene: Map, frame: Frame) -> Iterator[Svg]:
-    first_labelled = len(scene.spots) - LABELLED
-    for place, spot in enumerate(scene.spots):
-        x, y = frame.at(spot.x, spot.y)
-        words = 'failed' if spot.score is None else f'{spot.score:.2f}'
+def _markers(scene: MapScene, frame: Frame) -> Iterator[Svg]:
+    first_labelled = len(scene.spots) - MAX_LABELLED
+    for place, marker in enumerate(scene.spots):
+        x, y = frame.at(marker.x, marker.y)
+        words = 'failed' if marker.score is None else f'{marker.score:.2f}'
         told = [label(words, x, y - 9.0, 'middle')] if place >= first_labelled else []
-        yield mark(spot, x, y, *told)
+        yield marker_svg(marker, x, y, *told)
 
 
 def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
@@ -179,11 +180,11 @@ def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
         box = element('rect', x=WIDTH / 2 - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
         words = label('position unknown', WIDTH / 2, 25.0, 'middle')
         return element('g', box, words, class_='cr-unknown')
-    size = max(frame.scale, LEAST_SCALE)
+    size = max(frame.scale, MIN_SCALE)
     x, y = frame.at(pose.x, pose.y)
     cosine, sine = size * math.cos(pose.yaw_rad), size * math.sin(pose.yaw_rad)
 
-    def at(ahead: float, left: float) -> Place:
+    def at(ahead: float, left: float) -> TrailPoint:
         return x + ahead * cosine - left * sine, y - ahead * sine - left * cosine
 
     wheels = [
@@ -192,7 +193,7 @@ def _rover(pose: RoverPose | None, frame: Frame) -> Svg:
         for side in (-WIDTH_M / 2, WIDTH_M / 2)
     ]
     rolling = element('g', *wheels, class_='cr-wheels', stroke_width=0.18 * size)
-    hull = element('polygon', points=points(at(*corner) for corner in HULL_M))
+    hull = element('polygon', points=points_attribute(at(*corner) for corner in HULL_M))
     mast = element('circle', class_='cr-mast', cx=x, cy=y, r=0.2 * size)
     about = title(f'rover: x {pose.x:.2f} m, y {pose.y:.2f} m')
     return element('g', about, rolling, hull, mast, class_='cr-rover')

@@ -57,15 +57,15 @@ class Camera:
             if images.input == 'raw'
             else (CompressedImage, images.input_compressed)
         )
-        self._came = threading.Condition()
+        self._frame_arrived = threading.Condition()
         self._newest: Frame | None = None
         self._subscription: Any = None
         self._wanted_since_s = self._wanted_until_s = 0.0
         self._closed = False
 
-    def want(self, for_s: float) -> None:
+    def request_frames(self, for_s: float) -> None:
         """Receive frames for ``for_s`` seconds from now, or longer if somebody else wants them."""
-        with self._came:
+        with self._frame_arrived:
             self._wanted_until_s = max(self._wanted_until_s, self._clock() + for_s)
             if self._subscription is None and not self._closed:
                 self._wanted_since_s = self._clock()
@@ -73,21 +73,21 @@ class Camera:
                     self._type, self.topic, self._receive, NEWEST_ONLY
                 )
 
-    def rest(self) -> None:
+    def stop_if_unwanted(self) -> None:
         """Stop receiving when nobody wants frames any more."""
-        with self._came:
+        with self._frame_arrived:
             if self._subscription is not None and self._clock() > self._wanted_until_s:
                 self._node.destroy_subscription(self._subscription)
                 self._subscription = None
 
     def age_s(self) -> float | None:
         """Seconds since the last frame came; None: none ever did."""
-        with self._came:
+        with self._frame_arrived:
             return None if self._newest is None else self._clock() - self._newest.received_s
 
-    def waited_s(self) -> float | None:
+    def frame_wait_s(self) -> float | None:
         """For how many seconds a frame has been wanted and none came; None: none is wanted."""
-        with self._came:
+        with self._frame_arrived:
             if self._subscription is None:
                 return None
             came_s = self._newest.received_s if self._newest else self._wanted_since_s
@@ -99,8 +99,8 @@ class Camera:
         Blocks, so not for the thread that spins ``node``. Raises NoFrame after ``wait_s``, at once
         when the camera is closed.
         """
-        self.want(wait_s)
-        with self._came:
+        self.request_frames(wait_s)
+        with self._frame_arrived:
             deadline = self._clock() + wait_s
             while True:
                 frame, now = self._newest, self._clock()
@@ -110,17 +110,17 @@ class Camera:
                     if frame is None:
                         raise NoFrame(NO_IMAGE_RECEIVED)
                     raise NoFrame(f'Image is stale: {now - frame.received_s:.1f} s old')
-                self._came.wait(deadline - now)
+                self._frame_arrived.wait(deadline - now)
 
     def close(self) -> None:
         """Let go everybody who waits; receive nothing more."""
-        with self._came:
+        with self._frame_arrived:
             self._closed = True
-            self._came.notify_all()
+            self._frame_arrived.notify_all()
 
     def _receive(self, message: CompressedImage | Image) -> None:
-        with self._came:
+        with self._frame_arrived:
             number = self._newest.number + 1 if self._newest else 1
             frame = self._newest = Frame(message, self._clock(), number)
-            self._came.notify_all()
+            self._frame_arrived.notify_all()
         self._on_frame(frame)

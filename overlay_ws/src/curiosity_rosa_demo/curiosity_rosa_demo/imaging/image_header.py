@@ -17,7 +17,7 @@ _SOI, _EOI = b'\xff\xd8', b'\xff\xd9'
 _SOS = 0xDA
 # Start-of-frame markers hold the size; C4, C8, CC are no such (ITU-T T.81, table B.1).
 _SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_BARE = frozenset({0x01, *range(0xD0, 0xD8)})  # markers without a length
+_MARKERS_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})  # markers without a length
 
 
 class ImageError(Exception):
@@ -82,7 +82,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
         if marker in _SOF and size is None:
             height, width = data[at + 5 : at + 7], data[at + 7 : at + 9]
             size = int.from_bytes(width, 'big'), int.from_bytes(height, 'big')
-        if marker in _BARE:
+        if marker in _MARKERS_WITHOUT_LENGTH:
             at += 2
         else:
             at += 2 + int.from_bytes(data[at + 2 : at + 4], 'big')

@@ -33,7 +33,7 @@ _SUBSAMPLINGS = {
 }
 
 
-class _Strict(turbojpeg.TurboJPEG):  # type: ignore[misc]
+class _StrictTurboJPEG(turbojpeg.TurboJPEG):  # type: ignore[misc]
     """Takes libjpeg's warnings for errors; PyTurboJPEG itself returns what was not filled."""
 
     def _TurboJPEG__report_error(self, handle: Any) -> None:
@@ -57,7 +57,7 @@ class YuvJpeg:
     """
 
     def __init__(self) -> None:
-        self._codec: Any = _Strict()
+        self._codec: Any = _StrictTurboJPEG()
 
     def decode(self, data: bytes, width: int, height: int) -> Planes | None:
         """The planes of a JPEG; None when it has none that fit (CMYK, RGB, rare subsamplings)."""

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.infra.config.world import WorldView
 from pydantic import BaseModel, ValidationError
 import yaml
 
-FILES: dict[str, type[BaseModel]] = {
+CONFIG_FILES: dict[str, type[BaseModel]] = {
     'topics': Topics,
     'thresholds': Thresholds,
     'tool_costs': ToolCosts,
@@ -39,7 +39,7 @@ FILES: dict[str, type[BaseModel]] = {
     'nodes': Nodes,
 }
 
-WORLDS = ('world_view', 'companion')  # that are shipped; any other file of this kind will do
+WORLD_FILES = ('world_view', 'companion')  # that are shipped; any other file of this kind will do
 LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much quicker
 
 
@@ -67,14 +67,16 @@ def load_config(config_dir: str | Path = '') -> Config:
     folder = Path(config_dir) if str(config_dir) else shipped
     if not folder.is_dir():
         raise ConfigError(f'config_dir: {folder}: no such folder; the shipped one is {shipped}')
-    parts = {name: _load_file(folder, shipped, name, model) for name, model in FILES.items()}
+    parts = {
+        name: _load_file(folder, shipped, name, model) for name, model in CONFIG_FILES.items()
+    }
     agent = parts['agent']
     assert isinstance(agent, AgentConfig)
     parts['world'] = load_world(agent.policy.world_view, folder)
     try:
         return Config.model_validate(parts)
     except ValidationError as error:
-        raise ConfigError(_told(folder, error, Config)) from error
+        raise ConfigError(_error_text(folder, error, Config)) from error
 
 
 def load_world(name: str, folder: Path) -> WorldView:
@@ -88,7 +90,7 @@ def load_world(name: str, folder: Path) -> WorldView:
     if not own.is_file():
         raise ConfigError(
             f'{folder / "agent.yaml"}: policy.world_view = {name!r}: there is no '
-            f'{folder / f"{name}.yaml"}; write it, or take {" or ".join(WORLDS)}'
+            f'{folder / f"{name}.yaml"}; write it, or take {" or ".join(WORLD_FILES)}'
         )
     values = _read_yaml(own)
     if own != base and base.is_file():
@@ -96,7 +98,7 @@ def load_world(name: str, folder: Path) -> WorldView:
     try:
         return WorldView.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(_told(own, error, WorldView)) from error
+        raise ConfigError(_error_text(own, error, WorldView)) from error
 
 
 def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -> BaseModel:
@@ -107,7 +109,7 @@ def _load_file(folder: Path, shipped: Path, name: str, model: type[BaseModel]) -
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(_told(path, error, model)) from error
+        raise ConfigError(_error_text(path, error, model)) from error
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
@@ -122,7 +124,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigError(f'{path}: = {_short(values)}: must be keys with values')
+        raise ConfigError(f'{path}: = {_short_value(values)}: must be keys with values')
     return values
 
 
@@ -139,7 +141,7 @@ def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def _short(value: object) -> str:
+def _short_value(value: object) -> str:
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits, an endless nest
@@ -147,7 +149,7 @@ def _short(value: object) -> str:
     return clip(text, 80)
 
 
-def _told(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
+def _error_text(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
     """File, key path, value and what is allowed, of the first error."""
     first = error.errors(include_url=False)[0]
     loc, value = first['loc'], first['input']
@@ -158,7 +160,7 @@ def _told(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
         rule = first['ctx']
         path, value = path / rule['file'], rule['value']
         keys.append(rule['key'])
-    what = '' if first['type'] == 'missing' else f' = {_short(value)}'
+    what = '' if first['type'] == 'missing' else f' = {_short_value(value)}'
     return f'{path}: {".".join(keys)}{what}: {_allowed(first, model)}'
 
 

@@ -23,14 +23,14 @@ from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros_io import STEADY
+from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 PERIOD_S = 1.0
-HARDWARE = 'curiosity_mars_rover'
-KEPT = 10  # the four nodes publish in the same moment
+HARDWARE_ID = 'curiosity_mars_rover'
+MAX_MESSAGES = 10  # the four nodes publish in the same moment
 
 
 class Level(IntEnum):
@@ -96,7 +96,7 @@ def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:
         level=bytes([found.level]),
         name=f'{node_name.lstrip("/")}: {part}',
         message=value_text(found.message),
-        hardware_id=HARDWARE,
+        hardware_id=HARDWARE_ID,
         values=[KeyValue(key=key, value=value_text(each)) for key, each in found.values.items()],
     )
 
@@ -119,10 +119,10 @@ class Diagnostics:
             node,
             DiagnosticArray,
             config.topics.status.diagnostics,
-            QoSProfile(depth=KEPT),
+            QoSProfile(depth=MAX_MESSAGES),
             losses,
         )
-        node.create_timer(PERIOD_S, self._publish, clock=STEADY)
+        node.create_timer(PERIOD_S, self._publish, clock=STEADY_CLOCK)
 
     def _publish(self) -> None:
         counts = self._losses.counts()

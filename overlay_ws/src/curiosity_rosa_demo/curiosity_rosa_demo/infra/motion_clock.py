@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 
-class TravelClock:
+class MotionClock:
     """Seconds that pass at least as fast as the steady clock and as simulated time.
 
     What a moving rover covers depends on simulated time, which may run faster than the wall's, but

@@ -9,32 +9,37 @@
 """The one thin layer over rclpy: processes, spinning threads, service calls, publishing."""
 
 from curiosity_rosa_demo.infra.ros.process import (
-    App,
     node_config,
+    NodeApp,
     Process,
     run_app,
     start_parameter,
 )
 from curiosity_rosa_demo.infra.ros.publishers import Heartbeat, HEARTBEAT_S, TracePublisher
-from curiosity_rosa_demo.infra.ros.qos import history_qos, listen_to_button, NEWEST_ONLY, STEADY
+from curiosity_rosa_demo.infra.ros.qos import (
+    history_qos,
+    NEWEST_ONLY,
+    STEADY_CLOCK,
+    subscribe_to_button,
+)
 from curiosity_rosa_demo.infra.ros.service_call import call, ServiceFailed
 from curiosity_rosa_demo.infra.ros.spin import make_executor, SpinThread
 
 __all__ = [
     'HEARTBEAT_S',
     'NEWEST_ONLY',
-    'STEADY',
-    'App',
+    'STEADY_CLOCK',
     'Heartbeat',
+    'NodeApp',
     'Process',
     'ServiceFailed',
     'SpinThread',
     'TracePublisher',
     'call',
     'history_qos',
-    'listen_to_button',
     'make_executor',
     'node_config',
     'run_app',
     'start_parameter',
+    'subscribe_to_button',
 ]

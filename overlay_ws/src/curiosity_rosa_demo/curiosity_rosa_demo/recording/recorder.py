@@ -24,25 +24,25 @@ from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_TOPIC,
     CDR,
     Channel,
+    ChannelRates,
+    ChannelSource,
     JSON,
-    kept_as,
-    Rates,
-    Source,
+    recorded_source,
     sources,
 )
 from curiosity_rosa_demo.recording.mcap.file import RunFile
 from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
 from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
-from curiosity_rosa_demo.recording.recorder_node import RecordingNode
+from curiosity_rosa_demo.recording.recorder_node import RecorderNode
 from curiosity_rosa_demo.tools.recorded_client import ServiceCall
 
-CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
+CALLS_CHANNEL = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
 
 
-class Recording:
+class RecordingControl:
     """Files go to ``folder``, which is made with the first. ``say`` tells a person; it is called
-    from several threads. Off until ``on``; every method may be called from any thread but the one
-    that spins the recording's node.
+    from several threads. Off until ``start``; every method may be called from any thread but the
+    one that spins the recording's node.
     """
 
     def __init__(
@@ -52,17 +52,19 @@ class Recording:
         say: Callable[[str], None],
     ) -> None:
         self._config, self._folder, self._say = config, folder, say
-        self._sources = sources(config.topics, Rates(**config.agent.recording.rates.model_dump()))
+        self._sources = sources(
+            config.topics, ChannelRates(**config.agent.recording.rates.model_dump())
+        )
         self._lock = threading.Lock()
-        self._node: RecordingNode | None = None
+        self._node: RecorderNode | None = None
         self._writer: RunWriter | None = None
         self._last: Progress | None = None  # of the recording that ended
 
-    def on(self) -> Outcome:
+    def start(self) -> Outcome:
         with self._lock:
             if self._writer is not None and not self._writer.progress.problem:
                 return Outcome(False, f'it records already, to {self._writer.progress.path}')
-            self._end('another recording begins')
+            self._end_recording('another recording begins')
             try:
                 channels = [_channel(source) for source in self._sources]
                 file = self._file()
@@ -70,34 +72,34 @@ class Recording:
                 return Outcome(False, f'nothing is recorded: {error}')
             self._writer = writer = RunWriter(file, self._say)
             pairs = list(zip(self._sources, channels, strict=True))
-            self._node = RecordingNode(
-                pairs, writer.offer, self._say, self._config.thresholds.capture.jpeg_quality
+            self._node = RecorderNode(
+                pairs, writer.enqueue, self._say, self._config.thresholds.capture.jpeg_quality
             )
             return Outcome(True, f'recording to {file.path}')
 
-    def off(self, why: str = 'the operator said so') -> Outcome:
+    def stop(self, why: str = 'the operator said so') -> Outcome:
         with self._lock:
             if self._writer is None:
                 return Outcome(False, 'nothing is recorded')
-            ended = self._end(why)
-        return Outcome(not ended.problem, f'recorded {_text(ended)}')
+            ended = self._end_recording(why)
+        return Outcome(not ended.problem, f'recorded {_progress_text(ended)}')
 
     def status(self) -> Outcome:
         with self._lock:
             if self._writer is not None:
                 now = self._writer.progress
                 word = 'recording ended' if now.problem else 'recording'
-                return Outcome(not now.problem, f'{word}: {_text(now)}')
-            last = f'; the last one: {_text(self._last)}' if self._last else ''
+                return Outcome(not now.problem, f'{word}: {_progress_text(now)}')
+            last = f'; the last one: {_progress_text(self._last)}' if self._last else ''
         return Outcome(True, f'nothing is recorded{last}')
 
-    def command(self, what: str) -> Outcome:
+    def run_command(self, what: str) -> Outcome:
         """``:record``, with ``on``, ``off``, ``status`` or nothing behind it."""
         if what == 'on':
-            return self.on()
-        return self.off() if what == 'off' else self.status()
+            return self.start()
+        return self.stop() if what == 'off' else self.status()
 
-    def called(self, call: ServiceCall) -> None:
+    def record_call(self, call: ServiceCall) -> None:
         """A service was called. Never waits; from any thread."""
         writer = self._writer
         if writer is not None:
@@ -110,14 +112,14 @@ class Recording:
                     'duration_s': round(call.duration_s, 6),
                 }
             )
-            writer.offer(CALLS, data.encode())
+            writer.enqueue(CALLS_CHANNEL, data.encode())
 
     def close(self) -> None:
         with self._lock:
             if self._writer is not None:
-                self._end('the agent ended')
+                self._end_recording('the agent ended')
 
-    def _end(self, why: str) -> Progress:
+    def _end_recording(self, why: str) -> Progress:
         node, writer = self._node, self._writer
         self._node = self._writer = None
         if node is not None:
@@ -150,13 +152,13 @@ class Recording:
                 number += 1
 
 
-def _channel(source: Source) -> Channel:
+def _channel(source: ChannelSource) -> Channel:
     """Raises NoDefinition."""
-    kept = kept_as(source)
+    kept = recorded_source(source)
     return Channel(kept.role, kept.topic, kept.type, CDR, definition(kept.type))
 
 
-def _text(progress: Progress) -> str:
+def _progress_text(progress: Progress) -> str:
     parts = [
         str(progress.path),
         f'{progress.size / 1e6:.1f} MB',

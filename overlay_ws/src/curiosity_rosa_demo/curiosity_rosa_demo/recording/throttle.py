@@ -18,15 +18,15 @@ T = TypeVar('T')
 
 
 @dataclass
-class Thinning(Generic[T]):
+class Throttle(Generic[T]):
     """Lets a message through every 1 / ``hz`` seconds; None: each. Times are steady seconds."""
 
     hz: float | None
     _next_s: float = float('-inf')
-    _kept: T | None = None
+    _held_message: T | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, message: T, now_s: float) -> T | None:
+    def accept(self, message: T, now_s: float) -> T | None:
         """``message`` if it may pass now; else it is kept, instead of the one kept before."""
         if self.hz is None:
             return message
@@ -34,18 +34,18 @@ class Thinning(Generic[T]):
             if self.hz <= 0.0:
                 return None
             if now_s < self._next_s:
-                self._kept = message
+                self._held_message = message
                 return None
-            return self._pass(message, now_s)
+            return self._pass_on(message, now_s)
 
-    def due(self, now_s: float) -> T | None:
+    def take_due(self, now_s: float) -> T | None:
         """The one that was kept, once its time has come."""
         with self._lock:
-            if self._kept is None or now_s < self._next_s:
+            if self._held_message is None or now_s < self._next_s:
                 return None
-            return self._pass(self._kept, now_s)
+            return self._pass_on(self._held_message, now_s)
 
-    def _pass(self, message: T, now_s: float) -> T:
+    def _pass_on(self, message: T, now_s: float) -> T:
         assert self.hz is not None
-        self._next_s, self._kept = now_s + 1.0 / self.hz, None
+        self._next_s, self._held_message = now_s + 1.0 / self.hz, None
         return message

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     Process,
     run_app,
     SpinThread,
-    STEADY,
+    STEADY_CLOCK,
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
@@ -42,10 +42,12 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import CompressedImage, Image
 
-LINGER_S = 5.0  # frames keep coming for this long after a capture, so that the next finds one
-POSE_LOOK_S = 0.05
-BEHIND_S = 0.2  # a capture that begins sooner than this after another has been queued behind it
-LOOK_S = 0.5  # how often to look whether somebody subscribes to the output
+# frames keep coming for this long after a capture, so that the next finds one
+CAMERA_LINGER_S = 5.0
+POSE_POLL_PERIOD_S = 0.05
+# a capture that begins sooner than this after another has been queued behind it
+QUEUED_WITHIN_S = 0.2
+POLL_PERIOD_S = 0.5  # how often to look whether somebody subscribes to the output
 
 # Reliable and latched matches every subscriber, and shows a late one the last capture.
 CAPTURE_QOS = history_qos(1)
@@ -57,7 +59,7 @@ class PublishError(Exception):
 
 
 # Whatever may go wrong with one picture; the messages are the reasons of the contract.
-FAILURES = (NoFrame, TransformUnavailable, ImageError, PublishError)
+CAPTURE_FAILURES = (NoFrame, TransformUnavailable, ImageError, PublishError)
 
 
 class SimulatorApp:
@@ -73,9 +75,9 @@ class SimulatorApp:
         if not self._pipeline.fast:
             self.node.get_logger().info('libjpeg-turbo not found: pictures take the slower way')
         self._processed = 0
-        self._gave_up_s = -math.inf  # when a capture last ended without a frame
+        self._gave_up_at_s = -math.inf  # when a capture last ended without a frame
         self._closing = threading.Event()
-        self._trouble: type[Exception] | None = None
+        self._last_error_type: type[Exception] | None = None
         self._captures = 0  # those that succeeded
         self._failure = ''  # of the last frame or capture
         self._output_topic = config.topics.images.output_capture_compressed
@@ -85,7 +87,7 @@ class SimulatorApp:
         )
         self._transforms = make_transform_source(self.node, config)
         self._camera = Camera(self.node, config.topics.images, self._republish)
-        self.node.create_timer(LOOK_S, self._look, clock=STEADY)
+        self.node.create_timer(POLL_PERIOD_S, self._update_camera_demand, clock=STEADY_CLOCK)
         Diagnostics(self.node, config, 'camera', self._diagnose, losses)
 
         TracePublisher(self.node, config, losses).announce('simulator started')
@@ -112,13 +114,13 @@ class SimulatorApp:
         self._service_node.destroy_node()
         self.node.destroy_node()
 
-    def _look(self) -> None:
+    def _update_camera_demand(self) -> None:
         if self._output.get_subscription_count():
-            self._camera.want(3 * LOOK_S)
-        self._camera.rest()
+            self._camera.request_frames(3 * POLL_PERIOD_S)
+        self._camera.stop_if_unwanted()
 
     def _diagnose(self) -> Finding:
-        waited_s = self._camera.waited_s()
+        waited_s = self._camera.frame_wait_s()
         silent = ''
         if waited_s is not None and waited_s > self._limits.max_image_age_s:
             silent = f'No frame of {self._camera.topic} for {waited_s:.0f} s'
@@ -140,15 +142,15 @@ class SimulatorApp:
             return
         try:
             self._process(frame)
-        except FAILURES as error:
+        except CAPTURE_FAILURES as error:
             self._failure = str(error)
-            if type(error) is not self._trouble:
-                self._trouble = type(error)
+            if type(error) is not self._last_error_type:
+                self._last_error_type = type(error)
                 self.node.get_logger().warning(f'not republishing: {error}')
         else:
             self._failure = ''
-            if self._trouble is not None:
-                self._trouble = None
+            if self._last_error_type is not None:
+                self._last_error_type = None
                 self.node.get_logger().info('republishing again')
 
     def _capture(
@@ -156,19 +158,19 @@ class SimulatorApp:
     ) -> CaptureAndScore.Response:
         asked_s = time.monotonic()
         # Who asks again while it waits must not have each of these wait in turn.
-        behind = asked_s - self._gave_up_s < BEHIND_S
+        behind = asked_s - self._gave_up_at_s < QUEUED_WITHIN_S
         until_s = asked_s + (0.0 if behind else self._limits.wait_s)
         frame = None
         try:
-            self._fresh(until_s)
+            self._fresh_frame(until_s)
             self._await_pose(until_s)
-            frame = self._fresh(until_s)  # the pose may have taken its time
+            frame = self._fresh_frame(until_s)  # the pose may have taken its time
             light, pose = self._process(frame)
-        except FAILURES as error:
+        except CAPTURE_FAILURES as error:
             self._failure = response.error_reason = str(error)
             response.debug = self._debug(frame, asked_s)
             if isinstance(error, NoFrame):
-                self._gave_up_s = time.monotonic()
+                self._gave_up_at_s = time.monotonic()
         else:
             self._failure = ''
             self._captures += 1
@@ -176,11 +178,11 @@ class SimulatorApp:
             response.score, response.is_good = light.score, light.is_good
             response.image_topic = self._output_topic
             response.debug = f'{self._debug(frame, asked_s)}; x = {pose.x:.3f} m'
-        self._camera.want(LINGER_S)
+        self._camera.request_frames(CAMERA_LINGER_S)
         response.stamp = self.node.get_clock().now().to_msg()
         return response
 
-    def _fresh(self, until_s: float) -> Frame:
+    def _fresh_frame(self, until_s: float) -> Frame:
         """A frame to work on. Raises NoFrame."""
         wait_s = max(0.0, until_s - time.monotonic())
         return self._camera.fresh(max_age_s=self._limits.max_image_age_s, wait_s=wait_s)
@@ -193,7 +195,7 @@ class SimulatorApp:
                 self._transforms.lookup(tf.world_frame, tf.base_frame)
                 return
             except TransformUnavailable:
-                if time.monotonic() >= until_s or self._closing.wait(POSE_LOOK_S):
+                if time.monotonic() >= until_s or self._closing.wait(POSE_POLL_PERIOD_S):
                     raise
 
     def _process(self, frame: Frame) -> tuple[LightScore, RoverPose]:

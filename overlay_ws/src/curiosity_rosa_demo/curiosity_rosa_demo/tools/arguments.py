@@ -14,7 +14,7 @@ from curiosity_rosa_demo.domain.text import clip
 from pydantic import BaseModel, ValidationError
 
 
-def in_words(error: ValidationError, schema: type[BaseModel]) -> str:
+def arguments_error_text(error: ValidationError, schema: type[BaseModel]) -> str:
     """What is wrong with the arguments, and which ones there are."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = '.'.join(str(part) for part in first['loc']) or 'arguments'

@@ -16,28 +16,28 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
-READY_WAIT_S = 20.0
-STILL_WAIT_S = 3.0
+READY_TIMEOUT_S = 20.0
+STANDSTILL_TIMEOUT_S = 3.0
 
 
-def wait_for_the_others(
+def wait_for_nodes(
     client: RoverClient,
     status_of: Callable[[], ToolResult],
     cancellation: Cancellation,
     notice: Callable[[str], None],
 ) -> None:
     """A while; ``status_of`` the rover. What is missing then is told. Raises TurnCancelled."""
-    for _ in range(int(READY_WAIT_S / 0.02)):
+    for _ in range(int(READY_TIMEOUT_S / 0.02)):
         if client.ready():
             break
         cancellation.sleep(0.02)
     else:
         notice(
-            f'! The adapter or the simulator node did not appear within {READY_WAIT_S:g} s; '
+            f'! The adapter or the simulator node did not appear within {READY_TIMEOUT_S:g} s; '
             'commands will say what is missing.'
         )
         return
-    for _ in range(int(STILL_WAIT_S / 0.05)):  # the adapter begins by stopping the rover
+    for _ in range(int(STANDSTILL_TIMEOUT_S / 0.05)):  # the adapter begins by stopping the rover
         status = status_of()
         still = status.ok and not status.data.get('moving')
         if still and client.pose() is not None:  # TF is heard a little later

@@ -36,38 +36,38 @@ class ServiceCall:
     duration_s: float
 
 
-class WatchedClient(RoverClient):
-    """``heard`` is called in the caller's thread and must be quick. Of get_status only what fails
-    is told: it is asked for twenty times a second.
+class RecordedClient(RoverClient):
+    """``on_call`` is called in the caller's thread and must be quick. Of get_status only what
+    fails is told: it is asked for twenty times a second.
     """
 
     def __init__(
-        self, node: Node, config: Config, heard: Callable[[ServiceCall], None] | None = None
+        self, node: Node, config: Config, on_call: Callable[[ServiceCall], None] | None = None
     ) -> None:
         super().__init__(node, config)
-        self.heard = heard or (lambda _: None)
+        self.on_call = on_call or (lambda _: None)
         self._capture_name = config.topics.services.capture_and_score.name
         services = config.topics.adapter
         self._names = {name: getattr(services, name).name for name in type(services).model_fields}
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
-        return self._watched(
+        return self._recorded(
             self._names[name], lambda: RoverClient.trigger(self, name, cancellation), str
         )
 
     def start(self, name: str, cancellation: Cancellation) -> str:
-        return self._watched(
+        return self._recorded(
             self._names[name], lambda: RoverClient.start(self, name, cancellation), str
         )
 
     def capture(self) -> CaptureAndScore.Response:
-        return self._watched(
+        return self._recorded(
             self._capture_name,
             lambda: RoverClient.capture(self),
             lambda response: f'score {response.score:.3f}; {response.debug}',
         )
 
-    def _watched(self, service: str, call: Callable[[], T], words: Callable[[T], str]) -> T:
+    def _recorded(self, service: str, call: Callable[[], T], words: Callable[[T], str]) -> T:
         began_s, ok, answer = time.monotonic(), False, CANCELLED
         try:
             result = call()
@@ -78,4 +78,4 @@ class WatchedClient(RoverClient):
             raise
         finally:
             if not (ok and service == self._names['get_status']):
-                self.heard(ServiceCall(service, ok, answer, time.monotonic() - began_s))
+                self.on_call(ServiceCall(service, ok, answer, time.monotonic() - began_s))

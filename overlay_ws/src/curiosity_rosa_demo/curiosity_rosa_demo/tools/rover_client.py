@@ -28,8 +28,8 @@ from curiosity_rosa_interfaces.srv import CaptureAndScore
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-MARGIN_S = 1.0
-CAPTURE_AGAIN_S = 1.5
+TIMEOUT_MARGIN_S = 1.0
+CAPTURE_RETRY_S = 1.5
 
 
 class RoverClient:
@@ -45,7 +45,7 @@ class RoverClient:
             CaptureAndScore, config.topics.services.capture_and_score.name
         )
         self._timeouts = _timeouts(config)
-        self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + MARGIN_S
+        self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + TIMEOUT_MARGIN_S
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
         """Call /adapter/<name>; its message. Raises ServiceFailed with the reason of a refusal.
@@ -63,14 +63,14 @@ class RoverClient:
 
     def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
         done = threading.Event()
-        with (until or Cancellation()).calling(done.set):
+        with (until or Cancellation()).call_when_pressed(done.set):
             try:
                 response = call(
                     self._triggers[name],
                     Trigger.Request(),
-                    timeout_s=self._timeouts.get(name, MARGIN_S),
+                    timeout_s=self._timeouts.get(name, TIMEOUT_MARGIN_S),
                     done=done,
-                    sending=cancellation.held_back,
+                    sending=cancellation.hold_back,
                 )
             except ServiceFailed:
                 if until is not None:
@@ -94,7 +94,7 @@ class RoverClient:
             self._capture,
             CaptureAndScore.Request(),
             timeout_s=self._capture_timeout_s,
-            again_s=CAPTURE_AGAIN_S,
+            again_s=CAPTURE_RETRY_S,
         )
         if not response.ok:
             reason = response.error_reason.strip()
@@ -136,13 +136,13 @@ def _timeouts(config: Config) -> dict[str, float]:
     """How long each adapter service may take by its own rules, and a margin: seconds."""
     motion, mast = config.thresholds.motion, config.thresholds.mast
     await_stop = motion.stop_timeout_s + motion.settle_s
-    start = await_stop + 2 * motion.service_timeout_s + MARGIN_S
-    confirm = start + mast.confirm_margin_s + MARGIN_S
+    start = await_stop + 2 * motion.service_timeout_s + TIMEOUT_MARGIN_S
+    confirm = start + mast.confirm_margin_s + TIMEOUT_MARGIN_S
     return {
         'move_forward': start,
         'turn_left': start,
         'turn_right': start,
-        'move_stop': motion.stop_timeout_s + motion.stop_confirm_s + MARGIN_S,
+        'move_stop': motion.stop_timeout_s + motion.stop_confirm_s + TIMEOUT_MARGIN_S,
         'mast_open': confirm + mast.open_duration_s,
         'mast_close': confirm + mast.close_duration_s,
         'mast_rotate': confirm + mast.rotate_duration_s,

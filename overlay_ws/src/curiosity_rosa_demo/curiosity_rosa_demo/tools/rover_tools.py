@@ -36,9 +36,9 @@ from curiosity_rosa_demo.tools.rover_client import RoverClient
 
 POSE_PERIOD_S = 0.05
 STATUS_PERIOD_S = 0.5
-STILL_WAIT_S = 5.0
+STANDSTILL_TIMEOUT_S = 5.0
 
-NO_ANSWER = service_timeout('')
+NO_ANSWER_TEXT = service_timeout('')
 
 
 class RoverTools:
@@ -90,12 +90,12 @@ class RoverTools:
         """Why the motion ended early or could not be ended, or nothing; and what it covered. Once
         it may have begun that is told in any case: the budget is charged for it.
         """
-        path = Path([self._client.pose()])
+        path = DrivenPath([self._client.pose()])
         begin, seconds, why = self._seconds(), duration_s, ''
         try:
             self._start(name, cancellation)
         except ServiceFailed as failure:
-            if not str(failure).startswith(NO_ANSWER):
+            if not str(failure).startswith(NO_ANSWER_TEXT):
                 raise
             why = str(failure)
         else:
@@ -117,7 +117,7 @@ class RoverTools:
             'yaw_rad': end.yaw_rad if end else None,
         }
 
-    def _carry_out(self, duration_s: float, path: Path, cancellation: Cancellation) -> str:
+    def _carry_out(self, duration_s: float, path: DrivenPath, cancellation: Cancellation) -> str:
         """Why the motion that was started ended early, or nothing."""
         try:
             early = self._travel(duration_s, path, cancellation)
@@ -131,12 +131,12 @@ class RoverTools:
         try:
             self._client.start(name, cancellation)
         except ServiceFailed as failure:
-            if str(failure).startswith(NO_ANSWER):  # it may have begun, or begin yet
+            if str(failure).startswith(NO_ANSWER_TEXT):  # it may have begun, or begin yet
                 with suppress(ServiceFailed):
                     self._stop()
             raise
 
-    def _travel(self, duration_s: float, path: Path, cancellation: Cancellation) -> str:
+    def _travel(self, duration_s: float, path: DrivenPath, cancellation: Cancellation) -> str:
         """Wait for the motion's time to pass; why it ended early, or nothing."""
         last, elapsed = self._seconds(), 0.0
         status_at = time.monotonic() + STATUS_PERIOD_S
@@ -171,13 +171,12 @@ class RoverTools:
             # One more try, since a restart takes about a second.
             self._client.trigger('move_stop')
 
-    def _wait_until_still(self, path: Path, cancellation: Cancellation) -> None:
-        deadline = time.monotonic() + STILL_WAIT_S
+    def _wait_until_still(self, path: DrivenPath, cancellation: Cancellation) -> None:
+        deadline = time.monotonic() + STANDSTILL_TIMEOUT_S
         while self._client.status().get('moving'):
             if time.monotonic() > deadline:
-                raise ServiceFailed(
-                    f'{SAFETY_VIOLATION}: The rover is not still {STILL_WAIT_S:g} s after its stop'
-                )
+                late = f'{STANDSTILL_TIMEOUT_S:g} s after its stop'
+                raise ServiceFailed(f'{SAFETY_VIOLATION}: The rover is not still {late}')
             cancellation.sleep(POSE_PERIOD_S)
             path.add(self._client.pose())
         path.add(self._client.pose())
@@ -190,7 +189,7 @@ def _reason(name: str, error: Exception) -> str:
     return f'Internal error in {name}: {error!r}'
 
 
-class Path:
+class DrivenPath:
     """Poses along a motion; ``length`` is metres, None while fewer than two are known."""
 
     def __init__(self, poses: list[RoverPose | None]) -> None:

@@ -17,39 +17,39 @@ import threading
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 
-KEPT = 1000
+MAX_KEPT_EVENTS = 1000
 
 _log = logging.getLogger('curiosity_rosa.events')
 
-Hear = Callable[[TraceEvent], None]
+EventListener = Callable[[TraceEvent], None]
 
 
-class EventFeed:
+class EventBus:
     """From any thread. An event that comes twice, as our own do by the topic, counts once."""
 
     def __init__(self) -> None:
         # Held while the followers are told, so that all of them see the order of ``last``.
         self._lock = threading.RLock()
-        self._events = TraceBuffer(KEPT)
-        self._followers: list[Hear] = []
+        self._events = TraceBuffer(MAX_KEPT_EVENTS)
+        self._subscribers: list[EventListener] = []
 
-    def hear(self, event: TraceEvent) -> None:
+    def publish(self, event: TraceEvent) -> None:
         with self._lock:
             if not self._events.append(event):
                 return
-            for follower in list(self._followers):
+            for follower in list(self._subscribers):
                 try:
                     follower(event)
                 except Exception:  # it must not keep an event from the others
                     _log.exception('event=follower_failed')
-                    self._leave(follower)
+                    self._unsubscribe(follower)
 
-    def last(self, count: int | None = None) -> list[TraceEvent]:
+    def recent(self, count: int | None = None) -> list[TraceEvent]:
         """The newest ``count`` events (all when None), oldest first."""
         with self._lock:
             return self._events.last(count)
 
-    def follow(self, hear: Hear) -> Callable[[], None]:
+    def subscribe(self, hear: EventListener) -> Callable[[], None]:
         """``hear`` is called for every event from now on, from any thread, and must be quick; the
         result ends it.
         """
@@ -58,10 +58,10 @@ class EventFeed:
             hear(event)
 
         with self._lock:
-            self._followers.append(follower)
-        return lambda: self._leave(follower)
+            self._subscribers.append(follower)
+        return lambda: self._unsubscribe(follower)
 
-    def _leave(self, follower: Hear) -> None:
+    def _unsubscribe(self, follower: EventListener) -> None:
         with self._lock:
-            if follower in self._followers:
-                self._followers.remove(follower)
+            if follower in self._subscribers:
+                self._subscribers.remove(follower)

@@ -17,18 +17,18 @@ from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_codec import decode, encode
 
 
-class TraceRecorder:
+class JsonlTraceLog:
     """Appends to ``path``, making its folder. Raises OSError where that cannot be done."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()  # turns, stops, the kernel and the policy all trace
-        self._torn = _ends_in_mid_line(self.path)
+        self._torn = _ends_mid_line(self.path)
         # Unbuffered: what a full disk has not taken must not come out later, in mid line.
         self._file = self.path.open('ab', buffering=0)
 
-    def record(self, event: TraceEvent) -> None:
+    def write(self, event: TraceEvent) -> None:
         """From any thread; an event after ``close`` is left out. Raises OSError when the disk does
         not take the event: the next one may be recorded all the same.
         """
@@ -51,7 +51,7 @@ class TraceRecorder:
             self._file.close()
 
 
-def _ends_in_mid_line(path: Path) -> bool:
+def _ends_mid_line(path: Path) -> bool:
     """Whether the last writer was killed within a line."""
     if not path.is_file() or path.stat().st_size == 0:
         return False

@@ -18,21 +18,21 @@ from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 
 
-class Trace(Protocol):
+class TraceFunction(Protocol):
     """Emits one trace event; ``fields`` are those of TraceEvent."""
 
     def __call__(self, kind: TraceKind, message: str, **fields: Any) -> None: ...
 
 
-def trace_result(trace: Trace, tool: str, result: ToolResult) -> None:
+def trace_result(trace: TraceFunction, tool: str, result: ToolResult) -> None:
     """One RESULT or ERROR event for what a tool answered."""
     trace(
         TraceKind.RESULT if result.ok else TraceKind.ERROR,
-        f'{tool}: {summary(result)}',
+        f'{tool}: {result_summary(result)}',
         tool_name=tool,
         ok=result.ok,
         error_reason=result.error_reason or None,
-        score=number(result.data.get('score')),
+        score=number_text(result.data.get('score')),
         data=result.data,
     )
 
@@ -44,7 +44,7 @@ def tool_result(done: SkillResult) -> ToolResult:
     return ToolResult.failure(done.error_msg or done.status.value, **done.metrics)
 
 
-def summary(result: ToolResult) -> str:
+def result_summary(result: ToolResult) -> str:
     """A result in a few words."""
     if not result.ok:
         return result.error_reason
@@ -61,7 +61,7 @@ def summary(result: ToolResult) -> str:
 
 def status_text(status: dict[str, Any]) -> str:
     """The rover's status in words."""
-    x, y, yaw = (number(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    x, y, yaw = (number_text(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
     where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
     heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
     mast = status.get('mast') or 'unknown'
@@ -71,7 +71,7 @@ def status_text(status: dict[str, Any]) -> str:
     return f'{where}{heading}; {motion}; mast {mast}, {drive}{last}'
 
 
-def number(value: Any) -> float | None:
+def number_text(value: Any) -> float | None:
     """``value`` when it is a finite number, else None (True is no number)."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None

@@ -33,7 +33,7 @@ def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
     )
 
 
-def start_of(node_name: str, message: str) -> TraceEvent:
+def start_event(node_name: str, message: str) -> TraceEvent:
     """The event by which a node says that it has started."""
     data = {'node': node_name, 'started': True}
     return new_event(TraceKind.OBSERVE, message, data=data)

@@ -23,7 +23,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 Colour = tuple[float, float, float, float]
-Shown = frozenset[tuple[str, int]]  # namespace and id of markers
+VisibleMarkers = frozenset[tuple[str, int]]  # namespace and id of markers
 
 GREEN: Colour = (0.20, 0.85, 0.35, 1.0)
 AMBER: Colour = (1.00, 0.70, 0.10, 1.0)
@@ -38,13 +38,13 @@ KIND_COLOURS: dict[TraceKind, Colour] = {
 }
 
 # The rover's size, from the wheel base and deck of the real one.
-BODY = (3.0, 2.0, 0.6)
+BODY_SIZE = (3.0, 2.0, 0.6)
 BODY_HEIGHT = 0.9  # of its middle above the ground
 
 LINE_COLUMNS = 90
 LINE_HEIGHT = 0.35  # of a letter
 LINE_STEP = 0.5
-LOWEST_LINE = 3.0  # clears the rover
+LOWEST_LINE_HEIGHT_M = 3.0  # clears the rover
 SCORE_HEIGHT = 1.0
 
 
@@ -60,7 +60,7 @@ class MarkerBuilder:
         self._config = config
         self._frame_id = frame_id.lstrip('/')
 
-    def build(self, scene: Scene, shown: Shown = frozenset()) -> MarkerArray:
+    def build(self, scene: Scene, shown: VisibleMarkers = frozenset()) -> MarkerArray:
         """The scene, and the deletion of what is ``shown`` but no longer true."""
         markers = [self._bright_zone()]
         markers += self._rover(scene.pose)
@@ -82,10 +82,10 @@ class MarkerBuilder:
         if pose is None:
             return
         body = self._marker('rover', 0, Marker.CUBE, (0.85, 0.85, 0.90, 0.8))
-        body.scale = Vector3(x=BODY[0], y=BODY[1], z=BODY[2])
+        body.scale = Vector3(x=BODY_SIZE[0], y=BODY_SIZE[1], z=BODY_SIZE[2])
         heading = self._marker('rover', 1, Marker.ARROW, (0.20, 0.55, 1.00, 1.0))
-        heading.scale = Vector3(x=BODY[0], y=0.25, z=0.25)  # length, width, height
-        for marker, height in ((body, BODY_HEIGHT), (heading, BODY_HEIGHT + BODY[2])):
+        heading.scale = Vector3(x=BODY_SIZE[0], y=0.25, z=0.25)  # length, width, height
+        for marker, height in ((body, BODY_HEIGHT), (heading, BODY_HEIGHT + BODY_SIZE[2])):
             marker.pose.position = Point(x=pose.x, y=pose.y, z=height)
             marker.pose.orientation.z = math.sin(pose.yaw_rad / 2.0)
             marker.pose.orientation.w = math.cos(pose.yaw_rad / 2.0)
@@ -104,14 +104,14 @@ class MarkerBuilder:
         """The newest line lowest, as on a terminal."""
         for slot, event in enumerate(reversed(events[-self._config.trace_lines :])):
             colour = RED if event.ok is False else KIND_COLOURS[event.kind]
-            height = LOWEST_LINE + slot * LINE_STEP
-            yield self._text('trace', slot, line_of(event), colour, height, LINE_HEIGHT)
+            height = LOWEST_LINE_HEIGHT_M + slot * LINE_STEP
+            yield self._text('trace', slot, event_line(event), colour, height, LINE_HEIGHT)
 
     def _score(self, capture: Capture | None) -> Iterator[Marker]:
         if capture is None:
             return
-        height = LOWEST_LINE + self._config.trace_lines * LINE_STEP + SCORE_HEIGHT
-        text, colour = verdict_of(capture)
+        height = LOWEST_LINE_HEIGHT_M + self._config.trace_lines * LINE_STEP + SCORE_HEIGHT
+        text, colour = score_verdict(capture)
         yield self._text('score', 0, text, colour, height, SCORE_HEIGHT)
 
     def _text(
@@ -139,12 +139,12 @@ class MarkerBuilder:
         return marker
 
 
-def shown_by(array: MarkerArray) -> Shown:
+def visible_markers(array: MarkerArray) -> VisibleMarkers:
     """What is to be seen once RViz has the array."""
     return frozenset((m.ns, m.id) for m in array.markers if m.action == Marker.ADD)
 
 
-def line_of(event: TraceEvent) -> str:
+def event_line(event: TraceEvent) -> str:
     """One line about the event: kind, tool, message, and why it failed."""
     tool = f' {event.tool_name}:' if event.tool_name else ''
     reason = event.error_reason or ''
@@ -152,7 +152,7 @@ def line_of(event: TraceEvent) -> str:
     return one_line(f'{event.kind.value}{tool} {event.message}{why}', LINE_COLUMNS)
 
 
-def verdict_of(capture: Capture) -> tuple[str, Colour]:
+def score_verdict(capture: Capture) -> tuple[str, Colour]:
     """The words and the colour of the large score."""
     if capture.score is None:
         return one_line(f'capture failed: {capture.reason}', 40), RED

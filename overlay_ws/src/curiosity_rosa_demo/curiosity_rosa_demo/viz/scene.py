@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import is_capture
 
-SEEN_STEP = 0.01  # metres or radians; less cannot be seen
+VISIBLE_STEP_M = 0.01  # metres or radians; less cannot be seen
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
     return Capture(event.score, good)
 
 
-def looks_moved(before: RoverPose | None, now: RoverPose | None) -> bool:
+def has_visibly_moved(before: RoverPose | None, now: RoverPose | None) -> bool:
     """Whether a drawing of one pose would not do for the other."""
     if before is None or now is None:
         return before is not now
     steps = (now.x - before.x, now.y - before.y, now.yaw_rad - before.yaw_rad)
-    return any(abs(step) > SEEN_STEP for step in steps)
+    return any(abs(step) > VISIBLE_STEP_M for step in steps)

@@ -23,20 +23,20 @@ from curiosity_rosa_demo.infra.ros_io import (
     Process,
     run_app,
     SpinThread,
-    STEADY,
+    STEADY_CLOCK,
     TracePublisher,
 )
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
-from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, Shown, shown_by
-from curiosity_rosa_demo.viz.scene import Capture, capture_in, looks_moved, Scene
+from curiosity_rosa_demo.viz.marker_builder import MarkerBuilder, visible_markers, VisibleMarkers
+from curiosity_rosa_demo.viz.scene import Capture, capture_in, has_visibly_moved, Scene
 import rclpy
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-LOOK_PERIOD_S = 0.5
-EVENT_PERIOD_NS = 100_000_000  # a storm of events is drawn at most this often
+POSE_PERIOD_S = 0.5
+MIN_EVENT_PERIOD_NS = 100_000_000  # a storm of events is drawn at most this often
 
 # The newest array holds the whole scene: a late RViz sees it at once.
 MARKER_QOS = history_qos(1)
@@ -56,10 +56,10 @@ class Visualizer:
         self._capture: Capture | None = None
         self._pose: RoverPose | None = None
         self._drawn_pose: RoverPose | None = None
-        self._shown: Shown = frozenset()
-        self._stale = True  # what was published is no longer true
+        self._shown: VisibleMarkers = frozenset()
+        self._needs_redraw = True  # what was published is no longer true
         self._drawn_at_ns = 0
-        self._heard = 0  # events
+        self._received = 0  # events
         self._drawings = 0
 
         self._transforms = make_transform_source(self._node, config)
@@ -74,7 +74,7 @@ class Visualizer:
             history_qos(config.thresholds.trace.buffer_size),
         )
         TracePublisher(self._node, config, losses).announce('visualizer started')
-        self._node.create_timer(LOOK_PERIOD_S, self._look, clock=STEADY)
+        self._node.create_timer(POSE_PERIOD_S, self._update_pose, clock=STEADY_CLOCK)
         Diagnostics(self._node, config, 'markers', self._diagnose, losses)
         self._spin = SpinThread('visualizer', self._node, on_crash=process.crash)
 
@@ -86,10 +86,10 @@ class Visualizer:
         event = decode(message.data)
         if is_start(event) or not self._events.append(event):
             return
-        self._heard += 1
+        self._received += 1
         self._capture = capture_in(event, self._threshold) or self._capture
-        self._stale = True
-        if STEADY.now().nanoseconds - self._drawn_at_ns >= EVENT_PERIOD_NS:
+        self._needs_redraw = True
+        if STEADY_CLOCK.now().nanoseconds - self._drawn_at_ns >= MIN_EVENT_PERIOD_NS:
             self._draw()
 
     def _diagnose(self) -> Finding:
@@ -99,7 +99,7 @@ class Visualizer:
             {lost: Level.WARN},
             'drawing',
             {
-                'events_heard': self._heard,
+                'events_heard': self._received,
                 'events_drawn': len(self._events),
                 'drawings': self._drawings,
                 'x': self._pose and self._pose.x,
@@ -107,14 +107,14 @@ class Visualizer:
             },
         )
 
-    def _look(self) -> None:
+    def _update_pose(self) -> None:
         try:
             self._pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
         except TransformUnavailable:
             self._pose = None  # the rover disappears from the picture: that says it all
         else:
-            self._stale |= self._trail.at(self._pose.x, self._pose.y)
-        if self._stale or looks_moved(self._drawn_pose, self._pose):
+            self._needs_redraw |= self._trail.add(self._pose.x, self._pose.y)
+        if self._needs_redraw or has_visibly_moved(self._drawn_pose, self._pose):
             self._draw()
 
     def _draw(self) -> None:
@@ -123,12 +123,12 @@ class Visualizer:
         scene = Scene(self._pose, self._trail.points(), events, self._capture)
         array = self._builder.build(scene, self._shown)
         if not self._publisher.publish(array):
-            self._stale = True  # the next look tries again
+            self._needs_redraw = True  # the next look tries again
             return
         self._drawings += 1
-        self._shown = shown_by(array)
-        self._drawn_pose, self._stale = self._pose, False
-        self._drawn_at_ns = STEADY.now().nanoseconds
+        self._shown = visible_markers(array)
+        self._drawn_pose, self._needs_redraw = self._pose, False
+        self._drawn_at_ns = STEADY_CLOCK.now().nanoseconds
 
 
 def main() -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.infra.diagnostics import HARDWARE, Level
-from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
+from curiosity_rosa_demo.infra.diagnostics import HARDWARE_ID, Level
+from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -73,7 +73,7 @@ def test_the_adapter_tells_what_it_lacks_and_when_it_is_there(sandbox: Sandbox) 
     )
     assert level(alone) is Level.ERROR
     assert 'Service unavailable: /move_stop' in alone.message
-    assert alone.hardware_id == HARDWARE
+    assert alone.hardware_id == HARDWARE_ID
     assert values(alone)['odometry_age_s'] == 'unknown'
     describes_its_parameters(sandbox, 'adapter')
 
@@ -149,7 +149,7 @@ def test_the_stamp_is_of_the_simulated_time_and_the_pace_is_not(sandbox: Sandbox
     def tick() -> None:
         clock.publish(message)
 
-    sandbox.node.create_timer(0.1, tick, clock=STEADY)
+    sandbox.node.create_timer(0.1, tick, clock=STEADY_CLOCK)
     sandbox.overlay('visualizer_node', use_sim_time=True)
 
     def stamped() -> list[Any]:

@@ -23,8 +23,8 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import history_qos, ServiceFailed, TracePublisher
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
-from curiosity_rosa_demo.recording.replay.messages import PREFIX
-from curiosity_rosa_demo.tools.recorded_client import ServiceCall, WatchedClient
+from curiosity_rosa_demo.recording.replay.messages import REPLAY_PREFIX
+from curiosity_rosa_demo.tools.recorded_client import RecordedClient, ServiceCall
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
 from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
@@ -52,18 +52,18 @@ RECORDER = """
 import signal, sys
 from pathlib import Path
 import rclpy
-from curiosity_rosa_demo.recording.recorder import Recording
+from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.infra.config_loader import load_config
 signals = [signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM]
 signal.pthread_sigmask(signal.SIG_BLOCK, signals)
 rclpy.init(signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
-recording = Recording(load_config(sys.argv[1]), Path(sys.argv[2]), print)
+recording = RecordingControl(load_config(sys.argv[1]), Path(sys.argv[2]), print)
 for command in ('status', 'off', 'on', 'on'):
-    print(recording.command(command), flush=True)
+    print(recording.run_command(command), flush=True)
 while (heard := signal.sigwait(signals)) != signal.SIGTERM:
-    print(recording.command('off' if heard == signal.SIGUSR2 else ''), flush=True)
+    print(recording.run_command('off' if heard == signal.SIGUSR2 else ''), flush=True)
 recording.close()
-print(recording.command('status'), flush=True)
+print(recording.run_command('status'), flush=True)
 rclpy.shutdown()
 """
 
@@ -125,7 +125,7 @@ def test_a_run_that_is_killed_is_read_by_the_library(sandbox: Sandbox) -> None:
     assert len(by_library(recorder.path)) >= 7
     reader = RunReader(recorder.path)
     entries = list(reader)
-    assert (reader.torn, reader.end) == ('', None)
+    assert (reader.end_problem, reader.end) == ('', None)
     assert reader.info['domain'] == str(sandbox.domain)
     assert {entry.topic for entry in entries} >= {'/tf', TOPICS.trace.events}
     events = [decode(message.data).message for message in recorder.messages('trace')]
@@ -236,7 +236,7 @@ def test_a_replay_is_heard_as_one_and_commands_nothing(sandbox: Sandbox) -> None
     )
 
     first, second = decode(trace[0].data), decode(trace[1].data)
-    assert first.message == f'{PREFIX}go there'
+    assert first.message == f'{REPLAY_PREFIX}go there'
     assert first.data is not None
     assert first.data['replay'] is True
     assert first.event_id != second.event_id
@@ -319,7 +319,7 @@ def test_each_call_of_a_service_is_told(sandbox: Sandbox) -> None:
     serve('mast_open', False, 'Need to stop')
     serve('get_status', True, '{"moving": false}')
     heard: list[ServiceCall] = []
-    client = WatchedClient(sandbox.node, CONFIG, heard.append)
+    client = RecordedClient(sandbox.node, CONFIG, heard.append)
     assert client.start('move_forward', Cancellation()) == 'started'
     with pytest.raises(ServiceFailed):
         client.trigger('mast_open')

@@ -21,10 +21,10 @@ from action_msgs.msg import GoalStatus
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import MAX_GOALS
 from curiosity_rosa_demo.agent.interfaces.action_server.server import (
     CANCELLED,
-    LEFT,
     RunTaskServer,
+    SERVER_CLOSED,
 )
-from curiosity_rosa_demo.agent.runtime.execution.context import conclude
+from curiosity_rosa_demo.agent.runtime.execution.context import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -75,7 +75,7 @@ class Robot(FakeRobot):
         except asyncio.CancelledError:
             await asyncio.to_thread(self.clean.wait, 20.0)
             raise
-        conclude(task, self.outcome)
+        store_outcome(task, self.outcome)
 
 
 def spinning(node: Node, ask: Callable[[], Any]) -> Any:
@@ -188,7 +188,7 @@ def test_a_sentence_becomes_a_task_and_its_answer_the_result(world: World) -> No
     assert done.result.score == pytest.approx(0.9)
     task = world.task(done.result.task_id)
     assert (task.name, task.metadata['text']) == ('react', 'go to the light')
-    assert world.robot.said == ['go to the light']
+    assert world.robot.lines == ['go to the light']
 
 
 def test_while_it_runs_the_trace_is_its_feedback_in_order(world: World) -> None:
@@ -442,7 +442,7 @@ def test_an_agent_that_ends_ends_its_goals_and_keeps_their_tasks(world: World) -
     for sent in (running, queued):
         done = sent.result()
         assert done.status == GoalStatus.STATUS_ABORTED
-        assert done.result.answer == LEFT
+        assert done.result.answer == SERVER_CLOSED
     assert not any(task.terminal for task in world.tasks())
 
 

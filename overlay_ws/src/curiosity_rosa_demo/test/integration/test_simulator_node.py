@@ -18,8 +18,8 @@ import signal
 from typing import Any
 
 from curiosity_rosa_demo.imaging.score_label import Pixels
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY
-from curiosity_rosa_demo.sim.simulator_node import CAPTURE_QOS, LINGER_S
+from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK
+from curiosity_rosa_demo.sim.simulator_node import CAMERA_LINGER_S, CAPTURE_QOS
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 import cv2
 from geometry_msgs.msg import TransformStamped
@@ -59,7 +59,7 @@ class Rover:
         topic = '/image_raw' if raw else '/image_raw/compressed'
         self.images = self.node.create_publisher(Image if raw else CompressedImage, topic, 10)
         self.tf = self.node.create_publisher(TFMessage, '/tf', 100)
-        self.timer = self.node.create_timer(0.05, self.tick, clock=STEADY)
+        self.timer = self.node.create_timer(0.05, self.tick, clock=STEADY_CLOCK)
 
     @property
     def watched(self) -> bool:
@@ -273,7 +273,7 @@ def test_nothing_is_received_or_decoded_while_nobody_looks(
     assert '; 2 frames processed' in captured(sandbox).debug
     assert rover.sent - received >= 30
 
-    wait_until(lambda: not rover.watched, 'the end of the subscription', LINGER_S + 10)
+    wait_until(lambda: not rover.watched, 'the end of the subscription', CAMERA_LINGER_S + 10)
     process = psutil.Process(simulator.pid)
     before = sum(process.cpu_times()[:2])
     rover.runs(60)

@@ -20,10 +20,10 @@ from types import TracebackType
 from typing import Any
 
 from chat_server import ChatServer, Reply
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply as KernelReply
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
-from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply as KernelReply
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
@@ -31,7 +31,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Reading
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
 from harness import wait_until
-from tool_rover import TwinRover
+from tool_rover import SimulatedRover
 from turn_world import config_of, LLM, SHIPPED
 
 WAIT_S = 30.0
@@ -52,20 +52,20 @@ class AgentWorld:
         registry = make_registry(config)
         for skill in skills:
             registry.register(skill)
-        self.rover = TwinRover()
+        self.rover = SimulatedRover()
         self.events: list[TraceEvent] = []
         self.said: list[str] = []
         self.readings: dict[str, Reading] = {}
-        self.session = Session(
+        self.session = AgentSession(
             self.rover,  # type: ignore[arg-type]
             config,
             self.rover.clock,
             self.events.append,
             registry=registry,
-            desk=Desk(timeout_s=config.guardrails.approval.timeout_s),
+            approval_queue=ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s),
             checkpoints=':memory:',
         )
-        self.mission = Mission(
+        self.runtime = Runtime(
             self.session,
             config,
             registry=registry,
@@ -74,8 +74,8 @@ class AgentWorld:
             beat=lambda: None,
             say=self.said.append,
         )
-        self.mission.start()
-        self.mission.begin(go_on=False, ended=lambda task: None)
+        self.runtime.start()
+        self.runtime.run_tasks(go_on=False, ended=lambda task: None)
 
     def __enter__(self) -> AgentWorld:
         return self
@@ -86,28 +86,28 @@ class AgentWorld:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.mission.halt()
-        self.mission.close()
+        self.runtime.halt()
+        self.runtime.close()
         self.server.close()
 
     @property
     def state(self) -> BrainState:
         """As /state has it."""
-        return self.mission.state.model_copy(update={'react': self.session.react})
+        return self.runtime.state.model_copy(update={'react': self.session.react_state})
 
     def submit(self, name: str, **arguments: Any) -> Task:
         """A task that the kernel has taken."""
         replies: list[KernelReply] = []
-        task = self.mission.task(name, arguments)
-        self.mission.submit(task, replies.append, self.mission.stops)
+        task = self.runtime.make_task(name, arguments)
+        self.runtime.submit_task(task, replies.append, self.runtime.stop_count)
         self.until(lambda: replies, 'the task to be taken')
-        assert replies[0].task is not None, replies[0].words
+        assert replies[0].task is not None, replies[0].lines
         return replies[0].task
 
     def hear(self, source: str, **value: Any) -> None:
         reading = Reading(value=value, received_s=time.monotonic())
         self.readings = {**self.readings, source: reading}
-        self.mission.urgent()
+        self.runtime.tick_now()
 
     def until(self, condition: Callable[[], Any], what: str) -> None:
         wait_until(condition, what, WAIT_S)

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.world import WorldView
-from mission_world import Bench, CONFIG
+from runtime_world import CONFIG, RuntimeBench
 
 SINGAPORE = timezone(timedelta(hours=8))
 TEN = datetime(2026, 11, 24, 10, 0, tzinfo=SINGAPORE).timestamp()  # on a Tuesday
@@ -59,7 +59,7 @@ def config_of(world: dict[str, Any] | None = None, **policy: Any) -> Config:
     return CONFIG.model_copy(update={'world': view, 'agent': agent})
 
 
-class Life(Bench):
+class AutonomyBench(RuntimeBench):
     """It begins at ten in the morning of a Tuesday."""
 
     def __init__(
@@ -84,14 +84,14 @@ class Life(Bench):
         )
 
     def on(self) -> str:
-        outcome = self.autonomy.on()
+        outcome = self.autonomy.switch_on()
         assert outcome.ok, outcome.answer
         return outcome.answer
 
     @property
     def state(self) -> WorldState:
         """Between two ticks."""
-        return self.autonomy._worker.ask(lambda: self.autonomy._kept.policy.state, 10.0)
+        return self.autonomy._worker.call(lambda: self.autonomy._policy.policy.state, 10.0)
 
     @property
     def activity(self) -> str:
@@ -99,7 +99,9 @@ class Life(Bench):
         return ongoing.activity if ongoing else ''
 
     def decisions(self) -> list[Decision]:
-        return self.autonomy._worker.ask(lambda: self.autonomy._kept.last(1000), 10.0)
+        return self.autonomy._worker.call(
+            lambda: self.autonomy._policy.recent_decisions(1000), 10.0
+        )
 
     def goes_on(self, activity: str) -> None:
         self.until(lambda: self.activity == activity, f'{activity or "nothing"} to go on')
@@ -113,11 +115,11 @@ class Life(Bench):
     @property
     def timer(self) -> Task:
         """The first task that lasts as long as an activity."""
-        return next(task for task in self.mission.known_tasks() if task.name == 'activity')
+        return next(task for task in self.runtime.list_tasks() if task.name == 'activity')
 
     def states(self, name: str) -> list[str]:
         """Of the tasks for the skill ``name``, in order of submission."""
-        return [task.state.name for task in self.mission.known_tasks() if task.name == name]
+        return [task.state.name for task in self.runtime.list_tasks() if task.name == name]
 
     def become(self, name: str, *states: str) -> None:
         self.until(lambda: self.states(name) == [*states], f'{name} to be {states}')

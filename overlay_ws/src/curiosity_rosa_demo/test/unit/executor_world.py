@@ -15,7 +15,6 @@ from itertools import count
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
-    BeginTasks,
     CancelTasks,
     Command,
     PauseTasks,
@@ -23,11 +22,12 @@ from curiosity_rosa_demo.agent.policy.action import (
     Proposal,
     ResumeTasks,
     Senses,
+    SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus, StateChanged
 from curiosity_rosa_demo.agent.policy.world_state import Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.world import WorldView
 
 T0 = 1_800_000_000.0
@@ -46,7 +46,7 @@ ACTIVITIES: dict[str, dict[str, Any]] = {
 }
 
 
-def world_of(*, measured: bool = False, **changes: dict[str, Any]) -> World:
+def world_of(*, measured: bool = False, **changes: dict[str, Any]) -> WorldModel:
     values = {name: {'says': name} | each for name, each in ACTIVITIES.items()}
     for name, change in changes.items():
         values[name] |= change
@@ -60,13 +60,13 @@ def world_of(*, measured: bool = False, **changes: dict[str, Any]) -> World:
             'routine': [],
         }
     )
-    return World(view, timezone.utc)
+    return WorldModel(view, timezone.utc)
 
 
 class Day:
     """An executor, a kernel that does at once what it is told, and what was heard."""
 
-    def __init__(self, world: World | None = None) -> None:
+    def __init__(self, world: WorldModel | None = None) -> None:
         self.world = world or world_of()
         self.at = T0
         self.tasks: dict[str, str] = {}
@@ -104,13 +104,13 @@ class Day:
 
     def begin(self, name: str, by: Source = Source.ROUTINE, why: str = '') -> list[Command]:
         action = PolicyAction(type=name, preemptive=True, rationale=why)
-        self.executor.begin(Proposal(action, by), self.at)
+        self.executor.start_activity(Proposal(action, by), self.at)
         return self.carry_out()
 
     def carry_out(self) -> list[Command]:
         commands = self.executor.take_commands()
         for command in commands:
-            if isinstance(command, BeginTasks):
+            if isinstance(command, SubmitTasks):
                 self.tasks |= dict.fromkeys(command.ongoing.task_ids, 'PENDING')
             else:
                 state = {CancelTasks: 'CANCELLED', PauseTasks: 'PAUSED', ResumeTasks: 'ACTIVE'}

@@ -24,16 +24,16 @@ from types import TracebackType
 from typing import Any, TypeVar
 import uuid
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
-from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Said
+from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.health import Health
+from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.pictures import Picture, Shot
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
@@ -61,7 +61,7 @@ class FakeRobot:
         self.brain = BrainState()
         self.where: RoverPose | None = RoverPose(x=0.0, frame_id='odom')
         self.nodes = [
-            Health(name, ok=True, age_s=0.1)
+            NodeStatus(name, ok=True, age_s=0.1)
             for name in ('adapter', 'simulator', 'visualizer', 'kernel', 'tasks')
         ]
         self.camera = True  # whether a picture comes
@@ -70,13 +70,13 @@ class FakeRobot:
         self.stop_outcome = Outcome(True, 'stopped')
         self.stop_gate = threading.Event()  # a stop is answered once this is set
         self.stop_gate.set()
-        self.said: list[str] = []
+        self.lines: list[str] = []
         self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
         self.deaf = False  # whether call() gets no answer
         self.deaf_to: set[str] = set()  # names of coroutines that get none
         self.answer_outcome: Outcome | None = None  # in place of the usual one
         self._open: list[Question] = []
-        self._shots: list[Shot] = []
+        self._shots: list[Capture] = []
         self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
         self._events: list[TraceEvent] = []
         self._hearers: list[Callable[[TraceEvent], None]] = []
@@ -138,7 +138,7 @@ class FakeRobot:
     def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
         if self.deaf or work.__name__ in self.deaf_to:
             work.close()
-            raise NoAnswer('No answer from the loop within 10 s')
+            raise RobotBusy('No answer from the loop within 10 s')
         return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
@@ -157,14 +157,14 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, 'move_stop', ok=outcome.ok, error_reason=reason or None)
         return outcome
 
-    async def say(self, text: str) -> Said:
-        self.said.append(text)
+    async def say(self, text: str) -> LineResult:
+        self.lines.append(text)
         if text.strip() == ':stop':
             outcome = await self.stop('HTTP')
-            return Said(outcome.ok, outcome.answer)
+            return LineResult(outcome.ok, outcome.answer)
         if text.startswith(':'):
-            return Said(False, f'There is no command {text.split()[0]}; :help shows them')
-        return Said(True, '', await self.submit(self.make_task('react', {'text': text})))
+            return LineResult(False, f'There is no command {text.split()[0]}; :help shows them')
+        return LineResult(True, '', await self.submit(self.make_task('react', {'text': text})))
 
     async def answer(
         self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
@@ -173,9 +173,9 @@ class FakeRobot:
             if question.id == question_id:
                 break
         else:
-            raise NoQuestion(f'{question_id[:8]} is not open any more.')
+            raise QuestionNotFound(f'{question_id[:8]} is not open any more.')
         if action is ApprovalAction.EDIT and question.op is None:
-            raise NoQuestion(f'{question.id} is a plain question: approve or reject it.')
+            raise QuestionNotFound(f'{question.id} is a plain question: approve or reject it.')
         if self.answer_outcome is not None:
             return self.answer_outcome
         self._open.remove(question)
@@ -186,7 +186,7 @@ class FakeRobot:
     def questions(self) -> Sequence[Question]:
         return tuple(self._open)
 
-    def asks_until(self, question: Question) -> float | None:
+    def approval_deadline(self, question: Question) -> float | None:
         return question.asked_at + 300.0
 
     def state(self) -> BrainState:
@@ -198,7 +198,7 @@ class FakeRobot:
     def trail(self) -> Sequence[tuple[float, float]]:
         return tuple(self._trail)
 
-    def shots(self) -> Sequence[Shot]:
+    def captures(self) -> Sequence[Capture]:
         return tuple(self._shots)
 
     def events(self, count: int | None = None) -> Sequence[TraceEvent]:
@@ -216,13 +216,13 @@ class FakeRobot:
         x = self.where.x if self.where else 0.0
         return Picture(jpeg(x), time.time() - age, time.monotonic() - age)
 
-    def health(self) -> Sequence[Health]:
+    def node_statuses(self) -> Sequence[NodeStatus]:
         return tuple(self.nodes)
 
-    def ready(self) -> str:
+    def not_ready_reason(self) -> str:
         return self.not_ready
 
-    def auto(self) -> str:
+    def autonomy_status(self) -> str:
         return 'off'
 
     # --- skills, in the runner's loop -----------------------------------------------------------
@@ -256,4 +256,4 @@ class FakeRobot:
             score=score,
         )
         picture = Picture(jpeg(8.0), time.time(), time.monotonic())
-        self._shots.append(Shot(event.event_id, picture, score, score > 0.7, self.where))
+        self._shots.append(Capture(event.event_id, picture, score, score > 0.7, self.where))

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, Refused
+from curiosity_rosa_demo.adapter.motion_guard import MotionGuard, MotionRefused
 from curiosity_rosa_demo.infra.config_loader import load_config
 
 STEP_S = 0.05
@@ -123,7 +123,7 @@ class World:
             if self.drive.absent:
                 return 'absent'
             token = self.guard.begin_move()
-        except Refused as refusal:
+        except MotionRefused as refusal:
             return str(refusal)
         request = Request(
             self._start,
@@ -143,7 +143,7 @@ class World:
                 return 'absent'
             if not self.guard.begin_mast(action):
                 return ''
-        except Refused as refusal:
+        except MotionRefused as refusal:
             return str(refusal)
         target = CLOSED if action is MastAction.CLOSE else RAISED
         if action is MastAction.ROTATE:
@@ -211,7 +211,7 @@ class World:
             self.pressed_at = None
         elif self.pressed_at is None:
             self.pressed_at = self.now
-        self.guard.e_stop(pressed)
+        self.guard.set_e_stop(pressed)
         self.carry()
 
     def agent_leaves(self) -> None:
@@ -225,8 +225,8 @@ class World:
     def _report(self) -> None:
         if self.agent_lives:
             self.heard_at = self.now
-            self.guard.heartbeat()
+            self.guard.record_heartbeat()
         if self.odometry_on:
-            self.guard.odometry(self.wheels, 0.0)
+            self.guard.record_odometry(self.wheels, 0.0)
         if self.joints_on:
-            self.guard.joints(*self.mast)
+            self.guard.record_joints(*self.mast)

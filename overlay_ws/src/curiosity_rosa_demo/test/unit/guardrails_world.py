@@ -15,7 +15,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.domain.brain_state import RunningSkill, Spent
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -38,7 +38,7 @@ def skill_facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
 
 
 def propose(name: str, **arguments: Any) -> Proposal:
-    return Proposal(Op(name, arguments, 'c1'), *skill_facts(name))
+    return Proposal(Operation(name, arguments, 'c1'), *skill_facts(name))
 
 
 def with_fence(limits: Limits = SHIPPED, **changes: Any) -> Limits:
@@ -70,7 +70,7 @@ resources = st.frozensets(st.sampled_from(RESOURCES))
 
 def proposals(*names: str) -> st.SearchStrategy[Proposal]:
     """Of the skills of these names, with whatever definition."""
-    ops = st.builds(Op, st.sampled_from(names), arguments, st.just('c1'))
+    ops = st.builds(Operation, st.sampled_from(names), arguments, st.just('c1'))
     return st.builds(Proposal, ops, resources, st.sampled_from(RiskLevel), st.floats(0.0, 1000.0))
 
 

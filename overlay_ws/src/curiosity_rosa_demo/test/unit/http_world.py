@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http.server import ALONE, create_app
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from fake_robot import FakeRobot
@@ -28,7 +28,7 @@ URL = f'http://{HOST}'
 
 
 def settings(**changes: Any) -> HttpConfig:
-    return HttpConfig(**{**ALONE.model_dump(), **changes})
+    return HttpConfig(**{**STANDALONE_SETTINGS.model_dump(), **changes})
 
 
 def client(app: FastAPI, **options: Any) -> httpx.AsyncClient:
@@ -56,7 +56,7 @@ async def running(runner: SkillRunner) -> AsyncIterator[httpx.AsyncClient]:
 
 @asynccontextmanager
 async def with_robot(
-    robot: FakeRobot, *, token: str = '', config: HttpConfig = ALONE, **options: Any
+    robot: FakeRobot, *, token: str = '', config: HttpConfig = STANDALONE_SETTINGS, **options: Any
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a robot, within the lifespan."""
     app = create_app(robot.runner, robot=robot, settings=config, token=token)

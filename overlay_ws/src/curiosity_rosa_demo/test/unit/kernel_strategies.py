@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.validation import MASTS, SECTORS
+from curiosity_rosa_demo.agent.kernel.validation import MAST_STATES, SECTORS
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
@@ -48,7 +48,8 @@ good_values = {
     ),
     'battery': st.fixed_dictionaries({'fraction': st.floats(0.0, 1.0)}),
     'adapter': st.fixed_dictionaries(
-        {'mast': st.sampled_from(MASTS), 'moving': st.booleans()}, optional={'rover_x': metres}
+        {'mast': st.sampled_from(MAST_STATES), 'moving': st.booleans()},
+        optional={'rover_x': metres},
     ),
     'scan': st.fixed_dictionaries(dict.fromkeys(SECTORS, st.none() | st.floats(0.0, 30.0))),
     'estop': st.fixed_dictionaries({'pressed': st.booleans()}),
@@ -129,7 +130,7 @@ robots = st.builds(
     RobotState,
     battery_pct=st.floats(0.0, 100.0),
     battery_state=st.sampled_from(BatteryLevel),
-    mast=st.sampled_from(MASTS),
+    mast=st.sampled_from(MAST_STATES),
     moving=st.booleans(),
     scan_min_m=st.none() | st.floats(0.0, 5.0),
     exposed_since_s=st.none() | st.floats(0.0, 100.0),

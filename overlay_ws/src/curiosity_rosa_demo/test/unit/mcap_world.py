@@ -23,9 +23,9 @@ from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_TOPIC,
     CDR,
     Channel,
+    ChannelRates,
     JSON,
-    kept_as,
-    Rates,
+    recorded_source,
     sources,
 )
 from curiosity_rosa_demo.recording.mcap.file import RunFile
@@ -45,7 +45,7 @@ CALLS = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_
 @cache
 def channels() -> dict[str, Channel]:
     """All that a recording may hold, by role."""
-    kept = [kept_as(source) for source in sources(CONFIG.topics, Rates())]
+    kept = [recorded_source(source) for source in sources(CONFIG.topics, ChannelRates())]
     made = {s.role: Channel(s.role, s.topic, s.type, CDR, definition(s.type)) for s in kept}
     return {**made, 'calls': CALLS}
 

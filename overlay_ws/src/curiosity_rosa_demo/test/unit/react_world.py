@@ -18,7 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.graph import STAGES
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RobotState, TasksState
@@ -29,8 +29,8 @@ from curiosity_rosa_demo.trace.trace_codec import new_event
 from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentFinish
 from langchain_core.messages import AIMessage
-from tool_rover import TwinRover
-from turn_world import SHIPPED, TwinWorld
+from tool_rover import SimulatedRover
+from turn_world import SHIPPED, SimulatedRoverWorld
 
 REGISTRY = make_registry(SHIPPED)
 _ids = itertools.count()
@@ -90,11 +90,11 @@ class Nodes:
     """A turn whose nodes the test calls. ``acts`` are the operations that were carried out."""
 
     def __init__(self, *script: Any, config: Config = SHIPPED) -> None:
-        self.rover, self.agent = TwinRover(), ScriptedAgent(*script)
-        self.world = TwinWorld(self.rover, config)
+        self.rover, self.agent = SimulatedRover(), ScriptedAgent(*script)
+        self.world = SimulatedRoverWorld(self.rover, config)
         self.events: list[TraceEvent] = []
         registry = REGISTRY if config.skills is SHIPPED.skills else make_registry(config)
-        self.turn = Turn(
+        self.turn = TurnContext(
             config=config,
             limits=Limits.of(config),
             registry=registry,
@@ -112,7 +112,7 @@ class Nodes:
     def now(self, *, mode: str = 'IDLE', latch: str = '') -> None:
         """The kernel's mode and safety latch from now on."""
         brain = BrainState(tasks=TasksState(mode=Mode(mode)), robot=RobotState(safety_latch=latch))
-        self.world.brain = lambda: brain
+        self.world.brain_state = lambda: brain
 
     def run(self, *nodes: Any) -> BrainState:
         """Run these nodes; the state after them, as a checkpoint gives it back."""

@@ -130,7 +130,7 @@ class Actor:
         self.begun.set()
         try:
             if self.obedient:
-                with call.cancellation.calling(self._told.set):
+                with call.cancellation.call_when_pressed(self._told.set):
                     assert self._told.wait(LONG_S)
                 call.cancellation.check()
             else:

@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.action import (
-    BeginTasks,
     CancelTasks,
     PauseTasks,
     PolicyAction,
     Proposal,
     ResumeTasks,
     Senses,
+    SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.events import EventBus
@@ -42,7 +42,7 @@ def test_an_activity_is_one_task_for_its_work_and_one_for_its_time(
 ) -> None:
     day = Day()
     (command,) = day.begin(name, Source.MODEL, 'it is time')
-    assert command == BeginTasks(
+    assert command == SubmitTasks(
         Ongoing(
             activity=name,
             by=Source.MODEL,
@@ -63,7 +63,7 @@ def test_the_tasks_have_ids_that_nobody_else_has() -> None:
     ids = set()
     for _ in range(10):
         executor = ActionExecutor(world, EventBus(), WorldState.first(world.view))
-        executor.begin(Proposal(PolicyAction(type='study'), Source.ROUTINE), T0)
+        executor.start_activity(Proposal(PolicyAction(type='study'), Source.ROUTINE), T0)
         assert executor.state.activity is not None
         ids |= set(executor.state.activity.task_ids)
     assert len(ids) == 20
@@ -73,7 +73,7 @@ def test_commands_are_given_once_and_in_order() -> None:
     day = Day()
     day.begin('rest')
     kinds = [type(command) for command in day.begin('read', Source.EMERGENCY)]
-    assert kinds == [PauseTasks, BeginTasks]
+    assert kinds == [PauseTasks, SubmitTasks]
     assert day.executor.take_commands() == ()
 
 
@@ -186,7 +186,7 @@ def test_off_ends_everything() -> None:
     day.at += 360.0
     day.begin('read', Source.EMERGENCY)
     day.heard()
-    day.executor.off('the user said so', day.at)
+    day.executor.switch_off('the user said so', day.at)
     assert [each for each in day.carry_out() if isinstance(each, CancelTasks)] == [
         CancelTasks(('t2',), 'read: off: the user said so'),
         CancelTasks(('t1',), 'rest: off: the user said so'),
@@ -204,7 +204,7 @@ def test_off_ends_everything() -> None:
 def test_no_reason_for_off_passes_for_an_end_as_it_should_be() -> None:
     day = Day()
     day.begin('go')
-    day.executor.off('done', day.at)
+    day.executor.switch_off('done', day.at)
     assert day.state.place == 'home'
     assert day.state.memory.ended == {}
 
@@ -437,7 +437,7 @@ def test_after_a_restart_it_goes_on_and_its_effects_come_once() -> None:
 
 def test_what_was_kept_but_not_begun_before_a_restart_never_began() -> None:
     day = Day()
-    day.executor.begin(Proposal(PolicyAction(type='rest'), Source.ROUTINE), T0)
+    day.executor.start_activity(Proposal(PolicyAction(type='rest'), Source.ROUTINE), T0)
     day.restart(commands_lost=True)
     assert day.look(1.0) == []
     day.look(1.0)
@@ -447,14 +447,14 @@ def test_what_was_kept_but_not_begun_before_a_restart_never_began() -> None:
 def test_commands_that_were_lost_in_a_restart_are_given_again() -> None:
     day = Day()
     day.begin('rest')
-    day.executor.begin(Proposal(PolicyAction(type='read'), Source.EMERGENCY), T0)
+    day.executor.start_activity(Proposal(PolicyAction(type='read'), Source.EMERGENCY), T0)
     day.restart(commands_lost=True)
     day.look(1.0)
     assert day.tasks['t1'] == 'PAUSED'
 
     day = Day()
     day.begin('rest')
-    day.executor.off('enough', T0)
+    day.executor.switch_off('enough', T0)
     day.restart(commands_lost=True)
     assert day.look(1.0) == [CancelTasks(('t1',), 'its activity has ended')]
     assert day.look(1.0) == []
@@ -481,7 +481,7 @@ def test_a_restart_while_it_is_held_does_not_let_it_go() -> None:
         day = Day()
         day.begin('rest')
         if held_before:
-            day.executor.observe(Senses(tasks=dict(day.tasks), holding='SAFE: e-stop'), T0)
+            day.executor.observe(Senses(tasks=dict(day.tasks), hold_reason='SAFE: e-stop'), T0)
         day.restart(commands_lost=True)
         commands = day.look(1.0, holding='SAFE: e-stop')
         assert [type(command) for command in commands] == [PauseTasks]

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from itertools import count
 
 from curiosity_rosa_demo.agent.policy.action import (
-    BeginTasks,
     CancelTasks,
     Command,
     PauseTasks,
@@ -22,8 +21,9 @@ from curiosity_rosa_demo.agent.policy.action import (
     Proposal,
     ResumeTasks,
     Senses,
+    SubmitTasks,
 )
-from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor, TERMINAL
+from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor, ENDED_STATES
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.policy.events import (
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from executor_world import ACTIVITIES, T0, world_of
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -50,12 +50,12 @@ class Kernel:
 
     def carry_out(self, commands: Iterable[Command]) -> None:
         for command in commands:
-            if isinstance(command, BeginTasks):
+            if isinstance(command, SubmitTasks):
                 self.states |= dict.fromkeys(command.ongoing.task_ids, 'PENDING')
                 self.states[command.ongoing.task_ids[0]] = 'ACTIVE'
                 continue
             known = [task_id for task_id in command.task_ids if task_id in self.states]
-            live = {task_id for task_id in known if self.states[task_id] not in TERMINAL}
+            live = {task_id for task_id in known if self.states[task_id] not in ENDED_STATES}
             if isinstance(command, CancelTasks):
                 self.states |= dict.fromkeys(live, 'CANCELLED')
             elif isinstance(command, PauseTasks):
@@ -64,7 +64,7 @@ class Kernel:
                 self.held -= live
 
     def live(self) -> list[str]:
-        return [task_id for task_id, state in self.states.items() if state not in TERMINAL]
+        return [task_id for task_id, state in self.states.items() if state not in ENDED_STATES]
 
 
 class Life(RuleBasedStateMachine):
@@ -72,7 +72,7 @@ class Life(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.world: World = world_of()
+        self.world: WorldModel = world_of()
         self.safety = SafetyFilter(self.world, 600.0)
         self.kernel = Kernel()
         self.at = T0
@@ -124,7 +124,7 @@ class Life(RuleBasedStateMachine):
     def follow(self, commands: Iterable[Command]) -> None:
         """In which activity the commands let run or stop to run."""
         for command in commands:
-            if isinstance(command, BeginTasks):
+            if isinstance(command, SubmitTasks):
                 self.run(command.ongoing.activity, command.ongoing)
             elif isinstance(command, PauseTasks) and set(command.task_ids) & self.running_ids:
                 self.energy, self.running = self.energy_now(), ''
@@ -138,11 +138,11 @@ class Life(RuleBasedStateMachine):
         self.until = ongoing.until or float('inf')
 
     def senses(self) -> Senses:
-        return Senses(tasks=dict(self.kernel.states), holding=self.holding)
+        return Senses(tasks=dict(self.kernel.states), hold_reason=self.holding)
 
     def may(self, name: str, by: Source) -> Proposal | None:
         proposal = Proposal(PolicyAction(type=name, preemptive=True), by)
-        reason = self.safety.check(proposal, self.executor.state, self.senses(), self.at)
+        reason = self.safety.refusal_reason(proposal, self.executor.state, self.senses(), self.at)
         return None if reason else proposal
 
     def tick(self, data: st.DataObject | None = None, *, crash: str = '') -> None:
@@ -155,7 +155,7 @@ class Life(RuleBasedStateMachine):
         possible = [self.may(name, by) for name in ACTIVITIES for by in Source] if data else []
         if data and any(possible):
             proposal = data.draw(st.sampled_from([*filter(None, possible)]))
-            self.executor.begin(proposal, self.at)
+            self.executor.start_activity(proposal, self.at)
             begun = self.executor.take_commands()
             self.follow(begun)
             commands += begun
@@ -218,7 +218,7 @@ class Life(RuleBasedStateMachine):
             self.end()
 
     def end(self) -> None:
-        self.executor.off('enough', self.at)
+        self.executor.switch_off('enough', self.at)
         self.kernel.carry_out(self.executor.take_commands())
         assert self.begun == set()
         assert self.kernel.live() == []

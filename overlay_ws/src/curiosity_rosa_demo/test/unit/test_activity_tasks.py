@@ -16,16 +16,16 @@ from typing import Any
 
 from autonomy_world import config_of
 from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
+    ACTIVITY_KEY,
     AUTO_PRIORITY,
     check_world,
     tasks_of,
-    UNASKED,
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
 from curiosity_rosa_demo.agent.react.plan.steps import check_plan
-from curiosity_rosa_demo.agent.runtime.execution.activity import activity
+from curiosity_rosa_demo.agent.runtime.execution.activity import run_activity
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.react import MAX_SWITCHES
+from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.validation import check_task
 from curiosity_rosa_demo.domain.plan.plan import Plan
@@ -33,8 +33,8 @@ from curiosity_rosa_demo.infra.config.world import ActivityConfig, WorldView
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mission_world import CONFIG, REGISTRY
 import pytest
+from runtime_world import CONFIG, REGISTRY
 from skill_world import crash, ended, in_loop, looping, reaches, states
 
 RESOURCES = frozenset({'base', 'mast', 'camera'})
@@ -85,7 +85,7 @@ def test_every_activity_becomes_tasks_that_the_kernel_takes(
         assert (task.id, task.idempotency_key) == (f'id{index}',) * 2
         assert task.priority == AUTO_PRIORITY < Task('react').priority
         assert task.blocked_by == tuple(each.id for each in made[:index])
-        assert task.metadata[UNASKED] == 'x'
+        assert task.metadata[ACTIVITY_KEY] == 'x'
         assert task.max_retries == 0
     if minutes:
         last = made[-1]
@@ -97,11 +97,11 @@ def test_every_activity_becomes_tasks_that_the_kernel_takes(
         assert (first.name, first.resources) == ('react', None)
         assert first.metadata['text'] == 'Look around.'
         assert first.metadata['expects'] == 'good_capture'
-        assert first.metadata['switches'] == MAX_SWITCHES  # it begins nothing else
+        assert first.metadata['switches'] == MAX_GOAL_SWITCHES  # it begins nothing else
     if work.get('does') == [{'skill': 'charge'}]:
         assert made[0].name == 'charge'
     elif 'does' in work:
-        assert made[0].metadata['switches'] == MAX_SWITCHES
+        assert made[0].metadata['switches'] == MAX_GOAL_SWITCHES
         plan = Plan.from_dict(made[0].metadata['plan'])
         assert check_plan(plan, [skill.name for skill in REGISTRY]) == []
         assert [(step.action, step.parameters) for step in plan.steps] == [
@@ -182,7 +182,7 @@ def lasting(file: Path, clock: Clock) -> SkillRunner:
     context = SkillContext(nothing, runner, nothing, nothing, 1.0, clock)
 
     async def last(task: Task) -> None:
-        await activity(task, context)
+        await run_activity(task, context)
 
     runner.skill('activity', resources=(), recovers=True)(last)
     return runner

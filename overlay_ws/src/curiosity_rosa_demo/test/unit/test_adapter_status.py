@@ -15,8 +15,8 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
-from curiosity_rosa_demo.adapter.status import LEAST_S, PERIOD_S, status_of, StatusPace
-from curiosity_rosa_demo.domain.adapter_status import MEASURED, without_measured
+from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
+from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS, without_measured
 from guard_world import World
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,9 +29,9 @@ def test_the_status_is_json_and_knows_what_nobody_knows() -> None:
     world = World()
     status = status_of(world.guard, None, None)
     assert json.loads(json.dumps(status)) == status
-    assert set(status) > MEASURED
+    assert set(status) > MEASURED_FIELDS
     assert (status['mast'], status['mast_is_open'], status['moving']) == ('unknown', None, True)
-    assert all(status[key] is None for key in MEASURED)
+    assert all(status[key] is None for key in MEASURED_FIELDS)
 
 
 def test_the_mast_turns_only_while_it_is_not_closed() -> None:
@@ -48,30 +48,30 @@ def test_the_mast_turns_only_while_it_is_not_closed() -> None:
 
 
 def test_a_change_is_told_at_once_but_not_twenty_times_a_second() -> None:
-    pace = StatusPace()
-    assert pace.due(MOVED, 10.0)
-    assert pace.due({**MOVED, 'moving': False}, 10.0 + LEAST_S)
-    assert not pace.due(MOVED, 10.0 + 1.5 * LEAST_S)
-    assert pace.next_wakeup() == pytest.approx(10.0 + 2 * LEAST_S)
-    assert pace.due(MOVED, pace.next_wakeup())
+    pace = StatusSchedule()
+    assert pace.take_due(MOVED, 10.0)
+    assert pace.take_due({**MOVED, 'moving': False}, 10.0 + MIN_PERIOD_S)
+    assert not pace.take_due(MOVED, 10.0 + 1.5 * MIN_PERIOD_S)
+    assert pace.next_wakeup() == pytest.approx(10.0 + 2 * MIN_PERIOD_S)
+    assert pace.take_due(MOVED, pace.next_wakeup())
 
 
-@pytest.mark.parametrize('key', sorted(MEASURED))
+@pytest.mark.parametrize('key', sorted(MEASURED_FIELDS))
 def test_a_measured_number_alone_can_wait(key: str) -> None:
-    pace = StatusPace()
-    pace.due(MOVED, 0.0)
-    assert not pace.due({**MOVED, key: 9.0}, 0.9)
+    pace = StatusSchedule()
+    pace.take_due(MOVED, 0.0)
+    assert not pace.take_due({**MOVED, key: 9.0}, 0.9)
     assert pace.next_wakeup() == PERIOD_S
-    assert pace.due({**MOVED, key: 9.0}, PERIOD_S)
+    assert pace.take_due({**MOVED, key: 9.0}, PERIOD_S)
 
 
 def test_a_status_that_could_not_be_sent_is_sent_again_soon() -> None:
-    pace = StatusPace()
-    assert pace.due(MOVED, 10.0)
+    pace = StatusSchedule()
+    assert pace.take_due(MOVED, 10.0)
     pace.lost()
-    assert pace.next_wakeup() == pytest.approx(10.0 + LEAST_S)
-    assert pace.due(MOVED, pace.next_wakeup())
-    assert pace.next_wakeup() == pytest.approx(10.0 + LEAST_S + PERIOD_S)
+    assert pace.next_wakeup() == pytest.approx(10.0 + MIN_PERIOD_S)
+    assert pace.take_due(MOVED, pace.next_wakeup())
+    assert pace.next_wakeup() == pytest.approx(10.0 + MIN_PERIOD_S + PERIOD_S)
 
 
 @given(
@@ -81,23 +81,23 @@ def test_a_status_that_could_not_be_sent_is_sent_again_soon() -> None:
 )
 def test_it_keeps_its_pace_and_ends_with_the_newest(steps: list[tuple[float, Any]]) -> None:
     """Asked when something happens and whenever it wants to be asked, as the watcher does."""
-    pace, now, told, status = StatusPace(), 0.0, [], {'a': True}
+    pace, now, told, status = StatusSchedule(), 0.0, [], {'a': True}
     for wait, following in [*steps, (2 * PERIOD_S, None)]:
         end = now + wait
         while now < end:
-            if pace.due(status, now):
+            if pace.take_due(status, now):
                 told.append((now, status))
             assert pace.next_wakeup() > now
             now = min(end, pace.next_wakeup())
         if following is not None:
             status = following
     gaps = [later - earlier for (earlier, _), (later, _) in pairwise(told)]
-    assert all(LEAST_S - 1e-9 <= gap <= PERIOD_S + 1e-9 for gap in gaps)
+    assert all(MIN_PERIOD_S - 1e-9 <= gap <= PERIOD_S + 1e-9 for gap in gaps)
     assert told[-1][1] == status
 
 
 @given(st.dictionaries(st.sampled_from(sorted(MOVED)), st.floats(0, 1)))
 def test_what_is_not_measured_is_kept(status: dict[str, float]) -> None:
     kept = without_measured(status)
-    assert set(kept) == set(status) - MEASURED
+    assert set(kept) == set(status) - MEASURED_FIELDS
     assert kept.items() <= status.items()

@@ -16,11 +16,11 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request
-from curiosity_rosa_demo.agent.startup.startup import Beginning
+from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from harness import wait_until
-from mission_world import CONFIG
 import pytest
+from runtime_world import CONFIG
 
 FACTORY = 'curiosity_rosa_demo.agent.rosa_agent_factory'
 ENDS = [SystemExit(3), KeyboardInterrupt(), ImportError('half a package')]
@@ -69,8 +69,8 @@ def test_a_start_that_is_ended_says_so_and_is_not_waited_for(error: BaseExceptio
         control,
         SimpleNamespace(start=lambda: started.append('page')),
     ]
-    beginning = Beginning(*parts, crash='')
-    assert beginning.opened.wait(20.0), 'somebody would wait for ever'
+    beginning = Startup(*parts, crash='')
+    assert beginning.complete.wait(20.0), 'somebody would wait for ever'
     assert control.cannot_begin.startswith(f'The agent cannot begin: {error!r}')
     assert said == [f'! {control.cannot_begin}']
     wait_until(lambda: started, 'the page, which tells it')

@@ -17,8 +17,8 @@ from threading import Thread
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -27,8 +27,8 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given, HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from mission_world import Bench, CONFIG, WAIT_S
 import pytest
+from runtime_world import CONFIG, RuntimeBench, WAIT_S
 
 APPROVE, EDIT, REJECT = ApprovalAction.APPROVE, ApprovalAction.EDIT, ApprovalAction.REJECT
 
@@ -44,35 +44,35 @@ def drive(number: int = 1) -> Question:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as bench:
+def bench(tmp_path: Path) -> Iterator[RuntimeBench]:
+    with RuntimeBench(tmp_path) as bench:
         bench.session.release.set()
         yield bench
 
 
-def ask(bench: Bench, *questions: Question, line: str = 'look around') -> None:
+def ask(bench: RuntimeBench, *questions: Question, line: str = 'look around') -> None:
     """A turn asks; the first question was shown."""
     bench.session.asks = list(questions)
-    bench.console.enter(line)
+    bench.console.handle_line(line)
     bench.asked(questions[0])
 
 
-def answers(bench: Bench, count: int = 1) -> list[tuple[str, Answer]]:
+def answers(bench: RuntimeBench, count: int = 1) -> list[tuple[str, ApprovalAnswer]]:
     bench.until(lambda: len(bench.session.answers_to) == count, f'{count} answers')
     return bench.session.answers_to
 
 
-def says(bench: Bench, line: str, reply: str) -> None:
+def says(bench: RuntimeBench, line: str, reply: str) -> None:
     """The console answers ``line`` so."""
     count = len(bench.said)
-    bench.console.enter(line)
+    bench.console.handle_line(line)
     bench.until(lambda: any(reply in each for each in bench.said[count:]), f'{reply!r}')
 
 
 # --- questions of a turn --------------------------------------------------------------------
 
 
-def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Bench) -> None:
+def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: RuntimeBench) -> None:
     ask(bench, drive())
     assert bench.said == [
         '? q1a2b3c4 move_forward(duration_s=6.0): move_forward always asks. '
@@ -82,8 +82,8 @@ def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Bench) 
     head, row = bench.said[-1].splitlines()
     assert head.split() == ['id', 'for', 'what', 'why']
     assert row.split()[:3] == ['q1a2b3c4', '0', 's']
-    assert bench.console.question == bench.session.desk.question
-    bench.console.enter('yes')
+    assert bench.console.pending_question == bench.session.approval_queue.oldest_question
+    bench.console.handle_line('yes')
     bench.finish()
     says(bench, ':pending', 'nothing waits for an answer')
 
@@ -91,27 +91,37 @@ def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Bench) 
 @pytest.mark.parametrize(
     ('line', 'answer', 'reply'),
     [
-        (':approve', Answer(APPROVE), 'approved q1a2b3c4: move_forward(duration_s=6.0)'),
-        (':approve q1', Answer(APPROVE), 'approved q1a2b3c4: '),
-        ('：ａｐｐｒｏｖｅ　Ｑ１Ａ', Answer(APPROVE), 'approved q1a2b3c4: '),
-        ('yes', Answer(APPROVE), 'approved q1a2b3c4: '),
-        ('はい', Answer(APPROVE), 'approved q1a2b3c4: '),
-        (':reject', Answer(REJECT), 'rejected q1a2b3c4: '),
-        (':reject too far', Answer(REJECT, why='too far'), 'rejected q1a2b3c4: '),
-        (':reject 300 s is far', Answer(REJECT, why='300 s is far'), 'rejected q1a2b3c4: '),
-        (':reject q1 too Far', Answer(REJECT, why='too Far'), 'rejected q1a2b3c4: '),
-        ('：ｒｅｊｅｃｔ　Ｑ１ 遠い', Answer(REJECT, why='遠い'), 'rejected q1a2b3c4: '),
-        ('no', Answer(REJECT), 'rejected q1a2b3c4: '),
-        ('だめ', Answer(REJECT), 'rejected q1a2b3c4: '),
+        (':approve', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: move_forward(duration_s=6.0)'),
+        (':approve q1', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
+        ('：ａｐｐｒｏｖｅ　Ｑ１Ａ', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
+        ('yes', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
+        ('はい', ApprovalAnswer(APPROVE), 'approved q1a2b3c4: '),
+        (':reject', ApprovalAnswer(REJECT), 'rejected q1a2b3c4: '),
+        (':reject too far', ApprovalAnswer(REJECT, why='too far'), 'rejected q1a2b3c4: '),
+        (
+            ':reject 300 s is far',
+            ApprovalAnswer(REJECT, why='300 s is far'),
+            'rejected q1a2b3c4: ',
+        ),
+        (':reject q1 too Far', ApprovalAnswer(REJECT, why='too Far'), 'rejected q1a2b3c4: '),
+        ('：ｒｅｊｅｃｔ　Ｑ１ 遠い', ApprovalAnswer(REJECT, why='遠い'), 'rejected q1a2b3c4: '),
+        ('no', ApprovalAnswer(REJECT), 'rejected q1a2b3c4: '),
+        ('だめ', ApprovalAnswer(REJECT), 'rejected q1a2b3c4: '),
         (
             ':edit {"duration_s": 2}',
-            Answer(EDIT, {'duration_s': 2}),
+            ApprovalAnswer(EDIT, {'duration_s': 2}),
             'edited q1a2b3c4: move_forward(duration_s=2), which is checked again',
         ),
-        (':edit q1a {}', Answer(EDIT, {}), 'edited q1a2b3c4: move_forward(), which is checked'),
+        (
+            ':edit q1a {}',
+            ApprovalAnswer(EDIT, {}),
+            'edited q1a2b3c4: move_forward(), which is checked',
+        ),
     ],
 )
-def test_each_way_to_answer(bench: Bench, line: str, answer: Answer, reply: str) -> None:
+def test_each_way_to_answer(
+    bench: RuntimeBench, line: str, answer: ApprovalAnswer, reply: str
+) -> None:
     ask(bench, drive())
     says(bench, line, reply)
     assert answers(bench) == [('q1a2b3c4', answer)]
@@ -134,18 +144,18 @@ def test_each_way_to_answer(bench: Bench, line: str, answer: Answer, reply: str)
     ],
 )
 def test_what_answers_nothing_is_told_and_the_question_stays(
-    bench: Bench, line: str, problem: str
+    bench: RuntimeBench, line: str, problem: str
 ) -> None:
     ask(bench, drive())
     says(bench, line, problem)
-    assert bench.session.desk.question is not None
-    assert bench.console.last is not None
-    assert not bench.console.last.ok
+    assert bench.session.approval_queue.oldest_question is not None
+    assert bench.console.last_outcome is not None
+    assert not bench.console.last_outcome.ok
     says(bench, ':approve', 'approved ')
     bench.finish()
 
 
-def test_what_cannot_be_sent_on_is_told(bench: Bench) -> None:
+def test_what_cannot_be_sent_on_is_told(bench: RuntimeBench) -> None:
     ask(bench, drive())
     levels = MAX_DEPTH - 1  # as deep as may be, before it is part of an answer
     deep = f'{{"a": {"[" * levels}{"]" * levels}}}'
@@ -154,7 +164,7 @@ def test_what_cannot_be_sent_on_is_told(bench: Bench) -> None:
     bench.finish()
 
 
-def test_a_plain_question_is_approved_or_rejected(bench: Bench) -> None:
+def test_a_plain_question_is_approved_or_rejected(bench: RuntimeBench) -> None:
     plain = Question(id='q9', text='Shall I go on?\n? q1 :approve', asked_at=time.time())
     ask(bench, plain)
     assert bench.said == [
@@ -163,39 +173,39 @@ def test_a_plain_question_is_approved_or_rejected(bench: Bench) -> None:
     ]
     says(bench, ':edit {}', '! q9 is a plain question: approve or reject it.')
     says(bench, ':reject not today', 'rejected q9')
-    assert answers(bench) == [('q9', Answer(REJECT, why='not today'))]
+    assert answers(bench) == [('q9', ApprovalAnswer(REJECT, why='not today'))]
 
 
 @pytest.mark.parametrize('line', [':approve', ':reject why', ':edit {}', ':approve q1'])
-def test_with_no_question_open_there_is_nothing_to_answer(bench: Bench, line: str) -> None:
+def test_with_no_question_open_there_is_nothing_to_answer(bench: RuntimeBench, line: str) -> None:
     says(bench, line, '! No question is open.')
     assert bench.session.stops == 0
     assert bench.tasks() == {}
 
 
-def test_a_yes_or_no_to_nothing_is_a_goal_or_an_objection(bench: Bench) -> None:
-    bench.console.enter('yes')
+def test_a_yes_or_no_to_nothing_is_a_goal_or_an_objection(bench: RuntimeBench) -> None:
+    bench.console.handle_line('yes')
     bench.finish()
     assert bench.tasks() == {'yes': 'COMPLETED'}
-    bench.console.enter('no')
+    bench.console.handle_line('no')
     bench.until(lambda: bench.session.stops == 1, 'the stop')
 
 
-def test_a_stop_ends_the_question_and_the_turn(bench: Bench) -> None:
+def test_a_stop_ends_the_question_and_the_turn(bench: RuntimeBench) -> None:
     ask(bench, drive())
-    bench.console.enter(':stop')
+    bench.console.handle_line(':stop')
     bench.becomes('look around', 'CANCELLED')
     assert bench.session.answers_to == []
-    bench.until(lambda: bench.console.question is None, 'the question to be gone')
+    bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
     says(bench, ':approve', '! No question is open.')
     assert not any(each.startswith('begin') for each in bench.session.order)
 
 
-def test_a_question_that_was_put_aside_is_asked_again(bench: Bench) -> None:
+def test_a_question_that_was_put_aside_is_asked_again(bench: RuntimeBench) -> None:
     ask(bench, drive())
-    bench.console.enter(':pause')
+    bench.console.handle_line(':pause')
     bench.becomes('look around', 'PAUSED')
-    bench.until(lambda: bench.console.question is None, 'the question to be gone')
+    bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
     says(bench, ':approve', '! No question is open.')
     says(bench, ':resume', '? q1a2b3c4 ')
     says(bench, 'yes', 'approved ')
@@ -203,14 +213,14 @@ def test_a_question_that_was_put_aside_is_asked_again(bench: Bench) -> None:
     assert bench.tasks() == {'look around': 'COMPLETED'}
 
 
-def test_an_e_stop_ends_the_question_until_it_is_cleared(bench: Bench) -> None:
+def test_an_e_stop_ends_the_question_until_it_is_cleared(bench: RuntimeBench) -> None:
     ask(bench, drive())
     bench.hear('estop', pressed=True)
     bench.becomes('look around', 'PAUSED')
-    bench.until(lambda: bench.console.question is None, 'the question to be gone')
+    bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
     says(bench, ':approve', '! No question is open.')
     bench.hear('estop', pressed=False)
-    bench.until(lambda: not bench.mission.state.robot.estop, 'the release')
+    bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
     assert bench.session.answers_to == []
     says(bench, ':clear', '? q1a2b3c4 ')
     says(bench, ':approve', 'approved ')
@@ -219,78 +229,82 @@ def test_an_e_stop_ends_the_question_until_it_is_cleared(bench: Bench) -> None:
 
 def test_a_question_outlives_the_process(tmp_path: Path) -> None:
     asked = drive()
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         ask(bench, asked)
-    with Bench(tmp_path, ready=False) as bench:
+    with RuntimeBench(tmp_path, ready=False) as bench:
         bench.session.asks = [asked]
         bench.session.release.set()
         bench.begin(go_on=True)
         bench.asked(asked)
         says(bench, ':edit q1 {"duration_s": 1}', 'edited ')
         bench.becomes('look around', 'COMPLETED')
-        assert answers(bench) == [(asked.id, Answer(EDIT, {'duration_s': 1}))]
+        assert answers(bench) == [(asked.id, ApprovalAnswer(EDIT, {'duration_s': 1}))]
 
 
-def test_with_nobody_there_every_question_is_a_no(bench: Bench) -> None:
-    bench.session.desk.attended = False
+def test_with_nobody_there_every_question_is_a_no(bench: RuntimeBench) -> None:
+    bench.session.approval_queue.is_attended = False
     bench.session.asks = [drive()]
-    bench.console.enter('look around')
+    bench.console.handle_line('look around')
     bench.finish()
     assert bench.said == ['! Rejected: nobody is there to answer']
 
 
 def test_a_yes_that_was_typed_before_the_question_is_no_answer_to_it(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         bench.runs('look around')
-    with Bench(tmp_path, ready=False) as bench:
+    with RuntimeBench(tmp_path, ready=False) as bench:
         bench.session.asks = [drive()]
         bench.session.release.set()
-        bench.console.enter('yes')
-        bench.mission.begin(go_on=True, ended=bench.console.ended)
+        bench.console.handle_line('yes')
+        bench.runtime.run_tasks(go_on=True, ended=bench.console.report_task_end)
         bench.asked(drive())
-        bench.console.ready()  # now the yes is taken
+        bench.console.run_queued_lines()  # now the yes is taken
         bench.becomes('yes', 'PENDING')
         assert bench.session.answers_to == []
         says(bench, 'no', 'rejected ')
         bench.finish()
 
 
-def test_a_yes_to_a_question_that_is_gone_answers_no_other(bench: Bench) -> None:
+def test_a_yes_to_a_question_that_is_gone_answers_no_other(bench: RuntimeBench) -> None:
     ask(bench, drive(1), drive(2))
-    heard: list[Reply] = []
+    heard: list[MessageReply] = []
     message: Any = {'text': 'yes', 'question': drive(1).id}
-    bench.session.desk.answer(Answer(APPROVE))  # as if two had answered at once
+    bench.session.approval_queue.answer(ApprovalAnswer(APPROVE))  # as if two had answered at once
     bench.asked(drive(2))
-    bench.mission.tell(message, heard.append, bench.mission.stops)
+    bench.runtime.post_message(message, heard.append, bench.runtime.stop_count)
     bench.until(lambda: heard, 'a reply')
-    assert (heard[0].ok, heard[0].words) == (
+    assert (heard[0].ok, heard[0].lines) == (
         False,
         ['q1a2b3c4 is not open any more; open: q2a2b3c4.'],
     )
-    assert bench.session.desk.question is not None
+    assert bench.session.approval_queue.oldest_question is not None
     says(bench, 'yes', 'approved q2a2b3c4')
     bench.finish()
 
 
-def test_an_answer_names_its_question_in_full(bench: Bench) -> None:
+def test_an_answer_names_its_question_in_full(bench: RuntimeBench) -> None:
     """The beginning of an ID that was meant for a question that is gone might fit another."""
     ask(bench, drive())
-    heard: list[Reply] = []
+    heard: list[MessageReply] = []
     payload: Any = {'action': 'APPROVE', 'id': drive().id[:2]}
     message: Any = {'intent': 'APPROVAL', 'payload': payload}
-    bench.mission.tell(message, heard.append, bench.mission.stops)
+    bench.runtime.post_message(message, heard.append, bench.runtime.stop_count)
     bench.until(lambda: heard, 'a reply')
     assert not heard[0].ok
     says(bench, ':approve', 'approved ')
     bench.finish()
 
 
-def test_what_was_answered_is_not_shown_any_longer(bench: Bench) -> None:
+def test_what_was_answered_is_not_shown_any_longer(bench: RuntimeBench) -> None:
     ask(bench, drive())
     shown: list[Any] = []
     message: Any = {'text': 'yes', 'question': drive().id}
-    tell = bench.mission.tell
-    tell(message, lambda reply: shown.append(bench.mission.questions), bench.mission.stops)
+    tell = bench.runtime.post_message
+    tell(
+        message,
+        lambda reply: shown.append(bench.runtime.shown_questions),
+        bench.runtime.stop_count,
+    )
     bench.until(lambda: shown, 'a reply')
     assert shown == [()]  # before the kernel looked again
     bench.finish()
@@ -299,37 +313,37 @@ def test_what_was_answered_is_not_shown_any_longer(bench: Bench) -> None:
 def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
     kernel = CONFIG.agent.kernel.model_copy(update={'tick_s': 60.0, 'watchdog_s': 60.0})
     agent = CONFIG.agent.model_copy(update={'kernel': kernel})
-    with Bench(tmp_path, config=CONFIG.model_copy(update={'agent': agent})) as bench:
-        desk = bench.session.desk
-        turn = Thread(target=desk.ask, args=(drive(), Cancellation()))
+    with RuntimeBench(tmp_path, config=CONFIG.model_copy(update={'agent': agent})) as bench:
+        approval_queue = bench.session.approval_queue
+        turn = Thread(target=approval_queue.ask, args=(drive(), Cancellation()))
         turn.start()
         bench.asked(drive())
-        desk.answer(Answer(REJECT))
-        bench.until(lambda: bench.console.question is None, 'the question to be gone')
+        approval_queue.answer(ApprovalAnswer(REJECT))
+        bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
         turn.join(WAIT_S)
 
 
-def test_the_console_shows_a_question_once(bench: Bench) -> None:
+def test_the_console_shows_a_question_once(bench: RuntimeBench) -> None:
     asking = new_event(TraceKind.DECIDE, 'Asking: move_forward(duration_s=6.0)')
-    bench.console.show(asking)
+    bench.console.print_event(asking)
     assert bench.said == []
-    bench.session.desk.attended = False  # then it is shown nowhere else
-    bench.console.show(asking)
+    bench.session.approval_queue.is_attended = False  # then it is shown nowhere else
+    bench.console.print_event(asking)
     assert bench.said == ['  [DECIDE] Asking: move_forward(duration_s=6.0)']
 
 
 # --- tasks that need approval ---------------------------------------------------------------
 
 
-def submit(bench: Bench, *, name: str = 'mast_open') -> Task:
+def submit(bench: RuntimeBench, *, name: str = 'mast_open') -> Task:
     """A task that waits for approval, and was shown."""
     task = Task(name, needs_approval=True)
-    bench.mission.submit(task, lambda reply: None, bench.mission.stops)
+    bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
     bench.until(lambda: any(each.startswith(f'? {task.id[:8]} ') for each in bench.said), 'it')
     return task
 
 
-def test_a_task_that_needs_approval_is_a_question_too(bench: Bench) -> None:
+def test_a_task_that_needs_approval_is_a_question_too(bench: RuntimeBench) -> None:
     task = submit(bench)
     short = task.id[:8]
     assert bench.said == [
@@ -339,14 +353,14 @@ def test_a_task_that_needs_approval_is_a_question_too(bench: Bench) -> None:
     says(bench, ':edit {}', f'! {short} is a task, which cannot be edited: approve it, or reject')
     says(bench, f':approve {short[:5]}', f'approved {short}: mast_open')
     bench.becomes('mast_open', 'COMPLETED')
-    assert bench.console.question is None
+    assert bench.console.pending_question is None
 
 
 @pytest.mark.parametrize(
     ('line', 'reason'),
     [('no', 'not approved'), (':reject not in the rain', 'not approved: not in the rain')],
 )
-def test_a_task_that_is_rejected_is_cancelled(bench: Bench, line: str, reason: str) -> None:
+def test_a_task_that_is_rejected_is_cancelled(bench: RuntimeBench, line: str, reason: str) -> None:
     task = submit(bench)
     says(bench, line, f'rejected {task.id[:8]}: mast_open')
     bench.becomes('mast_open', 'CANCELLED')
@@ -358,33 +372,33 @@ def test_a_task_that_is_rejected_is_cancelled(bench: Bench, line: str, reason: s
 def test_a_task_of_an_earlier_run_that_waits_for_approval_is_shown_and_held(
     tmp_path: Path,
 ) -> None:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         task = submit(bench)
-    with Bench(tmp_path, ready=False) as bench:
+    with RuntimeBench(tmp_path, ready=False) as bench:
         says(bench, ':pending', task.id[:8])  # already before the tasks may run
         bench.begin()
         says(bench, ':approve', f'approved {task.id[:8]}')
         bench.becomes('mast_open', 'PENDING')
         assert bench.task('mast_open').held  # nobody has said that it should go on
         bench.session.release.set()
-        bench.console.enter(':resume')
+        bench.console.handle_line(':resume')
         bench.becomes('mast_open', 'COMPLETED')
 
 
-def test_an_approval_while_safe_is_kept_and_nothing_moves(bench: Bench) -> None:
+def test_an_approval_while_safe_is_kept_and_nothing_moves(bench: RuntimeBench) -> None:
     submit(bench)
     bench.hear('estop', pressed=True)
     bench.mode('SAFE')
     says(bench, 'yes', 'approved ')
     bench.becomes('mast_open', 'PENDING')
     bench.hear('estop', pressed=False)
-    bench.until(lambda: not bench.mission.state.robot.estop, 'the release')
+    bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
     assert bench.session.ran == []
-    bench.console.enter(':clear')
+    bench.console.handle_line(':clear')
     bench.becomes('mast_open', 'COMPLETED')
 
 
-def test_of_two_the_oldest_is_answered_unless_one_is_named(bench: Bench) -> None:
+def test_of_two_the_oldest_is_answered_unless_one_is_named(bench: RuntimeBench) -> None:
     task = submit(bench)
     ask(bench, drive(1), drive(2))
     says(bench, ':approve q', 'approved q1a2b3c4')
@@ -405,13 +419,13 @@ PLAN = """Here is my plan:
 
 
 def test_a_plan_is_run_from_a_file(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: RuntimeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / 'My  plan.json').write_bytes(b'\xef\xbb\xbf' + PLAN.encode())  # an editor's mark
     monkeypatch.setenv('HOME', str(tmp_path))
     says(bench, ':run ~/My  plan.json', 'did answer: 看一看 the rock')
     monkeypatch.chdir(tmp_path)
-    bench.console.enter('：run My  plan.json')
+    bench.console.handle_line('：run My  plan.json')
     bench.finish()
     assert bench.tasks() == {'看一看 the rock': 'COMPLETED'}
     (first, plan), (second, same) = bench.session.turns
@@ -438,7 +452,7 @@ def test_a_plan_is_run_from_a_file(
     ],
 )
 def test_a_file_that_holds_no_plan_is_told(
-    bench: Bench,
+    bench: RuntimeBench,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     name: str,
@@ -448,22 +462,22 @@ def test_a_file_that_holds_no_plan_is_told(
     monkeypatch.chdir(tmp_path)
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    bench.console.enter(f':run {name}')
+    bench.console.handle_line(f':run {name}')
     assert bench.said[-1].startswith(problem)
     assert bench.tasks() == {}
 
 
-def test_the_plan_is_shown(bench: Bench, tmp_path: Path) -> None:
+def test_the_plan_is_shown(bench: RuntimeBench, tmp_path: Path) -> None:
     says(bench, ':plan', 'no plan')
     (tmp_path / 'plan').write_text(PLAN, encoding='utf-8')
-    bench.console.enter(f':run {tmp_path / "plan"}')
+    bench.console.handle_line(f':run {tmp_path / "plan"}')
     bench.finish()
     bench.session.react = ReactState(plan=bench.session.turns[0][1])
     says(bench, ':plan', '看一看 the rock')
     assert 'capture_and_score' in bench.said[-1]
 
 
-def test_the_budget_is_shown_while_a_turn_asks(bench: Bench) -> None:
+def test_the_budget_is_shown_while_a_turn_asks(bench: RuntimeBench) -> None:
     says(bench, ':budget', 'no turn yet\nsteps')
     ask(bench, drive())
     bench.session.react = ReactState(goal='look around', spent=Spent(steps=3, metres=2.46))
@@ -477,8 +491,8 @@ def test_the_budget_is_shown_while_a_turn_asks(bench: Bench) -> None:
 # --- every answer finds its question --------------------------------------------------------
 
 
-def is_asked(bench: Bench) -> bool:
-    shown = bench.console.question
+def is_asked(bench: RuntimeBench) -> bool:
+    shown = bench.console.pending_question
     return shown is not None and shown.id not in [each for each, _ in bench.session.answers_to]
 
 
@@ -499,30 +513,30 @@ STEPS = st.one_of(
 def test_an_answer_reaches_the_question_that_it_was_meant_for_or_none(
     steps: list[tuple[str, Any]],
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder)) as bench:
+    with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
         bench.session.release.set()
         questions = [drive(number) for number in range(4)]
         bench.session.asks = list(questions)
         meant: dict[str, str] = {}  # the question's ID by the mark of the answer
         plain: list[str] = []  # questions that were shown when a plain yes or no was said
         for number, (what, which) in enumerate([('begin', 0), *steps]):
-            shown = bench.console.question
+            shown = bench.console.pending_question
             mark = f'mark {number}'
             name = '' if which is None else questions[which].id
             meant[mark] = name or (shown.id if shown else '')
             if what == 'begin':
-                bench.console.enter(f'look {number}')
+                bench.console.handle_line(f'look {number}')
             elif what == 'edit':
-                bench.console.enter(f':edit {name} {{"mark": "{mark}"}}')
+                bench.console.handle_line(f':edit {name} {{"mark": "{mark}"}}')
             elif what == 'reject':
-                bench.console.enter(f':reject {name} {mark}')
+                bench.console.handle_line(f':reject {name} {mark}')
             elif what == 'settle':
-                bench.until(lambda: not bench.mission.busy or is_asked(bench), 'its next question')
+                bench.until(lambda: not bench.runtime.busy or is_asked(bench), 'its next question')
             else:
                 plain += [shown.id] if shown and what in ('yes', 'no') else []
-                bench.console.enter(what)
-        bench.console.enter(':stop')
-        assert bench.console.wait(WAIT_S)
+                bench.console.handle_line(what)
+        bench.console.handle_line(':stop')
+        assert bench.console.wait_until_idle(WAIT_S)
         for asked, answer in bench.session.answers_to:
             mark = str((answer.arguments or {}).get('mark', answer.why))
             if mark:
@@ -533,8 +547,8 @@ def test_an_answer_reaches_the_question_that_it_was_meant_for_or_none(
         assert len(set(ended)) == len(ended)
 
 
-def test_the_last_outcome_is_that_of_the_answer(bench: Bench) -> None:
+def test_the_last_outcome_is_that_of_the_answer(bench: RuntimeBench) -> None:
     ask(bench, drive())
     says(bench, ':reject no', 'rejected ')
     bench.finish()
-    assert Outcome(False, 'Rejected: no') == bench.console.last
+    assert Outcome(False, 'Rejected: no') == bench.console.last_outcome

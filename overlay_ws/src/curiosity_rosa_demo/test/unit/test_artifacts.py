@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.runtime.robot import Picture, Shot
+from curiosity_rosa_demo.agent.runtime.robot import Capture, Picture
 from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -30,11 +30,11 @@ class Captures:
     def __init__(self) -> None:
         self.pictures: dict[str, bytes] = {}
 
-    def of(self, event: TraceEvent) -> Shot | None:
+    def of(self, event: TraceEvent) -> Capture | None:
         jpeg = self.pictures.get(event.event_id)
         if jpeg is None:
             return None
-        return Shot(event.event_id, Picture(jpeg, 0.0, 0.0), 0.5, False, None)
+        return Capture(event.event_id, Picture(jpeg, 0.0, 0.0), 0.5, False, None)
 
     def take(self, jpeg: bytes) -> TraceEvent:
         event = captured()
@@ -51,7 +51,7 @@ def test_each_capture_leaves_its_own_picture(tmp_path: Path, captures: Captures)
     artifacts = Artifacts(str(tmp_path / 'deep/folder'), captures.of, fresh=True)
     events = [captures.take(jpeg) for jpeg in (b'first', b'second')]
     for event, jpeg in zip(events, (b'first', b'second'), strict=True):
-        artifacts.hear(event)
+        artifacts.record_event(event)
         assert artifacts.picture.read_bytes() == jpeg
 
 
@@ -59,9 +59,9 @@ def test_a_capture_whose_picture_does_not_come_leaves_no_earlier_one(
     tmp_path: Path, captures: Captures
 ) -> None:
     artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
-    artifacts.hear(captures.take(b'first'))
+    artifacts.record_event(captures.take(b'first'))
     with pytest.raises(OSError, match='has not come'):
-        artifacts.hear(captured())
+        artifacts.record_event(captured())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -69,11 +69,11 @@ def test_a_full_disk_leaves_no_half_picture_and_no_earlier_one(
     tmp_path: Path, captures: Captures
 ) -> None:
     artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
-    artifacts.hear(captures.take(b'first'))
+    artifacts.record_event(captures.take(b'first'))
     with no_file_beyond(100), pytest.raises(OSError, match='File too large'):
-        artifacts.hear(captures.take(bytes(10_000)))
+        artifacts.record_event(captures.take(bytes(10_000)))
     assert list(tmp_path.iterdir()) == []
-    artifacts.hear(captures.take(bytes(10_000)))
+    artifacts.record_event(captures.take(bytes(10_000)))
     assert artifacts.picture.stat().st_size == 10_000
 
 
@@ -82,12 +82,12 @@ def test_what_is_no_capture_leaves_the_picture_as_it_is(
     tmp_path: Path, captures: Captures, event: TraceEvent
 ) -> None:
     artifacts = Artifacts(str(tmp_path), captures.of, fresh=True)
-    artifacts.hear(captures.take(b'first'))
-    artifacts.hear(event)
+    artifacts.record_event(captures.take(b'first'))
+    artifacts.record_event(event)
     assert artifacts.picture.read_bytes() == b'first'
 
 
 def test_a_restarted_agent_goes_on_with_what_is_there(tmp_path: Path, captures: Captures) -> None:
-    Artifacts(str(tmp_path), captures.of, fresh=True).hear(captures.take(b'first'))
+    Artifacts(str(tmp_path), captures.of, fresh=True).record_event(captures.take(b'first'))
     assert Artifacts(str(tmp_path), captures.of, fresh=False).picture.exists()
     assert not Artifacts(str(tmp_path), captures.of, fresh=True).picture.exists()

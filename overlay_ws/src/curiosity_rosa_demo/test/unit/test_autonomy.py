@@ -16,26 +16,30 @@ from pathlib import Path
 import threading
 from typing import Any
 
-from autonomy_world import config_of, HOUR, Life, MIN, TEN
+from autonomy_world import AutonomyBench, config_of, HOUR, MIN, TEN
 from curiosity_rosa_demo.agent.policy.autonomy import runtime_port
-from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import MESSAGE, MESSAGES, News
+from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import (
+    MAX_MESSAGE_CHARS,
+    MAX_MESSAGES,
+    WakeReasons,
+)
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
-from curiosity_rosa_demo.agent.runtime.execution.activity import LOOK_S
+from curiosity_rosa_demo.agent.runtime.execution.activity import POLL_PERIOD_S
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.plan.plan import Plan
-from mission_world import settle
 from py_trees.blackboard import Blackboard
 import pytest
+from runtime_world import settle
 
 
 @pytest.fixture
-def life(tmp_path: Path) -> Iterator[Life]:
-    with Life(tmp_path) as life:
+def life(tmp_path: Path) -> Iterator[AutonomyBench]:
+    with AutonomyBench(tmp_path) as life:
         yield life
 
 
-def surveys(life: Life) -> None:
+def surveys(life: AutonomyBench) -> None:
     """It was switched on, and its survey is at work."""
     life.on()
     life.goes_on('survey')
@@ -43,29 +47,29 @@ def surveys(life: Life) -> None:
     assert life.session.started.wait(20.0)
 
 
-def nothing_begins(life: Life, hours: int = 3) -> None:
+def nothing_begins(life: AutonomyBench, hours: int = 3) -> None:
     """Whatever the hour: what waits for the clock would have been woken by it long ago."""
-    ran, tasks = list(life.session.ran), len(life.mission.known_tasks())
+    ran, tasks = list(life.session.ran), len(life.runtime.list_tasks())
     for _ in range(hours):
         life.at += HOUR
         life.autonomy._worker.wake()
-        life.autonomy.text()  # its thread has looked around since
+        life.autonomy.status()  # its thread has looked around since
     assert life.session.ran == ran
-    assert len(life.mission.known_tasks()) == tasks
+    assert len(life.runtime.list_tasks()) == tasks
 
 
 # --- a day ----------------------------------------------------------------------------------
 
 
-def test_it_is_off_until_somebody_says_on(life: Life) -> None:
-    assert life.autonomy.text().answer == 'auto is off; :auto on switches it on'
+def test_it_is_off_until_somebody_says_on(life: AutonomyBench) -> None:
+    assert life.autonomy.status().answer == 'auto is off; :auto on switches it on'
     nothing_begins(life)
     assert life.on().startswith('auto is on: the rules of world_view.yaml decide')
     life.goes_on('survey')
     assert life.on() == 'auto is on already'
 
 
-def test_what_is_due_begins_as_tasks_of_the_kernel_and_ends_properly(life: Life) -> None:
+def test_what_is_due_begins_as_tasks_of_the_kernel_and_ends_properly(life: AutonomyBench) -> None:
     surveys(life)
     task_id, plan = life.session.turns[0]
     assert plan is not None
@@ -88,32 +92,32 @@ def test_what_is_due_begins_as_tasks_of_the_kernel_and_ends_properly(life: Life)
     assert life.session.ran == ['answer: surveys the ground']  # again after two hours
     life.pass_time(HOUR)
     life.goes_on('survey')
-    told = life.autonomy.why(50).answer
+    told = life.autonomy.decision_log(50).answer
     assert told.count('began survey, by the routine') == 2
     assert 'Tue 24 Nov 10:00' in told
 
 
-def test_events_are_on_the_trace_and_kept_before(life: Life) -> None:
+def test_events_are_on_the_trace_and_kept_before(life: AutonomyBench) -> None:
     surveys(life)
-    life.told('action.started: survey, by routine')
+    life.replies('action.started: survey, by routine')
     life.session.release.set()
     life.become('activity', 'ACTIVE')
     life.at += 21 * MIN
-    life.told('action.ended: survey: done')
+    life.replies('action.ended: survey: done')
     assert life.traced().count('action.started: survey, by routine') == 1
 
 
-def test_what_it_says_of_itself(life: Life) -> None:
+def test_what_it_says_of_itself(life: AutonomyBench) -> None:
     surveys(life)
-    assert life.autonomy.text().answer == (
+    assert life.autonomy.status().answer == (
         'auto is on; at base, energy 80%; survey since 10:00, by the routine'
     )
-    tree, dot = life.autonomy.tree(), life.autonomy.dot()
+    tree, dot = life.autonomy.tree_text(), life.autonomy.tree_dot()
     assert 'survey' in tree.answer
     assert dot.answer.lstrip().startswith('digraph')
 
 
-def test_a_stalled_clock_costs_nothing_and_a_leap_is_one_tick(life: Life) -> None:
+def test_a_stalled_clock_costs_nothing_and_a_leap_is_one_tick(life: AutonomyBench) -> None:
     surveys(life)
     life.pass_time(30 * MIN)
     assert [each.missed for each in life.decisions() if each.missed] == [29]
@@ -122,83 +126,83 @@ def test_a_stalled_clock_costs_nothing_and_a_leap_is_one_tick(life: Life) -> Non
 # --- stops ----------------------------------------------------------------------------------
 
 
-def test_a_stop_switches_it_off_and_nothing_begins_any_more(life: Life) -> None:
+def test_a_stop_switches_it_off_and_nothing_begins_any_more(life: AutonomyBench) -> None:
     surveys(life)
-    life.console.enter(':stop')
-    life.told('auto is off: stopped by the operator; :auto on switches it on')
+    life.console.handle_line(':stop')
+    life.replies('auto is off: stopped by the operator; :auto on switches it on')
     life.become('react', 'CANCELLED')
     life.become('activity', 'CANCELLED')
     nothing_begins(life)
     assert life.state.activity is None
-    assert not life.autonomy._kept.auto
+    assert not life.autonomy._policy.was_on
     life.on()
     life.until(lambda: life.activity == 'sleep' or life.states('react')[1:], 'it to begin')
 
 
 @pytest.mark.parametrize('where', ['look', 'tick', 'keep', 'submit', 'taken'])
 def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
-    life: Life, where: str, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner: Any = {
-        'look': life.autonomy._link,
-        'keep': life.autonomy._kept,
-        'submit': life.mission,
+        'look': life.autonomy._runtime_port,
+        'keep': life.autonomy._policy,
+        'submit': life.runtime,
         'tick': None,
-        'taken': life.mission.runner,
+        'taken': life.runtime.runner,
     }[where]
     if where == 'tick':
-        life.autonomy._worker.ask(lambda: life.autonomy._load(), 10.0)
-        owner = life.autonomy._kept
+        life.autonomy._worker.call(lambda: life.autonomy._load_state(), 10.0)
+        owner = life.autonomy._policy
     name = {'tick': 'anew', 'taken': 'submit'}.get(where, where)
     real, stopped = getattr(owner, name), []
 
     def stop_first(*arguments: Any, **named: Any) -> Any:
         if not stopped:
             stopped.append(where)
-            life.mission.stop('the test')
+            life.runtime.stop('the test')
         return real(*arguments, **named)
 
     monkeypatch.setattr(owner, name, stop_first)
-    life.autonomy.on()
+    life.autonomy.switch_on()
     life.until(lambda: stopped, 'the stop')
     life.until(lambda: not life.autonomy._on, 'it to be off')
-    life.mission.call(settle())
+    life.runtime.call(settle())
     nothing_begins(life)
-    live = [task for task in life.mission.known_tasks() if not task.terminal]
+    live = [task for task in life.runtime.list_tasks() if not task.terminal]
     assert live == []
     assert life.session.ran == []
     assert life.state.activity is None
 
 
 def test_a_tick_between_the_beginning_of_a_stop_and_its_telling_begins_nothing(
-    life: Life, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surveys(life)
     life.session.release.set()
     life.become('activity', 'ACTIVE')
     life.at += 21 * MIN
     life.goes_on('')
-    hold = life.mission._blocking.hold
+    hold = life.runtime._blocking.hold
 
     def slowly(reason: str) -> Callable[[], None]:
         life.at += 2 * HOUR
         life.goes_on('survey')
-        life.autonomy.text()  # what it wants was carried out
+        life.autonomy.status()  # what it wants was carried out
         return hold(reason)
 
-    monkeypatch.setattr(life.mission._blocking, 'hold', slowly)
-    life.mission.stop('the operator')
-    life.told('auto is off: stopped by the operator')
-    life.mission.call(settle())
+    monkeypatch.setattr(life.runtime._blocking, 'hold', slowly)
+    life.runtime.stop('the operator')
+    life.replies('auto is off: stopped by the operator')
+    life.runtime.call(settle())
     assert life.states('react') == ['COMPLETED']
     assert len(life.session.ran) == 1
 
 
 def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
-    life: Life, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime_port, 'CALL_WAIT_S', 0.3)
-    mended, asked, submit = threading.Event(), list[str](), life.mission.runner.submit
+    monkeypatch.setattr(runtime_port, 'CALL_TIMEOUT_S', 0.3)
+    mended, asked, submit = threading.Event(), list[str](), life.runtime.runner.submit
 
     async def slowly(task: Task) -> Task:
         asked.append(task.name)
@@ -206,103 +210,105 @@ def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
             await asyncio.sleep(0.01)
         return await submit(task)
 
-    monkeypatch.setattr(life.mission.runner, 'submit', slowly)
+    monkeypatch.setattr(life.runtime.runner, 'submit', slowly)
     life.session.release.set()
-    life.console.enter(':cap')
+    life.console.handle_line(':cap')
     life.until(lambda: asked, 'the task before it')
-    life.autonomy.on()
-    life.told('was not taken within')
-    life.autonomy.off('the test')
+    life.autonomy.switch_on()
+    life.replies('was not taken within')
+    life.autonomy.switch_off('the test')
     mended.set()
     life.finish()
-    life.mission.call(settle())
+    life.runtime.call(settle())
     assert asked == life.session.ran == ['capture_and_score']
 
 
 def test_an_activity_that_the_disk_took_too_late_never_begins(
-    life: Life, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime_port, 'CALL_WAIT_S', 0.3)
+    monkeypatch.setattr(runtime_port, 'CALL_TIMEOUT_S', 0.3)
     life.session.release.set()
-    writer: Any = life.mission.runner._store._writer
+    writer: Any = life.runtime.runner._store._writer
     with writer.lock:
-        life.autonomy.on()
+        life.autonomy.switch_on()
         life.until(lambda: life.autonomy._on, 'it to be on')
         life.until(lambda: not life.autonomy._on, 'it to give up')
-    life.told('was not taken within')
-    life.autonomy.off('the test')
-    life.mission.call(settle())
-    assert {task.state.name for task in life.mission.known_tasks()} <= {'CANCELLED'}
+    life.replies('was not taken within')
+    life.autonomy.switch_off('the test')
+    life.runtime.call(settle())
+    assert {task.state.name for task in life.runtime.list_tasks()} <= {'CANCELLED'}
     assert life.session.ran == []
 
 
 def test_nothing_of_it_is_left_behind_when_it_is_closed(tmp_path: Path) -> None:
     clients = len(Blackboard.clients)
-    with Life(tmp_path) as life:
+    with AutonomyBench(tmp_path) as life:
         for _ in range(2):
             life.on()
-            life.autonomy.off('the test')
+            life.autonomy.switch_off('the test')
     assert len(Blackboard.clients) == clients
 
 
-def test_whoever_says_stop_is_heard(life: Life) -> None:
+def test_whoever_says_stop_is_heard(life: AutonomyBench) -> None:
     surveys(life)
-    life.mission.stop('the watchdog')
-    life.told('auto is off: stopped by the watchdog')
+    life.runtime.stop('the watchdog')
+    life.replies('auto is off: stopped by the watchdog')
 
 
-def test_an_internal_failure_of_the_mission_switches_it_off_for_good(life: Life) -> None:
+def test_an_internal_failure_of_the_mission_switches_it_off_for_good(life: AutonomyBench) -> None:
     surveys(life)
-    life.mission._loop.soon(life.mission._broke, RuntimeError('torn'))
-    life.told('auto is off: stopped by an internal error')
-    outcome = life.autonomy.on()
+    life.runtime._event_loop.call_soon(life.runtime._on_job_error, RuntimeError('torn'))
+    life.replies('auto is off: stopped by an internal error')
+    outcome = life.autonomy.switch_on()
     assert not outcome.ok
     assert 'an internal error: RuntimeError' in outcome.answer
 
 
-def test_off_cancels_what_it_began_and_nothing_else(life: Life) -> None:
+def test_off_cancels_what_it_began_and_nothing_else(life: AutonomyBench) -> None:
     surveys(life)
-    life.console.enter(':pause')
+    life.console.handle_line(':pause')
     life.become('react', 'PAUSED')
-    life.console.enter(':submit get_status')
+    life.console.handle_line(':submit get_status')
     life.until(lambda: life.states('get_status'), 'the question to be stored')
-    assert life.autonomy.off('the operator said so').answer == 'auto is off'
+    assert life.autonomy.switch_off('the operator said so').answer == 'auto is off'
     assert life.states('react') == life.states('activity') == ['CANCELLED']
     assert 'CANCELLED' not in life.states('get_status')
     assert life.timer.reason == life.task('surveys the ground').reason
     assert life.timer.reason == 'survey: off: the operator said so'
     nothing_begins(life, 1)
-    assert life.autonomy.text().answer.startswith('auto is off')
+    assert life.autonomy.status().answer.startswith('auto is off')
 
 
 def test_off_in_the_middle_of_a_tick_begins_nothing(
-    life: Life, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep, switching = life.autonomy._kept.keep, []
+    keep, switching = life.autonomy._policy.store_tick, []
 
     def off_first(*arguments: Any, **named: Any) -> Any:
         kept = keep(*arguments, **named)
         if not switching:
-            switching.append(threading.Thread(target=life.autonomy.off, args=('the test',)))
+            switching.append(threading.Thread(target=life.autonomy.switch_off, args=('the test',)))
             switching[0].start()
             life.until(lambda: not life.autonomy._on, 'it to be off')
         return kept
 
-    monkeypatch.setattr(life.autonomy._kept, 'keep', off_first)
+    monkeypatch.setattr(life.autonomy._policy, 'store_tick', off_first)
     life.on()
-    life.told('auto is off: the test')
+    life.replies('auto is off: the test')
     switching[0].join()
-    assert life.mission.known_tasks() == []
+    assert life.runtime.list_tasks() == []
 
 
 # --- a person goes first --------------------------------------------------------------------
 
 
-def test_a_persons_task_goes_first_and_the_activity_goes_on_afterwards(life: Life) -> None:
+def test_a_persons_task_goes_first_and_the_activity_goes_on_afterwards(
+    life: AutonomyBench,
+) -> None:
     surveys(life)
     first = life.session.turns[0]
     life.session.quick = {'mast_close'}
-    life.console.enter(':mast_close')
+    life.console.handle_line(':mast_close')
     life.become('mast_close', 'COMPLETED')
     life.become('react', 'ACTIVE')
     life.until(lambda: len(life.session.turns) == 2, 'the survey to go on')
@@ -313,91 +319,91 @@ def test_a_persons_task_goes_first_and_the_activity_goes_on_afterwards(life: Lif
     assert any('mast_close' in part for part in held[0].path)
 
 
-def test_a_pause_holds_it_until_somebody_says_resume(life: Life) -> None:
+def test_a_pause_holds_it_until_somebody_says_resume(life: AutonomyBench) -> None:
     surveys(life)
-    life.console.enter(':pause')
+    life.console.handle_line(':pause')
     life.until(lambda: life.state.activity.held, 'it to be held')
-    assert 'held: the user said pause' in life.autonomy.text().answer
-    life.told('auto is held until you say resume')
+    assert 'held: the user said pause' in life.autonomy.status().answer
+    life.replies('auto is held until you say resume')
     life.become('react', 'PAUSED')
     life.pass_time(5 * MIN)
     assert life.states('react') == ['PAUSED']
-    life.console.enter(':resume')
+    life.console.handle_line(':resume')
     life.become('react', 'ACTIVE')
     life.until(lambda: not life.state.activity.held, 'it to go on')
-    life.told('auto goes on')
+    life.replies('auto goes on')
 
 
-def test_a_resume_of_another_task_is_not_meant_for_it(life: Life) -> None:
+def test_a_resume_of_another_task_is_not_meant_for_it(life: AutonomyBench) -> None:
     life.runs(':mast_open')
     life.on()
-    life.console.enter(':pause')
-    life.told('auto is held until you say resume')
-    life.console.enter(f':resume {life.task("mast_open").id}')
+    life.console.handle_line(':pause')
+    life.replies('auto is held until you say resume')
+    life.console.handle_line(f':resume {life.task("mast_open").id}')
     life.finish()
-    life.until(lambda: 'the user said pause' in life.autonomy.text().answer, 'the pause')
+    life.until(lambda: 'the user said pause' in life.autonomy.status().answer, 'the pause')
     life.pass_time(HOUR)
     assert life.activity == ''
 
 
-def test_a_pause_while_nothing_goes_on_holds_it_too(life: Life) -> None:
+def test_a_pause_while_nothing_goes_on_holds_it_too(life: AutonomyBench) -> None:
     surveys(life)
     life.session.release.set()
     life.become('activity', 'ACTIVE')
     life.at += 21 * MIN
     life.goes_on('')
-    life.console.enter(':pause')
-    life.until(lambda: 'the user said pause' in life.autonomy.text().answer, 'the pause')
+    life.console.handle_line(':pause')
+    life.until(lambda: 'the user said pause' in life.autonomy.status().answer, 'the pause')
     life.pass_time(3 * HOUR)
     assert life.activity == ''
-    life.console.enter(':resume')
+    life.console.handle_line(':resume')
     life.goes_on('survey')
 
 
-def test_a_pause_and_a_resume_in_a_row_put_nothing_aside_for_good(life: Life) -> None:
+def test_a_pause_and_a_resume_in_a_row_put_nothing_aside_for_good(life: AutonomyBench) -> None:
     for _ in range(3):
         if life.activity != 'survey':
             surveys(life)
-        life.console.enter(':pause')
-        life.console.enter(':resume')
+        life.console.handle_line(':pause')
+        life.console.handle_line(':resume')
         life.become('react', 'ACTIVE')
 
 
 def test_after_a_crash_in_a_pause_it_does_not_go_on_by_itself(tmp_path: Path) -> None:
-    with Life(tmp_path) as life:
+    with AutonomyBench(tmp_path) as life:
         surveys(life)
-        life.console.enter(':pause')
+        life.console.handle_line(':pause')
         life.until(lambda: life.state.activity.held, 'it to be held')
-    with Life(tmp_path, go_on=True) as life:
+    with AutonomyBench(tmp_path, go_on=True) as life:
         nothing_begins(life)
-        assert life.autonomy.text().answer.startswith('auto is off')
+        assert life.autonomy.status().answer.startswith('auto is off')
 
 
 # --- the kernel's modes ---------------------------------------------------------------------
 
 
-def test_an_e_stop_holds_it_until_it_is_cleared(life: Life) -> None:
+def test_an_e_stop_holds_it_until_it_is_cleared(life: AutonomyBench) -> None:
     surveys(life)
     life.hear('estop', pressed=True)
     life.become('react', 'PAUSED')
     life.until(lambda: life.state.activity.held, 'it to be held')
-    assert 'held: SAFE: e-stop pressed' in life.autonomy.text().answer
+    assert 'held: SAFE: e-stop pressed' in life.autonomy.status().answer
     life.pass_time(10 * MIN)
     assert life.states('react') == ['PAUSED']
     life.hear('estop', pressed=False)
-    life.until(lambda: not life.mission.state.robot.estop, 'the e-stop to be released')
-    life.console.enter(':clear')
+    life.until(lambda: not life.runtime.state.robot.estop, 'the e-stop to be released')
+    life.console.handle_line(':clear')
     life.become('react', 'ACTIVE')
 
 
-def test_a_low_battery_holds_it_until_it_is_charged(life: Life) -> None:
+def test_a_low_battery_holds_it_until_it_is_charged(life: AutonomyBench) -> None:
     life.session.quick = {'mast_close'}
     life.hear('battery', fraction=0.9)
     surveys(life)
     life.hear('battery', fraction=0.1)
     life.become('charge', 'ACTIVE')
     life.until(lambda: life.state.activity.held, 'it to be held')
-    assert 'held: CHARGE: battery is low' in life.autonomy.text().answer
+    assert 'held: CHARGE: battery is low' in life.autonomy.status().answer
     life.hear('battery', fraction=0.95)
     life.become('charge', 'COMPLETED')
     life.become('react', 'ACTIVE')
@@ -411,7 +417,7 @@ CHARGES = {'routine': [{'activity': 'charge'}]}
 def test_its_own_charging_goes_on_in_the_mode_that_charges(
     tmp_path: Path, low_at_first: bool
 ) -> None:
-    with Life(tmp_path, config=config_of(CHARGES)) as life:
+    with AutonomyBench(tmp_path, config=config_of(CHARGES)) as life:
         life.session.quick = {'mast_close'}
         life.hear('battery', fraction=0.5)
         life.on()
@@ -420,7 +426,8 @@ def test_its_own_charging_goes_on_in_the_mode_that_charges(
         life.mode('CHARGE')
         life.until(lambda: life.state.activity.held, 'it to be held')
         if low_at_first:
-            assert life.autonomy.off('the operator said so').ok  # that ends no charging either
+            # that ends no charging either
+            assert life.autonomy.switch_off('the operator said so').ok
         assert life.states('charge') == ['ACTIVE']
         life.hear('battery', fraction=0.95)
         life.become('charge', 'COMPLETED')
@@ -428,12 +435,12 @@ def test_its_own_charging_goes_on_in_the_mode_that_charges(
 
 
 def test_charging_that_was_put_aside_goes_on_when_the_battery_is_low(tmp_path: Path) -> None:
-    with Life(tmp_path, config=config_of(CHARGES)) as life:
+    with AutonomyBench(tmp_path, config=config_of(CHARGES)) as life:
         life.session.quick = {'mast_close'}
         life.hear('battery', fraction=0.5)
         life.on()
         life.become('charge', 'ACTIVE')
-        life.autonomy.message('look up')
+        life.autonomy.post_message('look up')
         life.goes_on('read')
         life.become('charge', 'PAUSED')
         life.hear('battery', fraction=0.1)
@@ -441,26 +448,26 @@ def test_charging_that_was_put_aside_goes_on_when_the_battery_is_low(tmp_path: P
         life.become('charge', 'ACTIVE')
 
 
-def test_a_device_is_switched_off_while_it_acts(life: Life) -> None:
+def test_a_device_is_switched_off_while_it_acts(life: AutonomyBench) -> None:
     surveys(life)
-    life.console.enter(':device battery off')
-    life.told('state.changed: device battery: usable -> not usable')
+    life.console.handle_line(':device battery off')
+    life.replies('state.changed: device battery: usable -> not usable')
     assert not life.autonomy.set_device('wings', False).ok
 
 
 # --- messages -------------------------------------------------------------------------------
 
 
-def test_a_message_interrupts_and_what_it_interrupted_goes_on(life: Life) -> None:
-    assert 'ignored: auto is off' in life.autonomy.message('too early').answer
+def test_a_message_interrupts_and_what_it_interrupted_goes_on(life: AutonomyBench) -> None:
+    assert 'ignored: auto is off' in life.autonomy.post_message('too early').answer
     surveys(life)
-    assert life.autonomy.message('  rain is coming ').ok
+    assert life.autonomy.post_message('  rain is coming ').ok
     life.goes_on('read')
-    life.told('external.message: rain is coming')
+    life.replies('external.message: rain is coming')
     life.until(lambda: life.spoken == ['A message came: rain is coming'], 'it to be spoken')
-    assert 'the message is said aloud' in life.autonomy.why(5).answer
+    assert 'the message is said aloud' in life.autonomy.decision_log(5).answer
     life.become('react', 'PAUSED')
-    life.console.enter(':resume')  # what it put aside itself is not a person's to let go
+    life.console.handle_line(':resume')  # what it put aside itself is not a person's to let go
     life.until(lambda: any('nothing is paused' in each for each in life.said), 'the answer')
     assert life.states('react') == ['PAUSED']
     life.at += 3 * MIN
@@ -471,22 +478,22 @@ def test_a_message_interrupts_and_what_it_interrupted_goes_on(life: Life) -> Non
 
 def test_a_flood_of_messages_is_bounded() -> None:
     woken: list[int] = []
-    news = News(lambda: woken.append(1))
-    problems = [news.message(f'{i} ' * 5000) for i in range(100)]
-    assert problems.count('') == MESSAGES == len(woken)
-    assert problems[-1] == f'{MESSAGES} others wait already'
-    assert news.message(' \n ') == 'it is empty'
-    why, messages = news.take()
+    wake_reasons = WakeReasons(lambda: woken.append(1))
+    problems = [wake_reasons.add_message(f'{i} ' * 5000) for i in range(100)]
+    assert problems.count('') == MAX_MESSAGES == len(woken)
+    assert problems[-1] == f'{MAX_MESSAGES} others wait already'
+    assert wake_reasons.add_message(' \n ') == 'it is empty'
+    why, messages = wake_reasons.take_all()
     assert why == 'a message'
-    assert [len(each) <= MESSAGE for each in messages] == [True] * MESSAGES
-    assert news.take() == ('', ())
+    assert [len(each) <= MAX_MESSAGE_CHARS for each in messages] == [True] * MAX_MESSAGES
+    assert wake_reasons.take_all() == ('', ())
 
 
 # --- restarts -------------------------------------------------------------------------------
 
 
-def at_night(folder: Path) -> Life:
-    life = Life(folder, at=TEN + 12 * HOUR)
+def at_night(folder: Path) -> AutonomyBench:
+    life = AutonomyBench(folder, at=TEN + 12 * HOUR)
     life.on()
     life.goes_on('sleep')
     life.become('activity', 'ACTIVE')
@@ -500,7 +507,7 @@ def test_after_a_crash_sleep_goes_on_and_is_not_begun_twice(tmp_path: Path, slep
         until = life.timer.metadata['until']
         began = life.state.memory.began
     at = TEN + (12 + slept_h) * HOUR
-    with Life(tmp_path, go_on=True, at=at) as life:
+    with AutonomyBench(tmp_path, go_on=True, at=at) as life:
         life.until(lambda: life.autonomy._on, 'it to be on again')
         life.pass_time(MIN)
         assert life.timer.metadata['until'] == until == TEN + 20 * HOUR
@@ -518,21 +525,21 @@ def test_after_a_crash_sleep_goes_on_and_is_not_begun_twice(tmp_path: Path, slep
 def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path) -> None:
     with at_night(tmp_path):
         pass
-    with Life(tmp_path, at=TEN + 13 * HOUR) as life:
-        life.told('auto was on when the agent ended during sleep; :auto on resumes it')
+    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as life:
+        life.replies('auto was on when the agent ended during sleep; :auto on resumes it')
         nothing_begins(life, 1)
         assert life.states('activity') == ['PAUSED']
-        life.console.enter(':resume')  # that is for what people asked for
+        life.console.handle_line(':resume')  # that is for what people asked for
         life.until(lambda: any('nothing is paused' in each for each in life.said), 'the answer')
         assert life.states('activity') == ['PAUSED']
         life.on()
         life.become('activity', 'ACTIVE')
         assert life.activity == 'sleep'
-    with Life(tmp_path, at=TEN + 13 * HOUR) as life:
-        life.told('auto was on when the agent ended')
-    with Life(tmp_path, at=TEN + 13 * HOUR, go_on=True) as life:
+    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as life:
+        life.replies('auto was on when the agent ended')
+    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR, go_on=True) as life:
         nothing_begins(life, 1)  # it was off in the run that crashed
-        assert life.autonomy.text().answer.startswith('auto is off')
+        assert life.autonomy.status().answer.startswith('auto is off')
         numbers = [each.number for each in life.decisions()]
         assert numbers == list(range(1, len(numbers) + 1))
 
@@ -540,8 +547,8 @@ def test_after_an_ordinary_start_it_is_off_and_says_how_to_go_on(tmp_path: Path)
 def test_time_goes_on_from_where_it_was_when_the_clock_begins_anew(tmp_path: Path) -> None:
     with at_night(tmp_path):
         pass
-    with Life(tmp_path, at=5.0) as life:  # simulated time after a restart
-        life.told('auto was on when the agent ended')
+    with AutonomyBench(tmp_path, at=5.0) as life:  # simulated time after a restart
+        life.replies('auto was on when the agent ended')
         assert life.autonomy._clock.now() >= TEN + 12 * HOUR
         life.on()
         life.become('activity', 'ACTIVE')
@@ -551,32 +558,32 @@ def test_time_goes_on_from_where_it_was_when_the_clock_begins_anew(tmp_path: Pat
 def test_what_an_earlier_run_left_can_be_ended(tmp_path: Path) -> None:
     with at_night(tmp_path):
         pass
-    with Life(tmp_path, at=TEN + 13 * HOUR) as life:
-        life.told('auto was on when the agent ended')
-        assert life.autonomy.off('the operator said so').ok
+    with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as life:
+        life.replies('auto was on when the agent ended')
+        assert life.autonomy.switch_off('the operator said so').ok
         assert life.states('activity') == ['CANCELLED']
 
 
 def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Life(tmp_path) as life:
-        monkeypatch.setattr(life.autonomy._link, 'carry_out', lambda *_: None)
+    with AutonomyBench(tmp_path) as life:
+        monkeypatch.setattr(life.autonomy._runtime_port, 'execute', lambda *_: None)
         life.on()
         life.goes_on('survey')
-    with Life(tmp_path, go_on=True) as life:
+    with AutonomyBench(tmp_path, go_on=True) as life:
         life.until(lambda: len(life.session.turns) == 1, 'the survey')
         life.become('react', 'ACTIVE')
         assert any('never began' in each.done for each in life.decisions())
 
 
 def test_tasks_whose_activity_has_ended_are_no_persons_and_end(
-    life: Life, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surveys(life)
     with monkeypatch.context() as crash:  # between what is kept and what is done
-        crash.setattr(life.autonomy._link, 'carry_out', lambda *_: None)
-        assert life.autonomy.off('the test').ok
+        crash.setattr(life.autonomy._runtime_port, 'execute', lambda *_: None)
+        assert life.autonomy.switch_off('the test').ok
     life.become('react', 'ACTIVE')
     life.on()
     life.become('react', 'CANCELLED')
@@ -584,7 +591,7 @@ def test_tasks_whose_activity_has_ended_are_no_persons_and_end(
 
 
 def test_switched_on_too_early_it_begins_when_it_can(tmp_path: Path) -> None:
-    with Life(tmp_path, ready=False) as life:
+    with AutonomyBench(tmp_path, ready=False) as life:
         assert life.on() == 'auto goes on as soon as the other nodes are up'
         nothing_begins(life, 1)
         life.begin()
@@ -594,24 +601,24 @@ def test_switched_on_too_early_it_begins_when_it_can(tmp_path: Path) -> None:
 @pytest.mark.parametrize('crashed', [True, False])
 def test_a_stop_before_it_began_is_not_forgotten(tmp_path: Path, crashed: bool) -> None:
     if crashed:
-        with Life(tmp_path) as life:
+        with AutonomyBench(tmp_path) as life:
             surveys(life)
-    with Life(tmp_path, ready=False) as life:
+    with AutonomyBench(tmp_path, ready=False) as life:
         if not crashed:
             life.on()
-        life.mission.stop('the operator')
+        life.runtime.stop('the operator')
         life.begin(go_on=crashed)
         nothing_begins(life)
-        assert life.autonomy.text().answer.startswith('auto is off')
+        assert life.autonomy.status().answer.startswith('auto is off')
 
 
 # --- from the console -----------------------------------------------------------------------
 
 
-def test_the_console_has_a_command_for_each(life: Life, tmp_path: Path) -> None:
+def test_the_console_has_a_command_for_each(life: AutonomyBench, tmp_path: Path) -> None:
     def answer(line: str) -> str:
         before = len(life.said)
-        life.console.enter(line)
+        life.console.handle_line(line)
         return '\n'.join(life.said[before:])
 
     assert answer(':auto') == 'auto is off; :auto on switches it on'
@@ -630,10 +637,10 @@ def test_the_console_has_a_command_for_each(life: Life, tmp_path: Path) -> None:
 
 
 def test_they_wait_for_nothing(tmp_path: Path) -> None:
-    with Life(tmp_path, ready=False) as life:
+    with AutonomyBench(tmp_path, ready=False) as life:
         for line in (':auto on', ':auto', ':why', ':tree', ':message hi', ':auto off'):
             before = len(life.said)
-            life.console.enter(line)
+            life.console.handle_line(line)
             assert life.said[before:]
             assert 'queued' not in life.said[-1]
 
@@ -652,7 +659,7 @@ def test_they_wait_for_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
-    life: Life, owner: str, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, owner: str, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surveys(life)
 
@@ -662,7 +669,7 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     with monkeypatch.context() as torn:
         torn.setattr(getattr(life.autonomy, owner), name, fail)
         life.at += MIN
-        life.told('auto is off: ')
+        life.replies('auto is off: ')
     told = next(each for each in life.traced() if each.startswith('auto is off: '))
     assert str(error) in told
     assert 'Traceback' not in told
@@ -670,21 +677,21 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     life.become('activity', 'CANCELLED')
     nothing_begins(life)
     assert life.autonomy._worker._thread.is_alive()
-    assert not life.autonomy._worker.ask(lambda: life.autonomy._kept.auto, 10.0)
+    assert not life.autonomy._worker.call(lambda: life.autonomy._policy.was_on, 10.0)
     life.on()  # and it can be switched on again
     assert any('survey: cancelled' in each.done for each in life.decisions())
 
 
 def test_when_even_its_tasks_cannot_be_cancelled_all_is_stopped(
-    life: Life, monkeypatch: pytest.MonkeyPatch
+    life: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     surveys(life)
 
     def fail(*_: Any, **__: Any) -> None:
         raise TaskError('no answer')
 
-    monkeypatch.setattr(life.autonomy._link, 'look', fail)
-    monkeypatch.setattr(life.autonomy._link, 'cancel', fail)
+    monkeypatch.setattr(life.autonomy._runtime_port, 'observe', fail)
+    monkeypatch.setattr(life.autonomy._runtime_port, 'cancel_tasks', fail)
     life.at += MIN
     life.until(lambda: life.session.stops == 1, 'the rover to be stopped')
     life.become('react', 'CANCELLED')
@@ -692,9 +699,9 @@ def test_when_even_its_tasks_cannot_be_cancelled_all_is_stopped(
 
 def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path) -> None:
     (tmp_path / 'tasks.db.policy').mkdir()
-    with Life(tmp_path) as life:
-        life.told('auto cannot be switched on: ')
-        outcome = life.autonomy.on()
+    with AutonomyBench(tmp_path) as life:
+        life.replies('auto cannot be switched on: ')
+        outcome = life.autonomy.switch_on()
         assert not outcome.ok
         assert 'tasks.db.policy' in outcome.answer
         life.runs(':mast_open')
@@ -702,4 +709,4 @@ def test_a_file_that_cannot_be_opened_leaves_the_agent_without_it(tmp_path: Path
 
 
 def test_the_skill_of_an_activity_looks_often_enough() -> None:
-    assert LOOK_S <= 0.2
+    assert POLL_PERIOD_S <= 0.2

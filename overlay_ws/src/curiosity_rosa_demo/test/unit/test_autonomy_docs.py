@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from harness import ROOT
-from policy_world import instant, Life, world_of
+from policy_world import instant, PolicyRun, world_of
 import pytest
 import yaml
 
@@ -43,7 +43,7 @@ def test_the_documented_activity_is_done_at_its_time(tmp_path: Path) -> None:
     assert set(config.world.activities) == {*shipped['activities'], NAME}
 
     world = world_of(config.world)
-    life = Life(world, instant('2026-11-23 06:50', world))  # a Monday
+    life = PolicyRun(world, instant('2026-11-23 06:50', world))  # a Monday
     life.until('2026-11-25 00:00')
     assert life.began(NAME) == ['Mon 10:00']
     life.until('2026-11-27 00:00')

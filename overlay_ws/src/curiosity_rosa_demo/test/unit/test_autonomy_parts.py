@@ -16,23 +16,26 @@ from pathlib import Path
 import threading
 from typing import Any
 
-from autonomy_world import config_of, Life
+from autonomy_world import AutonomyBench, config_of
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import SharedClock
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import Look
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider, no_model_note
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimeView
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
+    make_provider,
+    missing_model_note,
+)
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
-from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
-from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import Worker
+from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.infra.config.contracts import Config
 from harness import wait_until
-from mission_world import CONFIG
 import pytest
+from runtime_world import CONFIG
 
 DOT = 'digraph tree {\n"a" -> "b";\n}\n'
 SITUATION = Situation(place='base', activity='', energy=0.5, options=('rest',), text='')
@@ -49,7 +52,7 @@ class Log:
         self.errors: list[Exception] = []
         self.looks = 0
         self.every_s = every_s
-        self.worker = Worker(
+        self.worker = PeriodicWorker(
             'test', look=self.look, every_s=lambda: self.every_s, on_error=self.error
         )
 
@@ -73,7 +76,7 @@ def log() -> Iterator[Log]:
 def test_jobs_are_done_in_order_with_a_look_after_each(log: Log) -> None:
     for number in range(3):
         log.worker.post(lambda number=number: log.done.append(str(number)))
-    assert log.worker.ask(lambda: 'answer', 20.0) == 'answer'
+    assert log.worker.call(lambda: 'answer', 20.0) == 'answer'
     wait_until(lambda: log.looks == 4, 'four looks')
     assert log.done == ['0', 'look', '1', 'look', '2', 'look', 'look']
 
@@ -93,8 +96,8 @@ def test_an_error_is_told_and_the_thread_goes_on(log: Log, what: str) -> None:
 
     log.worker.post(fail)
     with pytest.raises(ValueError, match=what):
-        log.worker.ask(fail, 20.0)
-    assert log.worker.ask(lambda: 1, 20.0) == 1
+        log.worker.call(fail, 20.0)
+    assert log.worker.call(lambda: 1, 20.0) == 1
     assert [str(error) for error in log.errors] == [what, what]
 
 
@@ -102,7 +105,7 @@ def test_who_asks_is_not_kept_waiting_for_ever(log: Log) -> None:
     go = threading.Event()
     log.worker.post(lambda: go.wait(20.0))
     with pytest.raises(TimeoutError, match=r'No answer within 0\.01 s'):
-        log.worker.ask(lambda: log.done.append('late'), 0.01)
+        log.worker.call(lambda: log.done.append('late'), 0.01)
     go.set()
     wait_until(lambda: 'late' in log.done, 'it to be done nevertheless')
 
@@ -111,7 +114,7 @@ def test_nothing_is_done_after_the_end(log: Log) -> None:
     log.worker.close()
     log.worker.post(lambda: log.done.append('late'))
     with pytest.raises(TimeoutError):
-        log.worker.ask(lambda: 1, 0.01)
+        log.worker.call(lambda: 1, 0.01)
     assert log.done == []
 
 
@@ -120,7 +123,7 @@ def test_nothing_is_done_after_the_end(log: Log) -> None:
 
 def test_a_clock_for_several_threads_goes_back_for_none() -> None:
     times = iter(range(10**9, 10**9 + 10**6))
-    clock = SharedClock(lambda: float(next(times)), lambda: 0.0)
+    clock = RosPolicyClock(lambda: float(next(times)), lambda: 0.0)
     seen: list[list[float]] = []
 
     def read() -> None:
@@ -161,7 +164,7 @@ def test_a_model_is_asked_when_both_settings_say_so(
     config = with_model(provider, model)
     made = make_provider(config, lambda: None, lambda: None)
     assert isinstance(made, LLMPolicyProvider) is asked
-    assert ('Set llm.provider and llm.model' in no_model_note(config)) is noted
+    assert ('Set llm.provider and llm.model' in missing_model_note(config)) is noted
 
 
 def test_the_model_is_made_once_and_not_before_the_agents_own_is_imported(
@@ -192,7 +195,7 @@ def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.Monk
     made = make_provider(with_model(), lambda: None, lambda: None)
     assert made is not None
     for _ in range(2):
-        with pytest.raises(PolicyFailed, match='OPENAI_API_KEY'):
+        with pytest.raises(SuggestionFailed, match='OPENAI_API_KEY'):
             made._ask(SITUATION, '')
 
 
@@ -206,7 +209,7 @@ def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
     config = config_of({'routine': []})
     woken = threading.Event()
     provider = LLMPolicyProvider(ask, config.agent.policy, on_answer=woken.set)
-    with Life(tmp_path, config=config, provider=provider) as life:
+    with AutonomyBench(tmp_path, config=config, provider=provider) as life:
         assert life.on() == 'auto is on: the model, within the rules of world_view.yaml decide'
         assert woken.wait(20.0)
         life.at += 60.0
@@ -214,7 +217,7 @@ def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
         life.become('react', 'ACTIVE')
         assert life.task('Find something of interest.').metadata['unasked'] == 'wonder'
         assert 'wonder' in asked[0].options
-        assert 'it is a fine day' in life.autonomy.why(5).answer
+        assert 'it is a fine day' in life.autonomy.decision_log(5).answer
 
 
 # --- the senses -----------------------------------------------------------------------------
@@ -226,14 +229,14 @@ MEASURED = {
 
 
 @pytest.fixture
-def measured(tmp_path: Path) -> Iterator[Life]:
-    with Life(tmp_path, config=config_of(MEASURED)) as life:
+def measured(tmp_path: Path) -> Iterator[AutonomyBench]:
+    with AutonomyBench(tmp_path, config=config_of(MEASURED)) as life:
         yield life
 
 
-def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: Life) -> None:
+def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: AutonomyBench) -> None:
     def senses() -> Any:
-        return measured.autonomy._link.look([], '').senses
+        return measured.autonomy._runtime_port.observe([], '').senses
 
     def comes_to(x: float, place: str) -> None:
         def said() -> bool:  # again and again: odometry falls silent
@@ -252,26 +255,28 @@ def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: Life) -> 
 
 
 def test_in_a_computed_world_nothing_is_measured(tmp_path: Path) -> None:
-    with Life(tmp_path) as life:
+    with AutonomyBench(tmp_path) as life:
         life.hear('battery', fraction=0.42)
-        life.until(lambda: life.mission.state.robot.battery_pct == 42.0, 'the battery')
-        senses = life.autonomy._link.look([], '').senses
-        assert (senses.place, senses.energy, senses.holding) == (None, None, '')
+        life.until(lambda: life.runtime.state.robot.battery_pct == 42.0, 'the battery')
+        senses = life.autonomy._runtime_port.observe([], '').senses
+        assert (senses.place, senses.energy, senses.hold_reason) == (None, None, '')
 
 
 def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with Life(tmp_path) as life:
+    with AutonomyBench(tmp_path) as life:
 
         def holding() -> str:
-            return life.autonomy._link.look([], '').senses.holding
+            return life.autonomy._runtime_port.observe([], '').senses.hold_reason
 
         life.runs(':mast_open')
         assert holding() == "a person's task goes first: mast_open"
-        life.console.enter(':pause')
+        life.console.handle_line(':pause')
         life.becomes('mast_open', 'PAUSED')
         assert holding() == ''
-        assert life.autonomy._link.look([], 'the user said pause').senses.holding.endswith('pause')
-        life.console.enter(':resume')
+        assert life.autonomy._runtime_port.observe(
+            [], 'the user said pause'
+        ).senses.hold_reason.endswith('pause')
+        life.console.handle_line(':resume')
         life.becomes('mast_open', 'ACTIVE')
         assert holding() != ''
         life.finish()
@@ -279,37 +284,37 @@ def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> Non
 
 
 def test_what_waits_for_its_time_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with Life(tmp_path) as life:
+    with AutonomyBench(tmp_path) as life:
 
         def holding() -> str:
-            return life.autonomy._link.look([], '').senses.holding
+            return life.autonomy._runtime_port.observe([], '').senses.hold_reason
 
         tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
-        life.mission.call(life.mission.runner.submit(Task('get_status', not_before=tomorrow)))
+        life.runtime.call(life.runtime.runner.submit(Task('get_status', not_before=tomorrow)))
         assert life.tasks() == {'get_status': 'WAITING'}
         assert holding() == ''
-        life.mission.call(life.mission.runner.submit(Task('charge', CHARGE_PRIORITY)))
+        life.runtime.call(life.runtime.runner.submit(Task('charge', CHARGE_PRIORITY)))
         assert holding() == 'the battery is being charged'
 
 
 def test_nothing_begins_while_tasks_cannot_be_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Life(tmp_path) as life:
+    with AutonomyBench(tmp_path) as life:
         full = StoreError('the disk is full')
-        monkeypatch.setattr(type(life.mission.runner), 'failed', full)
-        assert life.autonomy._link.look([], '').senses.holding == 'the disk is full'
+        monkeypatch.setattr(type(life.runtime.runner), 'failed', full)
+        assert life.autonomy._runtime_port.observe([], '').senses.hold_reason == 'the disk is full'
 
 
 def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
     tmp_path: Path,
 ) -> None:
-    with Life(tmp_path) as life:
+    with AutonomyBench(tmp_path) as life:
         life.runs(':mast_open')
-        life.console.enter(':pause')
+        life.console.handle_line(':pause')
         life.becomes('mast_open', 'PAUSED')
         task = life.task('mast_open')
-        link, stops = life.autonomy._link, life.mission.stops
+        port, stops = life.autonomy._runtime_port, life.runtime.stop_count
         ongoing = Ongoing(
             activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
         )
@@ -319,13 +324,15 @@ def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
         def state(goes_on: Ongoing) -> WorldState:
             return first.model_copy(update={'activity': goes_on})
 
-        link.go_on(state(held), Look(Senses(), (task,)), stops)
-        link.go_on(state(ongoing), Look(Senses(holding='SAFE'), (task,)), stops)
-        link.go_on(first, Look(Senses(), (task,)), stops)
-        link.go_on(state(ongoing), Look(Senses(), (task,)), stops - 1)
-        link.carry_out([ResumeTasks((task.id,))], stops - 1)
+        port.resume_stuck_tasks(state(held), RuntimeView(Senses(), (task,)), stops)
+        port.resume_stuck_tasks(
+            state(ongoing), RuntimeView(Senses(hold_reason='SAFE'), (task,)), stops
+        )
+        port.resume_stuck_tasks(first, RuntimeView(Senses(), (task,)), stops)
+        port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops - 1)
+        port.execute([ResumeTasks((task.id,))], stops - 1)
         assert life.task('mast_open').held
-        link.go_on(state(ongoing), Look(Senses(), (task,)), stops)
+        port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops)
         life.becomes('mast_open', 'ACTIVE')
 
 

@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
-from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking, Stopped
+from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from harness import wait_until
 from hypothesis import given, settings
@@ -27,9 +27,9 @@ import pytest
 LONG_S = 20.0
 
 
-def in_loop(test: Callable[[Blocking], Awaitable[None]]) -> Callable[[], None]:
+def in_loop(test: Callable[[BlockingCalls], Awaitable[None]]) -> Callable[[], None]:
     def run() -> None:
-        asyncio.run(asyncio.wait_for(test(Blocking()), LONG_S))
+        asyncio.run(asyncio.wait_for(test(BlockingCalls()), LONG_S))
 
     run.__name__ = test.__name__
     return run
@@ -39,13 +39,13 @@ def waiting(cancellation: Cancellation) -> None:
     cancellation.sleep(LONG_S)
 
 
-async def until_busy(blocking: Blocking) -> None:
+async def until_busy(blocking: BlockingCalls) -> None:
     while not blocking.busy:
         await asyncio.sleep(0.001)
 
 
 @in_loop
-async def test_what_work_returns_or_raises_comes_back(blocking: Blocking) -> None:
+async def test_what_work_returns_or_raises_comes_back(blocking: BlockingCalls) -> None:
     assert await blocking.run(lambda _: threading.current_thread().name) == 'skill'
 
     def fail(_: Cancellation) -> None:
@@ -63,13 +63,15 @@ def test_what_would_end_the_loop_ends_the_work_only(error: BaseException) -> Non
 
     async def test() -> None:
         with pytest.raises(RuntimeError, match=type(error).__name__):
-            await asyncio.wait_for(Blocking().run(fail), LONG_S)
+            await asyncio.wait_for(BlockingCalls().run(fail), LONG_S)
 
     asyncio.run(test())
 
 
 @in_loop
-async def test_a_cancelled_skill_ends_when_its_work_has_cleaned_up(blocking: Blocking) -> None:
+async def test_a_cancelled_skill_ends_when_its_work_has_cleaned_up(
+    blocking: BlockingCalls,
+) -> None:
     seen: list[str] = []
 
     def work(cancellation: Cancellation) -> None:
@@ -90,7 +92,7 @@ async def test_a_cancelled_skill_ends_when_its_work_has_cleaned_up(blocking: Blo
 
 @in_loop
 async def test_work_that_ends_although_it_was_cancelled_is_cancelled_all_the_same(
-    blocking: Blocking,
+    blocking: BlockingCalls,
 ) -> None:
     def deaf(cancellation: Cancellation) -> str:
         while not cancellation.requested:
@@ -106,7 +108,7 @@ async def test_work_that_ends_although_it_was_cancelled_is_cancelled_all_the_sam
 
 @in_loop
 async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
-    blocking: Blocking,
+    blocking: BlockingCalls,
 ) -> None:
     buttons: list[Cancellation] = []
 
@@ -133,12 +135,12 @@ async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
 
 
 def test_what_nobody_ends_after_a_stop_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocking_module, 'STOP_WAIT_S', 0.05)
+    monkeypatch.setattr(blocking_module, 'STOP_TIMEOUT_S', 0.05)
 
     async def test() -> None:
-        blocking = Blocking()
+        blocking = BlockingCalls()
         blocking.halt('Stopped by me')
-        with pytest.raises(Stopped, match='Stopped by me'):
+        with pytest.raises(SkillsHalted, match='Stopped by me'):
             await asyncio.wait_for(blocking.run(waiting), LONG_S)
 
     asyncio.run(test())
@@ -148,7 +150,7 @@ def test_what_nobody_ends_after_a_stop_ends_by_itself(monkeypatch: pytest.Monkey
 @settings(max_examples=50, deadline=None)
 def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
     async def test() -> None:
-        blocking, halts = Blocking(), 0
+        blocking, halts = BlockingCalls(), 0
         for step in steps:
             if step == 'halt':
                 blocking.halt('no')
@@ -165,7 +167,7 @@ def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
 
 def test_work_that_outlives_the_loop_ends_quietly() -> None:
     going, errors = threading.Event(), list[Any]()
-    blocking = Blocking()
+    blocking = BlockingCalls()
 
     async def leave() -> None:
         job = asyncio.create_task(blocking.run(lambda _: going.wait(LONG_S)))
@@ -195,7 +197,7 @@ def test_whoever_presses_waits_for_what_is_being_sent() -> None:
     sending = threading.Event()
 
     def send() -> None:
-        with button.held_back():
+        with button.hold_back():
             sending.set()
             time.sleep(0.1)
             order.append('sent')
@@ -207,7 +209,7 @@ def test_whoever_presses_waits_for_what_is_being_sent() -> None:
     order.append('stopped')
     thread.join()
     assert order == ['sent', 'stopped']
-    with pytest.raises(TurnCancelled, match='stop'), button.held_back():
+    with pytest.raises(TurnCancelled, match='stop'), button.hold_back():
         order.append('sent after the stop')
     assert len(order) == 2
 
@@ -217,7 +219,8 @@ def test_a_press_calls_back_once_whether_it_comes_before_or_within() -> None:
         button, calls = Cancellation(), list[str]()
         if early:
             button.cancel('stop')
-        with button.calling(lambda calls=calls: calls.append('back')):  # type: ignore[misc]
+        # type: ignore[misc]
+        with button.call_when_pressed(lambda calls=calls: calls.append('back')):
             button.cancel('stop')
             button.cancel('again')
         assert calls == ['back']
@@ -226,7 +229,7 @@ def test_a_press_calls_back_once_whether_it_comes_before_or_within() -> None:
 
 def test_after_the_call_nobody_is_called_back() -> None:
     button, calls = Cancellation(), list[int]()
-    with pytest.raises(ZeroDivisionError), button.calling(lambda: calls.append(1)):
+    with pytest.raises(ZeroDivisionError), button.call_when_pressed(lambda: calls.append(1)):
         raise ZeroDivisionError
     button.cancel('stop')
     assert calls == []

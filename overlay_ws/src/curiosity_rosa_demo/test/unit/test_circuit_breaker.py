@@ -19,8 +19,8 @@ import pytest
 def failed(breaker: CircuitBreaker, *times: float) -> CircuitBreaker:
     for at in times:
         assert breaker.allows(at)
-        breaker.begun()
-        breaker.failed(at)
+        breaker.record_start()
+        breaker.record_failure(at)
     return breaker
 
 
@@ -33,8 +33,8 @@ def test_it_opens_after_so_many_failures_in_a_row() -> None:
 
 def test_a_success_between_two_failures_begins_the_count_anew() -> None:
     breaker = failed(CircuitBreaker(2, 60.0), 0.0)
-    breaker.begun()
-    breaker.succeeded()
+    breaker.record_start()
+    breaker.record_success()
     assert failed(breaker, 1.0).allows(1.0)
     assert not failed(breaker, 2.0).allows(2.0)
 
@@ -43,7 +43,7 @@ def test_after_its_time_it_allows_one_trial() -> None:
     breaker = failed(CircuitBreaker(1, 60.0), 0.0)
     assert breaker.allows(60.0)
     assert breaker.allows(60.0)  # asking changes nothing
-    breaker.begun()
+    breaker.record_start()
     assert (breaker.state, breaker.allows(1e9)) == ('half open', False)
 
 
@@ -55,8 +55,8 @@ def test_a_trial_that_fails_opens_it_for_as_long_again() -> None:
 
 def test_a_trial_that_succeeds_closes_it() -> None:
     breaker = failed(CircuitBreaker(2, 60.0), 0.0, 1.0)
-    breaker.begun()
-    breaker.succeeded()
+    breaker.record_start()
+    breaker.record_success()
     assert (breaker.state, breaker.allows(61.0)) == ('closed', True)
     assert failed(breaker, 62.0).allows(62.0)
 
@@ -83,10 +83,10 @@ def test_whatever_happens_no_call_begins_while_it_is_open(
         assert allowed == (row < limit or at >= opened + open_s)
         if not allowed:
             continue
-        breaker.begun()
+        breaker.record_start()
         if works:
-            breaker.succeeded()
+            breaker.record_success()
             row = 0
         else:
-            breaker.failed(at)
+            breaker.record_failure(at)
             row, opened = row + 1, at

@@ -18,8 +18,8 @@ from curiosity_rosa_demo.infra.config.base import Name
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import (
+    CONFIG_FILES,
     ConfigError,
-    FILES,
     load_config,
     shipped_config_dir,
 )
@@ -31,7 +31,8 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 import yaml
 
 SHIPPED = {
-    name: (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8') for name in FILES
+    name: (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')
+    for name in CONFIG_FILES
 }
 
 
@@ -58,7 +59,7 @@ def test_the_shipped_files_are_valid_and_the_default() -> None:
 
 def test_a_missing_key_takes_the_shipped_value(tmp_path: Path) -> None:
     shipped = load_config()
-    config = load_config(folder_with(tmp_path, **dict.fromkeys(FILES, '')))
+    config = load_config(folder_with(tmp_path, **dict.fromkeys(CONFIG_FILES, '')))
     assert config == shipped
     config = load_config(folder_with(tmp_path, thresholds='viz: {trace_lines: 3}\nmotion:\n'))
     assert config.thresholds.viz.trace_lines == 3
@@ -242,7 +243,7 @@ def key_paths(values: Any, path: tuple = ()) -> list[tuple]:
     return paths
 
 
-KEYS = [(name, path) for name in FILES for path in key_paths(yaml.safe_load(SHIPPED[name]))]
+KEYS = [(name, path) for name in CONFIG_FILES for path in key_paths(yaml.safe_load(SHIPPED[name]))]
 scalars = (
     st.none()
     | st.booleans()
@@ -289,7 +290,7 @@ def test_one_wrong_key_is_a_config_error_or_a_config(
     assert '\n' not in said
 
 
-@given(st.sampled_from(sorted(FILES)), st.text(max_size=80))
+@given(st.sampled_from(sorted(CONFIG_FILES)), st.text(max_size=80))
 def test_any_text_is_a_config_error_or_a_config(name: str, text: str) -> None:
     with tempfile.TemporaryDirectory() as tmp:
         folder = folder_with(Path(tmp), **{name: text.encode('utf-8', 'replace').decode()})

@@ -18,19 +18,19 @@ from typing import Any
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config.world import minutes_of_day, WorldView
 from curiosity_rosa_demo.infra.config_loader import (
+    CONFIG_FILES,
     ConfigError,
-    FILES,
     load_config,
     load_world,
     shipped_config_dir,
-    WORLDS,
+    WORLD_FILES,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 import yaml
 
-SHIPPED = {name: load_world(name, shipped_config_dir()) for name in WORLDS}
+SHIPPED = {name: load_world(name, shipped_config_dir()) for name in WORLD_FILES}
 NAP = '{says: sleeps a little, minutes: 20}'
 GARDEN = """
 says: a garden
@@ -44,7 +44,7 @@ routine: [{activity: bloom, window: "06:00-08:00"}]
 
 def config_folder(folder: Path, **texts: str) -> Path:
     """A user's folder with everything as shipped but ``texts``, and without world views."""
-    for name in FILES:
+    for name in CONFIG_FILES:
         text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')
         (folder / f'{name}.yaml').write_text(text, encoding='utf-8')
     for name, text in texts.items():
@@ -64,9 +64,9 @@ def test_another_shipped_world_is_chosen_by_name(tmp_path: Path) -> None:
 
 def test_every_shipped_world_can_be_chosen() -> None:
     files = {path.stem for path in shipped_config_dir().glob('*.yaml')}
-    assert set(WORLDS) <= files
-    for name in files - set(FILES) - {'rviz'}:
-        assert name in WORLDS
+    assert set(WORLD_FILES) <= files
+    for name in files - set(CONFIG_FILES) - {'rviz'}:
+        assert name in WORLD_FILES
 
 
 def test_one_activity_is_added_to_the_shipped_ones(tmp_path: Path) -> None:

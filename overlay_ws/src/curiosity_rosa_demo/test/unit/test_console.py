@@ -17,29 +17,29 @@ import tempfile
 
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
 from curiosity_rosa_demo.agent.tasks import LifecycleState
-from curiosity_rosa_demo.agent.topics.node_events import listen
+from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mission_world import Bench, CONFIG, WAIT_S
 import pytest
+from runtime_world import CONFIG, RuntimeBench, WAIT_S
 
 DEMO = CONFIG.prompts.templates.demo_ground_texture.text
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with Bench(tmp_path) as bench:
+def bench(tmp_path: Path) -> Iterator[RuntimeBench]:
+    with RuntimeBench(tmp_path) as bench:
         yield bench
 
 
-def test_commands_run_one_after_another(bench: Bench) -> None:
+def test_commands_run_one_after_another(bench: RuntimeBench) -> None:
     bench.runs(':cap')
-    bench.console.enter(':forward 2')
-    bench.console.enter('hello')
+    bench.console.handle_line(':forward 2')
+    bench.console.handle_line('hello')
     assert bench.session.ran == ['capture_and_score']
     assert bench.console.busy
     bench.finish()
@@ -48,7 +48,7 @@ def test_commands_run_one_after_another(bench: Bench) -> None:
         "move_forward{'duration_s': 2.0}",
         'answer: hello',
     ]
-    assert bench.console.last == Outcome(True, 'did answer: hello')
+    assert bench.console.last_outcome == Outcome(True, 'did answer: hello')
     assert '(queued behind the active tasks; :stop drops it) :forward 2' in bench.said
     assert not bench.console.busy
 
@@ -70,32 +70,32 @@ def test_commands_run_one_after_another(bench: Bench) -> None:
         (':submit react {"text": "look around"}', 'answer: look around'),
     ],
 )
-def test_each_command_does_its_thing(bench: Bench, line: str, ran: str) -> None:
+def test_each_command_does_its_thing(bench: RuntimeBench, line: str, ran: str) -> None:
     bench.session.release.set()
-    bench.console.enter(line)
+    bench.console.handle_line(line)
     bench.finish()
     assert bench.session.ran == [ran]
     assert bench.said == [f'did {ran}']
 
 
-def test_what_fails_is_told_as_a_failure(bench: Bench) -> None:
+def test_what_fails_is_told_as_a_failure(bench: RuntimeBench) -> None:
     bench.session.fails = 'Need to close mast'
-    bench.console.enter(':forward 1')
+    bench.console.handle_line(':forward 1')
     bench.finish()
     assert bench.said == ['! Need to close mast']
-    assert bench.console.last == Outcome(False, 'Need to close mast')
-    (task,) = bench.mission.known_tasks()
+    assert bench.console.last_outcome == Outcome(False, 'Need to close mast')
+    (task,) = bench.runtime.list_tasks()
     assert task.reason == 'Need to close mast'
 
 
 @pytest.mark.parametrize('line', [':stop', 'stop!!', '止まれ', '停下来！'])
-def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: Bench, line: str) -> None:
+def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench, line: str) -> None:
     bench.runs(':demo')
     for each in (':cap', ':forward'):
-        bench.console.enter(each)
-    assert bench.console.enter(line)
+        bench.console.handle_line(each)
+    assert bench.console.handle_line(line)
     assert bench.session.stops == 1
-    assert bench.console.wait(WAIT_S)
+    assert bench.console.wait_until_idle(WAIT_S)
     assert len(bench.session.ran) == 1
     bench.until(lambda: '(2 queued dropped)' in bench.said, 'the dropped ones to be told')
     assert '! Stopped by the operator' in bench.said
@@ -105,75 +105,75 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: Bench, line: str
     assert bench.session.stops == 1
 
 
-def test_questions_are_answered_while_something_runs(bench: Bench) -> None:
+def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> None:
     bench.runs(':cap')
-    bench.console.enter(':status')
+    bench.console.handle_line(':status')
     assert bench.said[-1] == 'x 1.23 m, y 0.00 m; moving; mast unknown, may not drive'
-    bench.console.enter(':help')
+    bench.console.handle_line(':help')
     assert RULES_NOTE in bench.said[-1]
-    bench.console.enter(':trace')
+    bench.console.handle_line(':trace')
     assert bench.said[-1] == 'no events'
-    bench.console.enter(':tasks')
+    bench.console.handle_line(':tasks')
     assert [line.split()[1:4] for line in bench.said[-1].splitlines()] == [
         ['state', 'prio', 'what'],
         ['ACTIVE', '3', 'capture_and_score'],
     ]
     bench.mode('EXEC')
-    bench.console.enter(':mode')
+    bench.console.handle_line(':mode')
     assert bench.said[-1].startswith('EXEC: ')
     assert bench.console.busy
     bench.finish()
 
 
-def test_a_task_can_be_looked_at_and_its_story_read(bench: Bench) -> None:
+def test_a_task_can_be_looked_at_and_its_story_read(bench: RuntimeBench) -> None:
     bench.session.release.set()
-    bench.console.enter(':submit react {"text": "光を探して"}')
+    bench.console.handle_line(':submit react {"text": "光を探して"}')
     bench.finish()
-    (task,) = bench.mission.known_tasks()
-    bench.console.enter(f':task {task.id[:8]}')
+    (task,) = bench.runtime.list_tasks()
+    bench.console.handle_line(f':task {task.id[:8]}')
     assert f'id         {task.id}' in bench.said[-1]
     assert '光を探して' in bench.said[-1]
     assert 'state      COMPLETED' in bench.said[-1]
-    bench.console.enter(f':history {task.id[:6].upper()}')
+    bench.console.handle_line(f':history {task.id[:6].upper()}')
     steps = [line.split()[2:4] for line in bench.said[-1].splitlines()]
     assert steps == [['-', 'PENDING'], ['PENDING', 'ACTIVE'], ['ACTIVE', 'COMPLETED']]
-    bench.console.enter(':task zz')
+    bench.console.handle_line(':task zz')
     assert bench.said[-1] == "! no task with an ID that begins with 'zz'; :tasks shows them"
 
 
-def test_pause_and_resume(bench: Bench) -> None:
+def test_pause_and_resume(bench: RuntimeBench) -> None:
     bench.runs(':demo')
-    bench.console.enter(':pause')
+    bench.console.handle_line(':pause')
     bench.becomes(DEMO, 'PAUSED')
     assert bench.session.order.count('stop') == 1
     bench.session.started.clear()
-    bench.console.enter(':resume')
+    bench.console.handle_line(':resume')
     assert bench.session.started.wait(WAIT_S)
     bench.finish()
     assert bench.tasks() == {DEMO: 'COMPLETED'}
-    bench.console.enter(':resume')
+    bench.console.handle_line(':resume')
     bench.until(lambda: bench.said[-1] == 'nothing is paused', 'an answer')
 
 
-def test_cancel_and_priority(bench: Bench) -> None:
+def test_cancel_and_priority(bench: RuntimeBench) -> None:
     bench.runs(':demo')
     for line in ('first', 'second', 'third'):
-        bench.console.enter(line)
+        bench.console.handle_line(line)
     bench.becomes('third', 'PENDING')
-    ids = {str(t.metadata['text']): t.id[:8] for t in bench.mission.known_tasks()}
-    bench.console.enter(f':priority {ids["third"]} 7')
+    ids = {str(t.metadata['text']): t.id[:8] for t in bench.runtime.list_tasks()}
+    bench.console.handle_line(f':priority {ids["third"]} 7')
     assert bench.said[-1] == f'{ids["third"]} has priority 7'
-    bench.console.enter(f':cancel {ids["first"]}')
+    bench.console.handle_line(f':cancel {ids["first"]}')
     bench.until(lambda: f'cancelled {ids["first"]}' in bench.said, 'an answer')
-    bench.console.enter(f':priority {ids[DEMO]} 7')
+    bench.console.handle_line(f':priority {ids[DEMO]} 7')
     assert 'is ACTIVE; its priority can be changed while it waits' in bench.said[-1]
     bench.finish()
     assert bench.session.ran[1:] == ['answer: third', 'answer: second']
-    bench.console.enter(f':cancel {ids["first"]}')
+    bench.console.handle_line(f':cancel {ids["first"]}')
     assert bench.said[-1] == f'! {ids["first"]} had ended already'
 
 
-def test_an_urgent_goal_goes_before_what_runs_which_then_goes_on(bench: Bench) -> None:
+def test_an_urgent_goal_goes_before_what_runs_which_then_goes_on(bench: RuntimeBench) -> None:
     bench.runs(':demo')
     bench.runs('go to the shade immediately')
     assert bench.tasks()[DEMO] == 'PAUSED'
@@ -199,65 +199,65 @@ def test_an_urgent_goal_goes_before_what_runs_which_then_goes_on(bench: Bench) -
     ],
 )
 def test_what_cannot_be_done_is_told_and_nothing_is_kept(
-    bench: Bench, line: str, why: str
+    bench: RuntimeBench, line: str, why: str
 ) -> None:
-    bench.console.enter(line)
-    assert bench.console.wait(WAIT_S)
+    bench.console.handle_line(line)
+    assert bench.console.wait_until_idle(WAIT_S)
     assert bench.said[-1].startswith('! ')
     assert why in bench.said[-1]
     assert bench.tasks() == {}
 
 
-def test_trace_shows_the_last_events(bench: Bench) -> None:
+def test_trace_shows_the_last_events(bench: RuntimeBench) -> None:
     for number in range(5):
         bench.session.trace(TraceKind.OBSERVE, f'event {number}')
-    bench.console.enter(':trace 2')
+    bench.console.handle_line(':trace 2')
     assert bench.said == ['[OBSERVE] event 3\n[OBSERVE] event 4']
 
 
-def test_a_wrong_command_is_the_last_outcome(bench: Bench) -> None:
-    assert bench.console.enter(':hlep')
-    assert bench.console.last is not None
-    assert not bench.console.last.ok
+def test_a_wrong_command_is_the_last_outcome(bench: RuntimeBench) -> None:
+    assert bench.console.handle_line(':hlep')
+    assert bench.console.last_outcome is not None
+    assert not bench.console.last_outcome.ok
     assert bench.said[-1].startswith('! no command :hlep; did you mean :help?')
 
 
-def test_quit_and_nothing(bench: Bench) -> None:
-    assert not bench.console.enter(':quit')
-    assert bench.console.enter('   ')
+def test_quit_and_nothing(bench: RuntimeBench) -> None:
+    assert not bench.console.handle_line(':quit')
+    assert bench.console.handle_line('   ')
     assert bench.said == []
 
 
-def test_an_error_of_ours_fails_the_task_and_the_console_lives_on(bench: Bench) -> None:
+def test_an_error_of_ours_fails_the_task_and_the_console_lives_on(bench: RuntimeBench) -> None:
     bench.session.broken = RuntimeError('a bug')
-    bench.console.enter(':cap')
-    assert bench.console.wait(WAIT_S)
+    bench.console.handle_line(':cap')
+    assert bench.console.wait_until_idle(WAIT_S)
     assert bench.said == ['! RuntimeError: a bug']
     bench.session.broken = None
-    bench.console.enter(':cap')
+    bench.console.handle_line(':cap')
     bench.finish()
-    assert bench.console.last == Outcome(True, 'did capture_and_score')
+    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
 
 
-def test_wait_is_bounded(bench: Bench) -> None:
-    assert bench.console.wait(0.0)
+def test_wait_is_bounded(bench: RuntimeBench) -> None:
+    assert bench.console.wait_until_idle(0.0)
     bench.runs(':cap')
-    assert not bench.console.wait(0.05)
+    assert not bench.console.wait_until_idle(0.05)
     bench.finish()
 
 
 def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) -> None:
-    with Bench(tmp_path, ready=False) as bench:
+    with RuntimeBench(tmp_path, ready=False) as bench:
         bench.session.release.set()
-        bench.console.enter(':cap')
-        bench.console.enter(':status')
+        bench.console.handle_line(':cap')
+        bench.console.handle_line(':status')
         assert '(queued until the other nodes are up; :stop drops it) :status' in bench.said
-        bench.console.enter(':stop')
+        bench.console.handle_line(':stop')
         assert '(2 queued dropped)' in bench.said
         assert bench.session.stops == 1
-        bench.console.enter(':status')
-        bench.console.enter('hello')
-        bench.console.enter(':mast_open')
+        bench.console.handle_line(':status')
+        bench.console.handle_line('hello')
+        bench.console.handle_line(':mast_open')
         assert bench.session.ran == []
         bench.begin()
         bench.finish()
@@ -266,38 +266,40 @@ def test_lines_wait_until_the_tasks_may_run_and_a_stop_does_not(tmp_path: Path) 
 
 
 def test_what_is_left_of_an_earlier_run_waits_for_the_operator(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         bench.runs(':demo')
-        bench.console.enter('then this')
+        bench.console.handle_line('then this')
         bench.becomes('then this', 'PENDING')
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         assert len(bench.left) == 2
         bench.runs(':cap')  # which they do not hold up
         bench.finish()
         assert bench.session.ran == ['capture_and_score']
         assert all(task.held for task in bench.left)
-        bench.console.enter(':resume')
+        bench.console.handle_line(':resume')
         bench.becomes('then this', 'COMPLETED')
         assert bench.session.ran[1:] == [f'good_capture: {DEMO}', 'answer: then this']
 
 
 def test_after_a_crash_it_goes_on_by_itself(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         bench.runs(':demo')
-    with Bench(tmp_path, go_on=True) as bench:
+    with RuntimeBench(tmp_path, go_on=True) as bench:
         bench.session.release.set()
         bench.becomes(DEMO, 'COMPLETED')
         bench.until(lambda: f'did good_capture: {DEMO}' in bench.said, 'its answer')
 
 
-def test_progress_is_shown_but_the_answer_only_once(bench: Bench) -> None:
-    bench.console.show(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
-    bench.console.show(new_event(TraceKind.OBSERVE, 'User: hello'))
-    bench.console.show(new_event(TraceKind.RESULT, 'the answer', ok=True))
-    bench.console.show(new_event(TraceKind.ERROR, 'failed', ok=False, error_reason='failed'))
+def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None:
+    bench.console.print_event(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
+    bench.console.print_event(new_event(TraceKind.OBSERVE, 'User: hello'))
+    bench.console.print_event(new_event(TraceKind.RESULT, 'the answer', ok=True))
+    bench.console.print_event(
+        new_event(TraceKind.ERROR, 'failed', ok=False, error_reason='failed')
+    )
     progress = {'progress': {'fraction': 0.4}, 'fraction': 0.4, 'task_id': 't1'}
     event = new_event(TraceKind.OBSERVE, 'drive: 40 %', tool_name='drive', data=progress)
-    bench.console.show(event)
+    bench.console.print_event(event)
     assert bench.said == ['  [ACT] cap()', '  [ERROR] failed', '  [OBSERVE] drive: 40 %']
 
 
@@ -309,34 +311,34 @@ def test_progress_is_shown_but_the_answer_only_once(bench: Bench) -> None:
     )
 )
 def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder)) as bench:
+    with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
         for line in lines:
-            bench.console.enter(line)
-        bench.console.enter(':stop')
-        assert bench.console.wait(WAIT_S)  # although nothing was ever released
+            bench.console.handle_line(line)
+        bench.console.handle_line(':stop')
+        assert bench.console.wait_until_idle(WAIT_S)  # although nothing was ever released
         assert not any(text.startswith('did ') for text in bench.said)
         assert bench.session.stops >= lines.count(':stop') + 1
-        assert not [t for t in bench.mission.known_tasks() if t.state is LifecycleState.COMPLETED]
-        assert not bench.mission.busy
+        assert not [t for t in bench.runtime.list_tasks() if t.state is LifecycleState.COMPLETED]
+        assert not bench.runtime.busy
 
 
 def test_news_of_the_process_manager_are_handed_on() -> None:
     heard: list[str] = []
     read, write = os.pipe()
-    listen(read, heard.append)
+    read_process_events(read, heard.append)
     os.write(write, 'The adapter process ended\n次\n'.encode())
     os.close(write)
     wait_until(lambda: len(heard) == 2, 'both lines')
     assert heard == ['The adapter process ended', '次']
 
 
-def test_a_line_that_a_stop_overtook_on_its_way_does_nothing(bench: Bench) -> None:
+def test_a_line_that_a_stop_overtook_on_its_way_does_nothing(bench: RuntimeBench) -> None:
     heard: list[bool] = []
-    before = bench.mission.stops
+    before = bench.runtime.stop_count
     bench.console.stop('the operator')
-    task = bench.mission.task('mast_open', {})
-    bench.mission.submit(task, lambda reply: heard.append(reply.dropped), before)
-    bench.mission.tell({'text': 'go'}, lambda reply: heard.append(reply.dropped), before)
+    task = bench.runtime.make_task('mast_open', {})
+    bench.runtime.submit_task(task, lambda reply: heard.append(reply.dropped), before)
+    bench.runtime.post_message({'text': 'go'}, lambda reply: heard.append(reply.dropped), before)
     bench.until(lambda: heard == [True, True], 'both to be dropped')
     assert bench.tasks() == {}
     bench.runs(':cap')

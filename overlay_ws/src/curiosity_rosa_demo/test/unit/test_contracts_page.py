@@ -25,7 +25,7 @@ from contract_pages import (
 from contract_tables import names_of, table
 from curiosity_rosa_demo.infra.config.base import Name
 from curiosity_rosa_demo.infra.config.thresholds import BatteryConfig, Thresholds
-from curiosity_rosa_demo.infra.config_loader import FILES, load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from pydantic import AfterValidator, ValidationError
 import pytest
 import yaml_keys
@@ -47,7 +47,7 @@ def test_the_fields_of_our_own_types_are_on_the_page_of_contracts() -> None:
 def test_no_file_of_the_configuration_is_left_out() -> None:
     files = {path.stem for path in shipped_config_dir().glob('*.yaml')}
     worlds_and_rviz = {'world_view', 'companion', 'rviz'}
-    assert set(FILES) == files - worlds_and_rviz
+    assert set(CONFIG_FILES) == files - worlds_and_rviz
     page = CONFIGURATION.read_text(encoding='utf-8')
     assert all(f'{name}.yaml' in page for name in files)
 
@@ -130,7 +130,7 @@ def test_names_keep_their_rule_inside_lists_and_mappings() -> None:
 
 
 def test_each_shipped_key_has_a_row(tmp_path: Path) -> None:
-    for name, model in FILES.items():
+    for name, model in CONFIG_FILES.items():
         path = shipped_config_dir() / f'{name}.yaml'
         told = {row.key.replace('[]', '') for row in rows(model, path)}
         for key in comments(path.read_text(encoding='utf-8')):

@@ -15,7 +15,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.diagnostics import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.agent.topics.own_health import diagnose as diagnose_agent
+from curiosity_rosa_demo.agent.topics.own_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,

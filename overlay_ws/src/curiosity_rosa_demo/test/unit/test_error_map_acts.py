@@ -18,7 +18,7 @@ from typing import Any
 from agent_world import AgentWorld
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.react.nodes import react_decide
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.skills.navigation import navigate
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, RunningSkill, TasksState
@@ -138,15 +138,17 @@ def test_a_person_decides_whether_it_goes_on(yes: bool, tmp_path: Path) -> None:
     wrong = call('wait_until', condition={'x_above': 'far'})
     with AgentWorld(tmp_path, wrong, DONE) as world:
         world.submit('react', text='Wait.')
-        world.until(lambda: world.mission.questions, 'the question')
-        (question,) = world.mission.questions
+        world.until(lambda: world.runtime.shown_questions, 'the question')
+        (question,) = world.runtime.shown_questions
         assert question.text.endswith('Go on?')
         assert 'PARAM_INVALID' in question.text
         answer = {'action': 'APPROVE' if yes else 'REJECT', 'id': question.id, 'why': ''}
         message: Any = {'intent': 'APPROVAL', 'payload': answer}
-        world.mission.tell(message, lambda reply: None, world.mission.stops)
-        world.until(lambda: world.session.react.stop_reason in ('FINISH', 'ABORT'), 'its end')
-        assert (world.session.react.stop_reason == 'FINISH') is yes
+        world.runtime.post_message(message, lambda reply: None, world.runtime.stop_count)
+        world.until(
+            lambda: world.session.react_state.stop_reason in ('FINISH', 'ABORT'), 'its end'
+        )
+        assert (world.session.react_state.stop_reason == 'FINISH') is yes
 
 
 def test_a_conflict_is_tried_again_by_the_loop() -> None:
@@ -184,14 +186,14 @@ def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -
         assert 'move_stop' in world.rover.calls
         assert len(world.server.requests) == 1  # the model is not asked again
         clear: Any = {'intent': 'CLEAR', 'payload': {}}
-        world.mission.tell(clear, lambda reply: None, world.mission.stops)
+        world.runtime.post_message(clear, lambda reply: None, world.runtime.stop_count)
         world.until(lambda: not world.state.robot.safety_latch, 'a person to clear it')
         world.until(lambda: task.terminal, 'its end')
 
 
 def test_a_turn_without_a_person_does_not_wait_for_one() -> None:
-    desk = Desk(timeout_s=300.0)
-    desk.attended = False
+    approval_queue = ApprovalQueue(timeout_s=300.0)
+    approval_queue.is_attended = False
     wrong = call('wait_until', condition={'x_above': 'far'})
-    with World(wrong, desk=desk, config=with_rules()) as world:
+    with World(wrong, approval_queue=approval_queue, config=with_rules()) as world:
         assert not world.turn().ok

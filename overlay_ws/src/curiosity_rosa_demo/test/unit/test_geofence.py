@@ -15,8 +15,8 @@ import dataclasses
 import math
 
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+    geofence_reason,
     motion_seconds,
-    outside,
     reach_of,
     TURN_RADIUS_M,
 )
@@ -106,7 +106,7 @@ def test_a_motion_that_passes_never_leads_outside(
     situation = dataclasses.replace(situation, moving=False if still else None)
     proposal = propose(name, duration_s=duration_s)
     limits = fence_around(proposal, situation, limits)
-    assert not outside(proposal, situation, limits)
+    assert not geofence_reason(proposal, situation, limits)
     fastest, way = limits.geofence.max_speed_mps, [place_of(situation)]
     if not still:  # it ends what it does, however that turns
         way = data.draw(drives(way[-1], limits.reaction_s, fastest, True))
@@ -131,7 +131,7 @@ def test_a_navigation_that_passes_and_arcs_towards_its_goal_never_leads_outside(
     goal = place[0] + offset[0], place[1] + offset[1]
     proposal = propose('navigate_to_pose', x=goal[0], y=goal[1])
     limits = fence_around(proposal, situation, limits)
-    assert not outside(proposal, situation, limits)
+    assert not geofence_reason(proposal, situation, limits)
     radius = TURN_RADIUS_M * part
     across = place[2] + side * math.pi / 2
     centre = place[0] + radius * math.cos(across), place[1] + radius * math.sin(across)
@@ -159,7 +159,7 @@ def test_a_fence_that_is_passed_by_a_millimetre_refuses(
     assume(situation.x is not None and limits.geofence.x_max - situation.x > 0.01)
     fence = limits.geofence
     assume(fence.x_max - fence.x_min > 2 * fence.margin_m + 0.01)
-    why = outside(proposal, situation, with_fence(limits, x_max=fence.x_max - 1e-3))
+    why = geofence_reason(proposal, situation, with_fence(limits, x_max=fence.x_max - 1e-3))
     assert why.startswith('GEOFENCE: ')
     assert 'beyond x_max' in why
 
@@ -195,7 +195,7 @@ def test_no_motion_passes_for_a_rover_that_is_outside(
     situation = dataclasses.replace(READY, x=x, y=y, yaw_rad=inwards)
     proposal = propose(name, duration_s=0.1, x=middle[0], y=middle[1])
     limits = dataclasses.replace(SHIPPED, geofence=fence)
-    assert 'a person must drive it back' in outside(proposal, situation, limits)
+    assert 'a person must drive it back' in geofence_reason(proposal, situation, limits)
 
 
 @pytest.mark.parametrize('name', [*MOTIONS, 'navigate_to_pose'])
@@ -203,22 +203,22 @@ def test_no_motion_passes_for_a_rover_that_is_outside(
 def test_an_unknown_pose_is_outside(name: str, unknown: dict[str, None]) -> None:
     situation = dataclasses.replace(READY, **unknown)
     proposal = propose(name, duration_s=0.1, x=1.0, y=0.0)
-    assert outside(proposal, situation, SHIPPED).startswith('GEOFENCE: the pose')
-    assert not outside(proposal, situation, with_fence(enabled=False))
+    assert geofence_reason(proposal, situation, SHIPPED).startswith('GEOFENCE: the pose')
+    assert not geofence_reason(proposal, situation, with_fence(enabled=False))
 
 
 def test_a_heading_that_is_unknown_may_lead_anywhere() -> None:
     fence = with_fence(x_min=-5.0)
     proposal = propose('move_forward', duration_s=2.0)
-    assert not outside(proposal, READY, fence)
-    assert outside(proposal, dataclasses.replace(READY, yaw_rad=None), fence)
+    assert not geofence_reason(proposal, READY, fence)
+    assert geofence_reason(proposal, dataclasses.replace(READY, yaw_rad=None), fence)
 
 
 def test_a_rover_at_the_fence_may_drive_away_from_it_only() -> None:
     at_the_fence = dataclasses.replace(READY, x=98.5, yaw_rad=math.pi)
     proposal = propose('move_forward', duration_s=10.0)
-    assert not outside(proposal, at_the_fence, SHIPPED)
-    why = outside(proposal, dataclasses.replace(at_the_fence, yaw_rad=0.0), SHIPPED)
+    assert not geofence_reason(proposal, at_the_fence, SHIPPED)
+    why = geofence_reason(proposal, dataclasses.replace(at_the_fence, yaw_rad=0.0), SHIPPED)
     assert why == (
         'GEOFENCE: may lead to x 112, beyond x_max 100 and its margin 1; '
         'drive for less time or another way'
@@ -227,7 +227,7 @@ def test_a_rover_at_the_fence_may_drive_away_from_it_only() -> None:
 
 @pytest.mark.parametrize('goal', [{}, {'x': 1.0}, {'x': 1.0, 'y': 'far'}, {'x': math.nan, 'y': 0}])
 def test_a_goal_that_is_none_is_outside(goal: dict[str, object]) -> None:
-    assert outside(propose('navigate_to_pose', **goal), READY, SHIPPED)
+    assert geofence_reason(propose('navigate_to_pose', **goal), READY, SHIPPED)
 
 
 @pytest.mark.parametrize('duration', [None, 'long', True, math.nan, -1.0, 1e9, 10**400])
@@ -240,6 +240,6 @@ def test_a_skill_that_claims_the_base_may_drive_for_the_whole_leash() -> None:
     wiggle = dataclasses.replace(
         propose('speak', text='hi'), skill_resources=frozenset({'base', 'mast'})
     )
-    assert not outside(wiggle, READY, SHIPPED)
-    assert outside(wiggle, READY, with_fence(x_max=30.0))
-    assert not outside(propose('speak', text='hi'), READY, with_fence(x_max=3.0))
+    assert not geofence_reason(wiggle, READY, SHIPPED)
+    assert geofence_reason(wiggle, READY, with_fence(x_max=30.0))
+    assert not geofence_reason(propose('speak', text='hi'), READY, with_fence(x_max=3.0))

@@ -18,24 +18,24 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+    geofence_reason,
     metres_ahead,
     motion_seconds,
-    outside,
 )
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
-    may_drive,
+    drive_refusal,
+    find_refusal,
     Refusal,
-    refusal,
     RULES,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
-    MAST_ACTIONS,
-    NAVIGATE,
+    MAST_SKILLS,
+    NAVIGATE_SKILL,
     Proposal,
-    seen,
     Situation,
     situation_of,
+    situation_of_facts,
 )
 from curiosity_rosa_demo.domain.brain_state import BrainState, ReactState, SkillsState, Spent
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST, ToolResult
@@ -80,7 +80,7 @@ TOOLS = (
 
 def rule_of(proposal: Proposal, situation: Situation, limits: Limits = SHIPPED) -> str:
     """Name of the rule that refuses; nothing when none does."""
-    refused = refusal(proposal, situation, limits)
+    refused = find_refusal(proposal, situation, limits)
     return refused.rule if refused else ''
 
 
@@ -101,7 +101,7 @@ def spent(**changes: Any) -> Situation:
 def test_no_motion_passes_with_a_mast_that_is_not_known_closed(
     proposal: Proposal, situation: Situation, limits: Limits
 ) -> None:
-    assert refusal(proposal, situation, limits) is not None
+    assert find_refusal(proposal, situation, limits) is not None
 
 
 @many
@@ -122,7 +122,7 @@ def test_a_proposal_whose_resources_are_in_use_is_refused(
     """Property 6."""
     proposal = dataclasses.replace(proposal, skill_resources=others | {min(held)})
     busy = (*situation.running, running(*held))
-    assert refusal(proposal, dataclasses.replace(situation, running=busy), limits) is not None
+    assert find_refusal(proposal, dataclasses.replace(situation, running=busy), limits) is not None
 
 
 @some
@@ -132,7 +132,7 @@ def test_a_free_resource_is_no_conflict(wanted: frozenset[str], held: frozenset[
     situation = ready(running=(running(*held - wanted), running()))
     assert rule_of(proposal, situation) == ''
     if wanted & held - {'base'}:
-        refused = refusal(proposal, ready(running=(running(*held),)), SHIPPED)
+        refused = find_refusal(proposal, ready(running=(running(*held),)), SHIPPED)
         assert refused is not None
         assert refused.reason.startswith('RESOURCE_CONFLICT: ')
 
@@ -145,7 +145,7 @@ def test_a_stop_always_passes_and_asks_nobody(
     situation = dataclasses.replace(
         situation, refused={proposal.op.text: 9}, running=(running('base', 'mast', 'camera'),)
     )
-    assert refusal(proposal, situation, limits) is None
+    assert find_refusal(proposal, situation, limits) is None
     assert reasons_to_ask(proposal, situation, limits) == []
 
 
@@ -154,7 +154,7 @@ def test_a_stop_always_passes_and_asks_nobody(
 def test_every_reason_is_one_line_that_a_tool_result_can_carry(
     proposal: Proposal, situation: Situation, limits: Limits
 ) -> None:
-    refused = refusal(proposal, situation, limits)
+    refused = find_refusal(proposal, situation, limits)
     reasons = [refused.reason] if refused else reasons_to_ask(proposal, situation, limits)
     for reason in reasons:
         assert ToolResult.failure(reason).error_reason == reason
@@ -179,14 +179,14 @@ def test_a_turn_never_exceeds_its_budget(
         proposal = dataclasses.replace(proposal, cost=part * proposal.cost)
         used = Spent(steps=steps, cost=cost, metres=metres, seconds=seconds)
         now = dataclasses.replace(situation, spent=used)
-        if proposal.stops or refusal(proposal, now, limits) is not None:
+        if proposal.is_stop or find_refusal(proposal, now, limits) is not None:
             continue
         steps, cost = steps + 1, cost + proposal.cost
-        if limits.drives(proposal):
+        if limits.may_move_base(proposal):
             ahead = metres_ahead(proposal, now, limits)
             assert ahead is not None
             metres += part * ahead
-        if limits.drives(proposal) and proposal.skill != 'navigate_to_pose':
+        if limits.may_move_base(proposal) and proposal.skill != 'navigate_to_pose':
             seconds += part * motion_seconds(proposal, limits)
         assert steps <= limits.max_steps
         assert cost <= limits.budget.max_cost
@@ -203,7 +203,7 @@ def test_nothing_moves_under_a_latch_in_safe_mode_or_in_an_unknown_one(
         assert rule_of(proposal, situation, limits) == 'safety'
     elif situation.mode == 'CHARGE' and proposal.skill != 'mast_close':
         assert rule_of(proposal, situation, limits) == 'charging'
-    elif refusal(proposal, situation, limits) is None:
+    elif find_refusal(proposal, situation, limits) is None:
         assert situation.mode in ('EXEC', 'IDLE') or proposal.skill == 'mast_close'
 
 
@@ -212,7 +212,7 @@ def test_nothing_moves_under_a_latch_in_safe_mode_or_in_an_unknown_one(
 def test_the_mast_stays_where_it_is_while_the_rover_moves(
     proposal: Proposal, situation: Situation, limits: Limits
 ) -> None:
-    if refusal(proposal, situation, limits) is None:
+    if find_refusal(proposal, situation, limits) is None:
         assert not situation.moving
         assert situation.moving is False or proposal.skill == 'mast_close'
 
@@ -232,7 +232,9 @@ def test_what_moves_nothing_is_refused_by_no_rule_about_motion(
 def test_nothing_leaves_the_fence_without_a_yes(
     proposal: Proposal, situation: Situation, limits: Limits
 ) -> None:
-    if refusal(proposal, situation, limits) is None and outside(proposal, situation, limits):
+    if find_refusal(proposal, situation, limits) is None and geofence_reason(
+        proposal, situation, limits
+    ):
         assert limits.geofence.leaving == 'ask'
         assert reasons_to_ask(proposal, situation, limits)
 
@@ -250,10 +252,10 @@ facts_of_any_kind = st.dictionaries(
 def test_whatever_is_known_no_rule_fails(
     facts: dict[str, Any], proposal: Proposal, limits: Limits, name: str, duration_s: Any
 ) -> None:
-    situation = seen(facts, spent=Spent())
-    assert isinstance(refusal(proposal, situation, limits), Refusal | None)
+    situation = situation_of_facts(facts, spent=Spent())
+    assert isinstance(find_refusal(proposal, situation, limits), Refusal | None)
     assert all(reasons_to_ask(proposal, situation, limits))
-    why = may_drive(name, duration_s, facts, Spent(), limits)
+    why = drive_refusal(name, duration_s, facts, Spent(), limits)
     assert why or situation.mast == 'closed'
 
 
@@ -274,12 +276,12 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
     }
     before = situation.spent.model_copy(update={'steps': 0, 'cost': 0.0})
     proposal = dataclasses.replace(propose(name, duration_s=duration_s), cost=0.0)
-    alone = refusal(proposal, dataclasses.replace(situation, spent=before), limits)
-    why = may_drive(name, duration_s, facts, situation.spent, limits)
+    alone = find_refusal(proposal, dataclasses.replace(situation, spent=before), limits)
+    why = drive_refusal(name, duration_s, facts, situation.spent, limits)
     if alone is not None:
         assert why == alone.reason
     else:
-        assert bool(why) is bool(outside(proposal, situation, limits))
+        assert bool(why) is bool(geofence_reason(proposal, situation, limits))
 
 
 # --- each rule -------------------------------------------------------------------------------
@@ -288,20 +290,20 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
 @pytest.mark.parametrize('name', [*TOOLS, 'stop_base', 'speak', 'query_world', 'wait_until'])
 def test_a_ready_rover_may_do_everything_and_nobody_is_asked(name: str) -> None:
     proposal = propose(name, **({'duration_s': 20.0} if name in DRIVES else {}))
-    assert refusal(proposal, READY, SHIPPED) is None
+    assert find_refusal(proposal, READY, SHIPPED) is None
     assert reasons_to_ask(proposal, READY, SHIPPED) == []
 
 
 def test_a_ready_rover_may_navigate_and_nobody_is_asked() -> None:
     proposal = propose('navigate_to_pose', x=20.0, y=-5.0)
-    assert refusal(proposal, READY, SHIPPED) is None
+    assert find_refusal(proposal, READY, SHIPPED) is None
     assert reasons_to_ask(proposal, READY, SHIPPED) == []
 
 
 @pytest.mark.parametrize('mast', ['opening', 'open', 'closing', 'unknown', ''])
 @pytest.mark.parametrize('name', DRIVES)
 def test_the_mast_rule_has_the_words_of_the_contract(name: str, mast: str) -> None:
-    refused = refusal(propose(name, duration_s=1.0, x=1.0, y=1.0), ready(mast=mast), SHIPPED)
+    refused = find_refusal(propose(name, duration_s=1.0, x=1.0, y=1.0), ready(mast=mast), SHIPPED)
     assert refused == Refusal('mast_closed', NEED_TO_CLOSE_MAST)
 
 
@@ -316,7 +318,7 @@ def test_a_foreign_skill_that_claims_the_base_is_a_motion() -> None:
     [(True, set(MAST)), (None, {'mast_open', 'mast_rotate'}), (False, set())],
 )
 def test_mast_actions_wait_for_the_rover(moving: bool | None, refused: set[str]) -> None:
-    answers = {name: refusal(propose(name), ready(moving=moving), SHIPPED) for name in MAST}
+    answers = {name: find_refusal(propose(name), ready(moving=moving), SHIPPED) for name in MAST}
     assert {name for name, answer in answers.items() if answer} == refused
     reasons = [answer.reason for answer in answers.values() if answer]
     assert all(reason.startswith(MOVE_IN_PROGRESS) for reason in reasons)
@@ -381,12 +383,12 @@ def test_leaving_the_fence_is_refused_or_asked_for_as_configured() -> None:
 @pytest.mark.parametrize('limits', [SHIPPED, with_fence(leaving='ask')])
 def test_a_leg_and_a_way_never_leave_the_fence(limits: Limits) -> None:
     facts = {'mode': 'EXEC', 'mast': 'closed', 'moving': False, 'x': 95.0, 'y': 0.0, 'yaw_rad': 0}
-    assert may_drive('move_forward', 5.0, facts, Spent(), limits).startswith('GEOFENCE: ')
+    assert drive_refusal('move_forward', 5.0, facts, Spent(), limits).startswith('GEOFENCE: ')
     assert (
         rule_of(propose('navigate_to_pose', x=120.0, y=0.0), ready(x=80.0), limits) == 'geofence'
     )
     facts['mast'] = 'unknown'
-    assert may_drive('turn_left', 1.0, facts, Spent(), limits) == NEED_TO_CLOSE_MAST
+    assert drive_refusal('turn_left', 1.0, facts, Spent(), limits) == NEED_TO_CLOSE_MAST
 
 
 # --- approvals -------------------------------------------------------------------------------
@@ -486,7 +488,10 @@ def test_the_situation_is_that_of_the_observation() -> None:
 @pytest.mark.parametrize('value', [None, [], float('nan')])
 def test_what_is_missing_or_odd_is_unknown(key: str, value: Any) -> None:
     """... and of a latch, that cannot be read, it is assumed that it is set."""
-    known, doubted = seen(FACTS, spent=Spent()), seen({**FACTS, key: value}, spent=Spent())
+    known, doubted = (
+        situation_of_facts(FACTS, spent=Spent()),
+        situation_of_facts({**FACTS, key: value}, spent=Spent()),
+    )
     unknown = {'mast': 'unknown', 'mode': ''}
     changes: dict[str, Any]
     if key == 'safety_latch':
@@ -500,8 +505,8 @@ def test_what_is_missing_or_odd_is_unknown(key: str, value: Any) -> None:
 
 def test_a_battery_that_was_never_heard_of_is_unknown() -> None:
     never = {**FACTS, 'battery_pct': 100.0, 'battery_state': 'UNKNOWN'}
-    assert seen(never, spent=Spent()).battery is None
-    assert seen({**FACTS, 'battery_pct': 100.1}, spent=Spent()).battery is None
+    assert situation_of_facts(never, spent=Spent()).battery is None
+    assert situation_of_facts({**FACTS, 'battery_pct': 100.1}, spent=Spent()).battery is None
 
 
 # --- the page --------------------------------------------------------------------------------
@@ -515,7 +520,7 @@ def test_the_page_has_every_rule_in_its_order_and_every_key() -> None:
         assert field.annotation is not None
         for key in field.annotation.model_fields:
             assert f'`{section}.{key}`' in page, f'{section}.{key}'
-    assert all(f'`{name}`' in page for name in MAST_ACTIONS)
+    assert all(f'`{name}`' in page for name in MAST_SKILLS)
 
 
 def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
@@ -527,12 +532,14 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
         (tmp_path / 'guardrails.yaml').write_text(text)
         rules = Limits.of(load_config(tmp_path))
         motions = [propose(name, duration_s=1.0, x=2.0, y=0.0) for name in (*DRIVES, *TOOLS)]
-        passing = [each for each in motions if refusal(each, situation, rules) is None]
-        assert {each.skill for each in motions} - {each.skill for each in passing} <= {NAVIGATE}
+        passing = [each for each in motions if find_refusal(each, situation, rules) is None]
+        assert {each.skill for each in motions} - {each.skill for each in passing} <= {
+            NAVIGATE_SKILL
+        }
         return {each.skill for each in passing if reasons_to_ask(each, situation, rules)}
 
     assert asked(by_hand, READY) == set(DRIVES)
     # A way is not asked for when it might leave the yard: it is refused.
     assert asked(in_a_yard, ready(battery=0.5)) == set()
-    assert asked(in_a_yard, ready(battery=0.4)) == set(DRIVES) - {NAVIGATE}
-    assert asked(in_a_yard, ready(x=9.5)) == set(DRIVES) - {NAVIGATE}
+    assert asked(in_a_yard, ready(battery=0.4)) == set(DRIVES) - {NAVIGATE_SKILL}
+    assert asked(in_a_yard, ready(x=9.5)) == set(DRIVES) - {NAVIGATE_SKILL}

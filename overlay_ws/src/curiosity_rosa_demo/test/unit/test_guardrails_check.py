@@ -19,13 +19,13 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from guardrails_world import DRIVES, SHIPPED, skill_facts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-FORWARD = Op('move_forward', {'duration_s': 2.0}, 'c2')
+FORWARD = Operation('move_forward', {'duration_s': 2.0}, 'c2')
 FACTS: Json = {
     'mode': 'EXEC',
     'mast': 'closed',
@@ -52,7 +52,7 @@ def call(call_id: str, result: str | None = None) -> Json:
     }
 
 
-def state_of(observation: Json, op: Op | None = FORWARD, **changes: Any) -> BrainState:
+def state_of(observation: Json, op: Operation | None = FORWARD, **changes: Any) -> BrainState:
     proposed = {'to_dispatch': [op.to_json()] if op else [], **changes.pop('proposed', {})}
     return BrainState(
         messages=[call('c1', to_json(ToolResult.success())), call('c2')],
@@ -61,7 +61,7 @@ def state_of(observation: Json, op: Op | None = FORWARD, **changes: Any) -> Brai
 
 
 def check(state: BrainState, limits: Limits = SHIPPED) -> tuple[BrainState, list[Any]]:
-    told: list[tuple[Op, Refusal]] = []
+    told: list[tuple[Operation, Refusal]] = []
     after = asyncio.run(
         guardrails_check(state, limits, skill_facts, lambda op, why: told.append((op, why)))
     )
@@ -153,7 +153,7 @@ def test_what_is_said_cancelled_or_only_asked_passes_through() -> None:
 def test_an_operation_is_dispatched_or_refused_and_never_both(
     odd: Json, name: str, limits: Limits
 ) -> None:
-    op = Op(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c2')
+    op = Operation(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c2')
     after, told = check(state_of({**FACTS, **odd}, op), limits)
     passed = proposed(after).to_dispatch == [op.to_json()]
     assert passed is not bool(told)

@@ -120,7 +120,7 @@ def test_what_a_skill_holds_that_did_not_react_to_its_stop_is_refused(tmp_path: 
     with AgentWorld(tmp_path, *script, DONE, skills=(deaf,)) as world:
         assert set(world.state.skills.registry) >= {'deaf', 'move_forward', 'react'}
         task = world.submit('react', text='Be deaf, then drive.')
-        world.until(lambda: world.mission.questions, 'the question of the model')
+        world.until(lambda: world.runtime.shown_questions, 'the question of the model')
         assert world.refused_by() == ['resource_conflict']
         assert 'RESOURCE_CONFLICT: base held by deaf' in world.server.requests[2].texts('tool')[-1]
         world.until(lambda: len(world.state.skills.running) == 2, '/state to show both')
@@ -178,8 +178,8 @@ def test_patience_ends_a_turn(rules: dict[str, int], script: tuple[Any, ...], an
 def test_a_person_is_asked_first(tmp_path: Path, sections: dict[str, Any], reason: str) -> None:
     with AgentWorld(tmp_path, FORWARD, DONE, config=with_rules(**sections)) as world:
         world.submit('react', text='Drive.')
-        world.until(lambda: world.mission.questions, 'the question')
-        (question,) = world.mission.questions
+        world.until(lambda: world.runtime.shown_questions, 'the question')
+        (question,) = world.runtime.shown_questions
         assert question.op == {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
         assert any(each.startswith(reason) for each in question.reasons), question.reasons
         assert world.rover.starts == []
@@ -189,5 +189,7 @@ def test_a_person_is_asked_before_a_risk(tmp_path: Path) -> None:
     risky = skill_named('blast', Actor(), risk='high')
     with AgentWorld(tmp_path, call('blast'), DONE, skills=(risky,)) as world:
         world.submit('react', text='Blast it.')
-        world.until(lambda: world.mission.questions, 'the question')
-        assert world.mission.questions[0].reasons == ['its risk is high (approval.risk_levels)']
+        world.until(lambda: world.runtime.shown_questions, 'the question')
+        assert world.runtime.shown_questions[0].reasons == [
+            'its risk is high (approval.risk_levels)'
+        ]

@@ -21,7 +21,7 @@ import sys
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http.server import ALONE, create_app
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
 from fastapi import FastAPI
@@ -120,7 +120,7 @@ def test_the_test_client_of_starlette_needs_no_settings():
 
 def test_the_app_of_an_agent_refuses_test_clients_by_a_foreign_name():
     with FakeRobot() as robot:
-        client = TestClient(create_app(robot.runner, robot=robot, settings=ALONE))
+        client = TestClient(create_app(robot.runner, robot=robot, settings=STANDALONE_SETTINGS))
         assert client.get('/health').status_code == 421
         assert client.post('/stop').status_code == 421
         assert robot.stops == []

@@ -17,7 +17,6 @@ from pathlib import Path
 import re
 import time
 
-from control_world import Controls
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.tasks import Task
@@ -25,8 +24,9 @@ from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.pictures import Picture
 from fake_robot import jpeg
 from http_examples import Example, examples, PAGE
-from mission_world import Bench, CONFIG
 import pytest
+from robot_service_world import RobotServiceBench
+from runtime_world import CONFIG, RuntimeBench
 
 SETTINGS = CONFIG.agent.http.model_copy(update={'port': 0})
 EXAMPLES = examples()
@@ -41,19 +41,19 @@ DRIVE = Question(
 class Served:
     """A robot behind a server: something runs, something waits, and somebody is asked."""
 
-    def __init__(self, bench: Bench) -> None:
-        self.bench, controls = bench, Controls(bench)
+    def __init__(self, bench: RuntimeBench) -> None:
+        self.bench, service_bench = bench, RobotServiceBench(bench)
         picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
-        controls.eyes.shown = picture
-        runner = bench.mission.runner
+        service_bench.eyes.shown = picture
+        runner = bench.runtime.runner
         self.server = HttpThread(
-            lambda: create_app(runner, robot=controls.robot, settings=SETTINGS), SETTINGS
+            lambda: create_app(runner, robot=service_bench.robot, settings=SETTINGS), SETTINGS
         )
         bench.session.asks = [DRIVE]
-        bench.console.enter('go')
+        bench.console.handle_line('go')
         bench.asked(DRIVE)
         waiting = Task('mast_open', metadata={'arguments': {}})
-        self.task = bench.mission.call(runner.submit(waiting)).id
+        self.task = bench.runtime.call(runner.submit(waiting)).id
         self.url = self.server.start().rstrip('/')
 
     def run(self, example: Example, folder: Path) -> str:
@@ -62,7 +62,7 @@ class Served:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         served = Served(bench)
         yield served
         served.server.close()
@@ -79,9 +79,9 @@ def test_what_an_example_does_is_done(served: Served, tmp_path: Path) -> None:
         return next(each for each in EXAMPLES if part in each.command)
 
     served.run(of('-X PATCH'), tmp_path)
-    assert served.bench.mission.find(served.task).priority == 7
+    assert served.bench.runtime.find_task(served.task).priority == 7
     served.run(of('-X DELETE'), tmp_path)
-    assert served.bench.mission.find(served.task).state.name == 'CANCELLED'
+    assert served.bench.runtime.find_task(served.task).state.name == 'CANCELLED'
     served.run(of('camera.jpg'), tmp_path)
     assert (tmp_path / 'frame.jpg').read_bytes() == jpeg(1.0)
     served.run(of('/stop'), tmp_path)
@@ -97,8 +97,10 @@ def test_an_example_that_no_longer_works_is_seen(served: Served, tmp_path: Path)
 
 
 def test_every_route_has_an_example(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
-        app = create_app(bench.mission.runner, robot=Controls(bench).robot, settings=SETTINGS)
+    with RuntimeBench(tmp_path) as bench:
+        app = create_app(
+            bench.runtime.runner, robot=RobotServiceBench(bench).robot, settings=SETTINGS
+        )
         routes = {
             (method.upper(), re.sub(r'\{[a-z_]+\}', '*', path))
             for path, methods in app.openapi()['paths'].items()

@@ -121,7 +121,7 @@ async def test_an_event_that_is_too_large_for_people_comes_without_its_data():
 @in_loop
 async def test_a_silent_stream_is_kept_open_by_comments():
     events = hub(heartbeat_s=0.01)
-    chunks = events.listen(None).chunks()
+    chunks = events.subscribe(None).chunks()
     assert await anext(chunks) == b'retry: 2000\n\n'
     assert await asyncio.wait_for(anext(chunks), LONG_S) == b': still here\n\n'
     publish(events, 1)
@@ -134,7 +134,7 @@ async def test_a_silent_stream_is_kept_open_by_comments():
 def test_what_is_missed_is_what_is_kept_after_the_last_id(kept: int, told: int, seen: int):
     events = hub(kept=kept)
     publish(events, told)
-    missed = read(b''.join(events._since(f'{events.process}-{seen}')))
+    missed = read(b''.join(events._messages_after(f'{events.process}-{seen}')))
     expected = range(max(seen, told - kept) + 1, told + 1) if seen <= told else range(1, told + 1)
     numbers = [int(each['id'].rpartition('-')[2]) for each in missed if 'id' in each]
     assert numbers == list(expected)[-kept:]
@@ -149,7 +149,7 @@ def test_what_is_missed_is_what_is_kept_after_the_last_id(kept: int, told: int, 
 def test_any_other_last_id_gets_all_that_is_kept_and_is_told_of_the_gap(last_id: str):
     events = hub(kept=5)
     publish(events, 3)
-    missed = read(b''.join(events._since(last_id)))
+    missed = read(b''.join(events._messages_after(last_id)))
     assert [each['event'] for each in missed] == ['gap', 'trace', 'trace', 'trace']
 
 
@@ -177,7 +177,7 @@ async def test_a_mission_that_does_not_answer_keeps_no_server_from_starting():
 async def test_a_client_that_takes_nothing_is_dropped_and_the_others_get_everything(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(sse, 'SEND_WAIT_S', 1000.0)  # it is not the time that drops it
+    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 1000.0)  # it is not the time that drops it
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
@@ -214,7 +214,7 @@ async def test_a_client_that_is_gone_is_forgotten():
 
 @in_loop
 async def test_a_send_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sse, 'SEND_WAIT_S', 0.05)
+    monkeypatch.setattr(sse, 'SEND_TIMEOUT_S', 0.05)
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         async with Wire(app, 'GET', '/camera.mjpg') as wire:

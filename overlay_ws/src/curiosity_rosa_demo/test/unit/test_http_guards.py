@@ -14,14 +14,18 @@ import string
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.host_check import (
+    AllowedHosts,
     BindingError,
     check_binding,
+    host_name_of,
     is_loopback,
-    name_of,
-    Names,
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, LASTS_S, Sessions
+from curiosity_rosa_demo.agent.interfaces.http.session import (
+    cookie_name,
+    SESSION_LIFETIME_S,
+    Sessions,
+)
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
@@ -126,7 +130,7 @@ async def test_a_request_has_one_host():
 
 
 def test_names_that_are_configured_count():
-    names = Names(settings(host='192.168.1.5', hosts=['Rover.local']))
+    names = AllowedHosts(settings(host='192.168.1.5', hosts=['Rover.local']))
     assert 'rover.local' in names
     assert '192.168.1.5' in names
     assert '192.168.1.6' not in names
@@ -134,7 +138,7 @@ def test_names_that_are_configured_count():
 
 def test_where_it_listens_on_all_addresses_any_address_counts_but_no_name():
     for host in ('0.0.0.0', '::'):
-        names = Names(settings(host=host))
+        names = AllowedHosts(settings(host=host))
         assert '192.168.1.5' in names
         assert 'fe80::1' in names
         assert 'evil.example' not in names
@@ -143,15 +147,15 @@ def test_where_it_listens_on_all_addresses_any_address_counts_but_no_name():
 @hypothesis_settings(deadline=None)
 @given(st.text(string.ascii_letters + string.digits + '.-', min_size=1, max_size=30))
 def test_no_other_name_is_ours(name: str):
-    asked = name_of(name.encode())
+    asked = host_name_of(name.encode())
     ours = name.lower().removesuffix('.') == 'localhost' or is_loopback(name)
-    assert asked is None or (asked in Names(settings())) is ours
+    assert asked is None or (asked in AllowedHosts(settings())) is ours
 
 
 @hypothesis_settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_no_host_header_breaks_the_check(host: bytes):
-    name = name_of(host)
+    name = host_name_of(host)
     assert name is None or (name != '' and name in host.decode().lower())
 
 
@@ -344,15 +348,15 @@ def test_a_session_ends_and_belongs_to_one_token():
     at = [1_000_000.0]
     sessions = Sessions(TOKEN, clock=lambda: at[0])
     session = sessions.create()
-    assert sessions.valid(session)
-    assert Sessions(TOKEN, clock=lambda: at[0]).valid(session)  # after a restart
-    assert not Sessions('other', clock=lambda: at[0]).valid(session)
-    assert not Sessions(clock=lambda: at[0]).valid(session)
-    at[0] += LASTS_S
-    assert not sessions.valid(session)
+    assert sessions.is_valid(session)
+    assert Sessions(TOKEN, clock=lambda: at[0]).is_valid(session)  # after a restart
+    assert not Sessions('other', clock=lambda: at[0]).is_valid(session)
+    assert not Sessions(clock=lambda: at[0]).is_valid(session)
+    at[0] += SESSION_LIFETIME_S
+    assert not sessions.is_valid(session)
     one, other = Sessions(), Sessions()
-    assert one.valid(one.create())
-    assert not one.valid(other.create())
+    assert one.is_valid(one.create())
+    assert not one.is_valid(other.create())
 
 
 SESSIONS = Sessions(TOKEN, clock=lambda: 0.0)
@@ -363,13 +367,13 @@ SESSION = SESSIONS.create()
 @given(st.integers(0, len(SESSION) - 1), st.sampled_from('0123456789abcdef.x'))
 def test_a_session_cannot_be_changed(index: int, letter: str):
     changed = SESSION[:index] + letter + SESSION[index + 1 :]
-    assert SESSIONS.valid(changed) is (changed == SESSION)
+    assert SESSIONS.is_valid(changed) is (changed == SESSION)
 
 
 @hypothesis_settings(deadline=None)
 @given(st.text(max_size=120))
 def test_no_text_is_a_session(text: str):
-    assert not SESSIONS.valid(text)
+    assert not SESSIONS.is_valid(text)
 
 
 def test_two_servers_of_a_machine_have_cookies_of_their_own():

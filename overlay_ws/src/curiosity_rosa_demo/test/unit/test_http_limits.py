@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 
 from curiosity_rosa_demo.agent.interfaces.http import limits
-from curiosity_rosa_demo.agent.interfaces.http.limits import Buckets, client_of
+from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, TokenBuckets
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from fake_robot import FakeRobot
@@ -38,12 +38,12 @@ def test_a_client_gets_its_burst_and_its_rate_whatever_others_do(
 ):
     """Against a model: a client's level, counted on its own."""
     now = 0.0
-    buckets = Buckets(rate, burst, clock=lambda: now)
+    buckets = TokenBuckets(rate, burst, clock=lambda: now)
     levels, seen = dict.fromkeys('ab', float(burst)), dict.fromkeys('ab', 0.0)
     for name, pause in steps:
         now += pause
         level = min(float(burst), levels[name] + (now - seen[name]) * rate)
-        wait_s = buckets.take(name)
+        wait_s = buckets.seconds_until_granted(name)
         seen[name] = now
         if wait_s == 0.0:
             assert level >= 1.0 - 1e-9
@@ -58,22 +58,23 @@ def test_a_client_gets_its_burst_and_its_rate_whatever_others_do(
 @given(st.floats(0.1, 20.0), st.integers(1, 5))
 def test_whoever_waits_as_long_as_he_was_told_is_served(rate: float, burst: int):
     now = 100.0
-    buckets = Buckets(rate, burst, clock=lambda: now)
+    buckets = TokenBuckets(rate, burst, clock=lambda: now)
     for _ in range(burst):
-        assert buckets.take('a') == 0.0
-    now += buckets.take('a') + 1e-6
-    assert buckets.take('a') == 0.0
-    assert buckets.take('a') > 0.0
+        assert buckets.seconds_until_granted('a') == 0.0
+    now += buckets.seconds_until_granted('a') + 1e-6
+    assert buckets.seconds_until_granted('a') == 0.0
+    assert buckets.seconds_until_granted('a') > 0.0
 
 
 @hypothesis_settings(deadline=None)
 @given(st.lists(st.integers(0, 30), max_size=100))
 def test_no_more_clients_are_remembered_than_may_be(clients: list[int]):
-    buckets = Buckets(1.0, 1.0, clients=8, clock=lambda: 0.0)
+    buckets = TokenBuckets(1.0, 1.0, clients=8, clock=lambda: 0.0)
     for each in clients:
-        buckets.take(str(each))
+        buckets.seconds_until_granted(str(each))
         assert len(buckets) <= 8
-        assert buckets.take(str(each)) > 0.0  # the one that was seen last is not forgotten
+        # the one that was seen last is not forgotten
+        assert buckets.seconds_until_granted(str(each)) > 0.0
 
 
 @pytest.mark.parametrize(
@@ -86,8 +87,8 @@ def test_no_more_clients_are_remembered_than_may_be(clients: list[int]):
     ],
 )
 def test_a_network_of_ipv6_is_one_client(one: str, other: str, same: bool):
-    assert (client_of({'client': (one, 1)}) == client_of({'client': (other, 2)})) is same
-    assert client_of({'client': None}) == ''
+    assert (client_address({'client': (one, 1)}) == client_address({'client': (other, 2)})) is same
+    assert client_address({'client': None}) == ''
 
 
 @in_loop
@@ -131,7 +132,7 @@ async def test_a_body_that_is_too_large_is_refused_when_it_comes_in_pieces(path:
         async with wire:
             await wire.ended()
         assert wire.status == 413
-        assert robot.said == []
+        assert robot.lines == []
 
 
 @in_loop
@@ -143,12 +144,12 @@ async def test_a_body_of_just_the_limit_is_read():
             headers = {'Content-Type': 'application/json'}
             answer = await http.post('/say', content=f'{{"text":"{text}"}}', headers=headers)
             assert answer.status_code == 200
-            assert robot.said == [text]
+            assert robot.lines == [text]
 
 
 @in_loop
 async def test_a_body_that_never_ends_is_not_waited_for(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(limits, 'BODY_WAIT_S', 0.05)
+    monkeypatch.setattr(limits, 'BODY_TIMEOUT_S', 0.05)
     app = create_app(SkillRunner(':memory:'))
     wire = Wire(app, 'POST', '/tasks', content_length='10')
     wire.input.put_nowait({'type': 'http.request', 'body': b'{', 'more_body': True})

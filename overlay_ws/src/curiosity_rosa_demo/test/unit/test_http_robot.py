@@ -17,7 +17,7 @@ import time
 from curiosity_rosa_demo.agent.interfaces.http import server
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.sse import Seats
+from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -96,7 +96,7 @@ async def test_what_is_said_is_answered_as_at_the_console():
                 'task': None,
             }
             assert (await http.post('/say', json={'text': ' '})).status_code == 422
-            assert robot.said == [':nonsense']
+            assert robot.lines == [':nonsense']
 
 
 @in_loop
@@ -243,7 +243,7 @@ async def test_no_picture_and_an_old_one_are_both_a_503(path: str):
     with FakeRobot() as robot:
         app = FastAPI()
         server.problems.add_handlers(app)
-        app.include_router(camera_routes(robot, Seats(2), 10.0, wait_s=0.0))
+        app.include_router(camera_routes(robot, ConnectionSlots(2), 10.0, wait_s=0.0))
         async with client(app) as http:
             robot.camera = False
             answer = await http.get(path)

@@ -15,13 +15,13 @@ from pathlib import Path
 import tempfile
 from typing import Any
 
-from control_world import Controls, run
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from http_world import client
 import httpx
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
-from mission_world import Bench, settle
+from robot_service_world import RobotServiceBench, run
+from runtime_world import RuntimeBench, settle
 
 Ask = tuple[str, str, dict[str, Any] | None]
 
@@ -61,11 +61,11 @@ async def ask_all(http: httpx.AsyncClient, asks: list[Ask]) -> None:
         assert answer.status_code < 500, answer.text
 
 
-def within(controls: Controls, work: Callable[[httpx.AsyncClient], Any]) -> None:
-    robot = controls.robot
+def within(service_bench: RobotServiceBench, work: Callable[[httpx.AsyncClient], Any]) -> None:
+    robot = service_bench.robot
 
     async def ask() -> None:
-        app = create_app(controls.bench.mission.runner, robot=robot)
+        app = create_app(service_bench.bench.runtime.runner, robot=robot)
         async with app.router.lifespan_context(app), client(app) as http:
             await work(http)
 
@@ -75,23 +75,23 @@ def within(controls: Controls, work: Callable[[httpx.AsyncClient], Any]) -> None
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(asks=st.lists(ASKS, min_size=1, max_size=6))
 def test_nothing_begins_until_a_person_has_cleared_it(asks: list[Ask]) -> None:
-    with tempfile.TemporaryDirectory() as folder, Bench(Path(folder)) as bench:
+    with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
         bench.hear('estop', pressed=True)
         bench.mode('SAFE')
-        within(Controls(bench), lambda http: ask_all(http, asks))
-        bench.mission.call(settle())
+        within(RobotServiceBench(bench), lambda http: ask_all(http, asks))
+        bench.runtime.call(settle())
         assert bench.session.ran == []
 
 
 def test_cleared_what_waits_begins(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
-        controls = Controls(bench)
+    with RuntimeBench(tmp_path) as bench:
+        service_bench = RobotServiceBench(bench)
         bench.hear('estop', pressed=True)
         bench.mode('SAFE')
-        within(controls, lambda http: ask_all(http, [('POST', '/interrupt', dict(TASKS[0]))]))
+        within(service_bench, lambda http: ask_all(http, [('POST', '/interrupt', dict(TASKS[0]))]))
         assert bench.session.ran == []
         bench.hear('estop', pressed=False)
-        bench.until(lambda: not bench.mission.state.robot.estop, 'the e-stop to be released')
-        within(controls, lambda http: ask_all(http, [('POST', '/say', {'text': ':clear'})]))
+        bench.until(lambda: not bench.runtime.state.robot.estop, 'the e-stop to be released')
+        within(service_bench, lambda http: ask_all(http, [('POST', '/say', {'text': ':clear'})]))
         ran = ["move_forward{'duration_s': 2.0}"]
         bench.until(lambda: bench.session.ran == ran, 'what waited to run')

@@ -16,11 +16,11 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
     Approve,
     CancelTasks,
-    Hold,
+    HoldTasks,
     Notice,
     PauseTask,
     plan,
-    Release,
+    ReleaseTasks,
     ResumeTask,
     StopRover,
     SubmitCharge,
@@ -81,8 +81,8 @@ def notices(before: BrainState, after: BrainState) -> list[str]:
 WORKING = ticked(DRIVE, WAIT)
 SAFE = ticked(DRIVE, WAIT, **PRESSED)
 CHARGING = ticked(DRIVE, CHARGE, **LOW)
-SAFE_HOLD = Hold('SAFE: e-stop pressed')
-CHARGE_HOLD = Hold('CHARGE: battery is low', frozenset({'charge'}))
+SAFE_HOLD = HoldTasks('SAFE: e-stop pressed')
+CHARGE_HOLD = HoldTasks('CHARGE: battery is low', frozenset({'charge'}))
 
 
 def test_entering_safe_stops_and_holds() -> None:
@@ -99,7 +99,7 @@ def test_entering_charge_stops_holds_all_but_charging_and_charges() -> None:
 
 @pytest.mark.parametrize('before', [SAFE, CHARGING])
 def test_leaving_releases(before: BrainState) -> None:
-    assert acts(before, WORKING) == [Release()]
+    assert acts(before, WORKING) == [ReleaseTasks()]
     assert notices(before, WORKING) == [f'{before.tasks.mode.value} is over']
 
 
@@ -137,7 +137,7 @@ def test_a_stop_is_not_followed_by_a_charge_that_moves_the_mast() -> None:
 def test_a_stop_that_ends_a_hold_cancels_before_it_releases() -> None:
     after = ticked(DRIVE, said=Intent.STOP)
     why = 'the user said stop'
-    assert acts(CHARGING, after) == [StopRover(why), CancelTasks(why), Release()]
+    assert acts(CHARGING, after) == [StopRover(why), CancelTasks(why), ReleaseTasks()]
 
 
 def test_a_pause_lets_nothing_begin_in_place_of_what_it_pauses() -> None:
@@ -204,10 +204,10 @@ def test_the_rules_of_every_plan(first: BrainState, second: BrainState) -> None:
     if entered or pressed or intent in (Intent.STOP, Intent.PAUSE):
         assert kinds[0] is StopRover
     assert (CancelTasks in kinds) is (intent is Intent.STOP)
-    assert not entered or Hold in kinds
-    assert (Release in kinds) is (before.tasks.mode in held and mode not in held)
+    assert not entered or HoldTasks in kinds
+    assert (ReleaseTasks in kinds) is (before.tasks.mode in held and mode not in held)
     assert SubmitCharge not in kinds or mode is Mode.CHARGE
-    assert not {Hold, Release} <= set(kinds)
+    assert not {HoldTasks, ReleaseTasks} <= set(kinds)
     paused = [action.id for action in actions if isinstance(action, PauseTask)]
     if intent is Intent.PAUSE:
         ready = [task.task_id for task in after.tasks.queue if wants_to_run(task)]
@@ -229,13 +229,13 @@ def test_the_same_mode_twice_asks_for_nothing(state: BrainState) -> None:
 @given(st.lists(st.sampled_from([SAFE, CHARGING, WORKING]), min_size=2, max_size=6))
 @many
 def test_the_last_hold_or_release_fits_the_last_mode(history: list[BrainState]) -> None:
-    gate: Hold | None = None
+    gate: HoldTasks | None = None
     before = BrainState()
     for after in history:
         for action in plan(before, after):
-            if isinstance(action, Hold):
+            if isinstance(action, HoldTasks):
                 gate = action
-            elif isinstance(action, Release):
+            elif isinstance(action, ReleaseTasks):
                 assert gate is not None
                 gate = None
         before = after

@@ -17,7 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.checkpoint import CONFIG, durable_part, KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.graph import build_graph
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Mode,
@@ -27,9 +27,9 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from hypothesis import given
 from kernel_strategies import RULES, states
-from mission_world import Bench, settle
 import pytest
-from test_mission import nothing_begins, press
+from runtime_world import RuntimeBench, settle
+from test_runtime import nothing_begins, press
 
 SAFE = BrainState(
     robot=RobotState(safety_latch='e-stop pressed', battery_pct=40.0),
@@ -43,7 +43,7 @@ class Disk:
     """A saver that counts, and waits or fails when told to."""
 
     def __init__(self, file: Path | str = ':memory:') -> None:
-        self.saver = TurnSaver(file)
+        self.saver = TurnCheckpointer(file)
         self.states: list[BrainState] = []
         self.free = threading.Event()
         self.free.set()
@@ -74,7 +74,7 @@ def opened(disk: Disk, errors: list[Exception] | None = None) -> KernelCheckpoin
 
 def stored(file: Path) -> BrainState | None:
     """What another process finds."""
-    checkpoint = KernelCheckpoint(lambda: TurnSaver(file), lambda error: None)
+    checkpoint = KernelCheckpoint(lambda: TurnCheckpointer(file), lambda error: None)
     found = checkpoint.open()
     checkpoint.close()
     return found
@@ -106,7 +106,7 @@ def test_langgraph_reads_the_checkpoint_as_the_state_of_the_kernel_s_graph(
     checkpoint.record(SAFE)
     checkpoint.close()
     graph = build_graph(RULES)
-    graph.checkpointer = saver = TurnSaver(tmp_path / 'k')
+    graph.checkpointer = saver = TurnCheckpointer(tmp_path / 'k')
     snapshot = graph.get_state(CONFIG)
     saver.close()
     assert snapshot.values == {'brain': durable_part(SAFE)}
@@ -167,7 +167,7 @@ def test_a_file_that_is_no_checkpoint_is_told_and_nothing_is_read_or_written(
 ) -> None:
     file, errors = tmp_path / 'tasks.db.kernel', []
     file.write_text('no database' * 100)
-    checkpoint = KernelCheckpoint(lambda: TurnSaver(file), errors.append)
+    checkpoint = KernelCheckpoint(lambda: TurnCheckpointer(file), errors.append)
     assert checkpoint.open() is None
     checkpoint.record(SAFE)
     checkpoint.close()
@@ -178,57 +178,57 @@ def test_a_file_that_is_no_checkpoint_is_told_and_nothing_is_read_or_written(
 
 
 def test_a_restart_tells_how_the_last_run_ended(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         press(bench)
         bench.mode('SAFE')
     found = stored(tmp_path / 'tasks.db.kernel')
     assert found is not None
     assert (found.tasks.mode, found.robot.safety_latch) == (Mode.SAFE, 'e-stop pressed')
-    with Bench(tmp_path) as bench:
-        bench.told('The last run ended in SAFE: e-stop pressed')
-        bench.console.enter(':clear')
-        bench.told('cleared: e-stop pressed')
-    with Bench(tmp_path) as bench:
-        bench.mission.call(settle())
-        assert bench.mission.state.tasks.mode is Mode.IDLE
+    with RuntimeBench(tmp_path) as bench:
+        bench.replies('The last run ended in SAFE: e-stop pressed')
+        bench.console.handle_line(':clear')
+        bench.replies('cleared: e-stop pressed')
+    with RuntimeBench(tmp_path) as bench:
+        bench.runtime.call(settle())
+        assert bench.runtime.state.tasks.mode is Mode.IDLE
         assert not any('last run' in line for line in bench.traced())
 
 
 def test_a_latch_holds_when_its_own_file_is_lost(tmp_path: Path) -> None:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         press(bench)
         bench.mode('SAFE')
     (tmp_path / 'tasks.db.safety').unlink()
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         bench.mode('SAFE')
-        assert bench.mission.state.robot.safety_latch == 'e-stop pressed'
+        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
         nothing_begins(bench)
     assert (tmp_path / 'tasks.db.safety').read_text() == 'e-stop pressed'
 
 
 @pytest.mark.parametrize('damage', ['', 'no database' * 100])
 def test_a_lost_or_damaged_checkpoint_loosens_no_latch(tmp_path: Path, damage: str) -> None:
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         press(bench)
         bench.mode('SAFE')
     for left in tmp_path.glob('tasks.db.kernel*'):
         left.unlink()
     if damage:
         (tmp_path / 'tasks.db.kernel').write_text(damage)
-    with Bench(tmp_path) as bench:
+    with RuntimeBench(tmp_path) as bench:
         bench.mode('SAFE')
-        assert bench.mission.state.robot.safety_latch == 'e-stop pressed'
+        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
         if damage:
-            bench.told("The kernel's state cannot be kept in")
+            bench.replies("The kernel's state cannot be kept in")
 
 
 def test_a_safe_mode_without_a_latch_ends_with_its_cause(tmp_path: Path) -> None:
-    saver = TurnSaver(tmp_path / 'tasks.db.kernel')
+    saver = TurnCheckpointer(tmp_path / 'tasks.db.kernel')
     checkpoint = KernelCheckpoint(lambda: saver, lambda error: None)
     checkpoint.open()
     silent = TasksState(mode=Mode.SAFE, mode_reason='adapter is silent')
     checkpoint.record(BrainState(tasks=silent))
     checkpoint.close()
-    with Bench(tmp_path) as bench:
-        bench.told('The last run ended in SAFE: adapter is silent')
+    with RuntimeBench(tmp_path) as bench:
+        bench.replies('The last run ended in SAFE: adapter is silent')
         bench.mode('IDLE')

@@ -15,7 +15,7 @@ import subprocess
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.actions import Hold, plan, Release, StopRover
+from curiosity_rosa_demo.agent.kernel.actions import HoldTasks, plan, ReleaseTasks, StopRover
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, nodes, tick
 from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
@@ -96,7 +96,7 @@ def test_whatever_comes_in_the_kernel_goes_on_and_a_latch_stays_until_cleared(
             assert state.tasks.mode is Mode.SAFE
         latched = bool(state.robot.safety_latch)
         for action in actions:
-            held = isinstance(action, Hold) or (held and not isinstance(action, Release))
+            held = isinstance(action, HoldTasks) or (held and not isinstance(action, ReleaseTasks))
         assert held is (state.tasks.mode in (Mode.SAFE, Mode.CHARGE))
 
 
@@ -111,7 +111,7 @@ def test_an_e_stop_from_press_to_clear() -> None:
     assert waiting.tasks.mode is Mode.SAFE
     free = tick(GRAPH, given_to(waiting, 4.0, [clear], estop=release))
     assert (free.tasks.mode, free.robot.safety_latch) == (Mode.IDLE, '')
-    assert Release() in plan(waiting, free)
+    assert ReleaseTasks() in plan(waiting, free)
 
 
 BUILD = (

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.kernel.graph import nodes
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.kernel.skip_tick import LONGEST_S
+from curiosity_rosa_demo.agent.kernel.skip_tick import MAX_SKIPPED_S
 from curiosity_rosa_demo.domain.brain_state import BrainState, Question, QueuedTask, Reading
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -90,7 +90,7 @@ class EveryTime(World):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.loop._may_skip = lambda last, inputs: False  # type: ignore[method-assign]
+        self.loop._can_skip = lambda last, inputs: False  # type: ignore[method-assign]
 
 
 messages = st.sampled_from(
@@ -177,7 +177,7 @@ def test_ticks_are_quiet_while_nothing_happens_and_run_every_second_at_least() -
         world.readings = {'battery': reading({'fraction': 0.9}, world.now_s)}
         world.step()
     assert world.loop.ticks == 100
-    assert 10.0 / LONGEST_S <= world.runs < 15
+    assert 10.0 / MAX_SKIPPED_S <= world.runs < 15
     world.readings = {'battery': reading({'fraction': 0.1}, world.now_s)}
     world.step()
     assert isinstance(world.told[-1][0][0], StopRover)
@@ -230,7 +230,7 @@ def test_a_poke_and_a_message_do_not_wait_for_the_tick() -> None:
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.15)  # the first wait still had the old length
         before = world.loop.ticks
-        world.loop.poke()
+        world.loop.tick_now()
         while world.loop.ticks == before:
             await asyncio.sleep(0.001)
         before = world.loop.ticks
@@ -267,7 +267,7 @@ def test_what_is_posted_keeps_its_order_one_a_tick(kinds: list[bool]) -> None:
 
 def test_a_latch_of_an_earlier_run_holds_from_the_first_tick() -> None:
     world = World()
-    world.loop.latch('e-stop pressed')
+    world.loop.set_safety_latch('e-stop pressed')
     world.step()
     assert world.loop.state.tasks.mode.name == 'SAFE'
     assert isinstance(world.told[0][0][0], StopRover)

@@ -17,9 +17,9 @@ from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.kernel_route import DEFAULT_PRIORITY, goal_of, kernel_route
 from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.task_queue import active, task_queue, wants_to_run
+from curiosity_rosa_demo.agent.kernel.task_queue import active_task, task_queue, wants_to_run
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
-from curiosity_rosa_demo.agent.kernel.validation import problem
+from curiosity_rosa_demo.agent.kernel.validation import reading_problem
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -94,7 +94,7 @@ def test_a_reading_that_cannot_be_used_changes_nothing_and_is_told_once(
     'value', [True, math.nan, -0.1, 1.1, pytest.param(10**5000, id='5001 digits'), '0.5', None]
 )
 def test_a_refusal_names_the_value_and_what_is_allowed(value: object) -> None:
-    assert 'not a number from 0 to 1' in problem('battery', {'fraction': value})
+    assert 'not a number from 0 to 1' in reading_problem('battery', {'fraction': value})
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_sector_holds_its_nearest_valid_return(
                 (edge if abs(off - 30.0) < 0.01 else inside if off < 30.0 else []).append(metres)
         found = reduced[name]
         assert found in {min(inside, default=None), *edge}
-        assert problem('scan', reduced) == ''
+        assert reading_problem('scan', reduced) == ''
 
 
 @pytest.mark.parametrize('bad', [math.nan, math.inf])
@@ -431,6 +431,6 @@ def test_a_goal_preempts_what_it_outranks(priority: Any, preempts: bool) -> None
 
 def test_the_active_task_is_the_one_that_runs_where_the_id_names_none() -> None:
     state = executing(task('a'), task('b', status='ACTIVE'), running='gone')
-    assert active(state.tasks) == state.tasks.queue[1]
-    assert active(executing(task('a')).tasks) is None
+    assert active_task(state.tasks) == state.tasks.queue[1]
+    assert active_task(executing(task('a')).tasks) is None
     assert DEFAULT_PRIORITY == 3

@@ -14,21 +14,21 @@ import math
 import unicodedata
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.drawing.trail import Trail, TRAIL_JUMP, TRAIL_STEP
+from curiosity_rosa_demo.drawing.trail import Trail, TRAIL_JUMP_M, TRAIL_STEP_M
 from curiosity_rosa_demo.infra.config.thresholds import VizConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from curiosity_rosa_demo.viz.marker_builder import (
     AMBER,
+    event_line,
     GREEN,
     LINE_COLUMNS,
-    line_of,
     MarkerBuilder,
     one_line,
     RED,
-    shown_by,
+    visible_markers,
 )
-from curiosity_rosa_demo.viz.scene import Capture, capture_in, looks_moved, Scene
+from curiosity_rosa_demo.viz.scene import Capture, capture_in, has_visibly_moved, Scene
 from hypothesis import example, given
 from hypothesis import strategies as st
 import pytest
@@ -122,7 +122,7 @@ def test_what_vanished_is_deleted_once_and_nothing_else(story: list[Scene]) -> N
         assert len(array.markers) == len(added) + len(deleted)
         assert sorted(deleted) == sorted(seen - added)
         seen = (seen - set(deleted)) | added
-        shown = shown_by(array)
+        shown = visible_markers(array)
         assert seen == shown == added
 
 
@@ -148,7 +148,7 @@ def test_the_rover_stands_and_looks_as_its_pose(x: float, y: float, yaw: float) 
 def test_without_tf_there_is_no_rover_but_its_trail_stays() -> None:
     here = Scene(RoverPose(x=1.0, frame_id='odom'), trail=((0.0, 0.0), (1.0, 0.0)))
     first = builder.build(here)
-    lost = builder.build(Scene(None, here.trail), shown_by(first))
+    lost = builder.build(Scene(None, here.trail), visible_markers(first))
     assert 'rover' not in drawn(lost)
     assert 'trail' in drawn(lost)
     deleted = [(m.ns, m.id) for m in lost.markers if m.action == Marker.DELETE]
@@ -216,7 +216,7 @@ def test_a_line_is_clean_and_fits(words: str, columns: int) -> None:
 
 @given(events)
 def test_a_line_tells_kind_tool_message_and_reason(event: TraceEvent) -> None:
-    line = line_of(event)
+    line = event_line(event)
     assert line.startswith(event.kind.value)
     assert width(line) <= LINE_COLUMNS
 
@@ -224,11 +224,11 @@ def test_a_line_tells_kind_tool_message_and_reason(event: TraceEvent) -> None:
 def test_a_reason_is_told_once() -> None:
     failed = {'ok': False, 'error_reason': 'Need to close mast', 'tool_name': 'move_forward'}
     assert (
-        line_of(new_event(TraceKind.RESULT, 'refused', **failed))
+        event_line(new_event(TraceKind.RESULT, 'refused', **failed))
         == 'RESULT move_forward: refused (Need to close mast)'
     )
     assert (
-        line_of(new_event(TraceKind.RESULT, 'Need to close mast', **failed))
+        event_line(new_event(TraceKind.RESULT, 'Need to close mast', **failed))
         == 'RESULT move_forward: Need to close mast'
     )
 
@@ -267,28 +267,28 @@ def test_a_trail_has_no_small_steps_no_jumps_and_an_end(
     trail = Trail(size)
     for x, y in places:
         before = trail.points()
-        assert trail.at(x, y) == (trail.points() != before)
+        assert trail.add(x, y) == (trail.points() != before)
         points = trail.points()
         assert len(points) <= size
-        assert math.dist(points[-1], (x, y)) <= TRAIL_STEP
+        assert math.dist(points[-1], (x, y)) <= TRAIL_STEP_M
         for a, b in itertools.pairwise(points):
-            assert TRAIL_STEP < math.dist(a, b) <= TRAIL_JUMP
+            assert TRAIL_STEP_M < math.dist(a, b) <= TRAIL_JUMP_M
 
 
 def test_a_trail_follows_a_drive_and_forgets_at_a_jump() -> None:
     trail = Trail(100)
     for step in range(20):
-        trail.at(step * 0.1, 0.0)
+        trail.add(step * 0.1, 0.0)
     assert len(trail.points()) == 20
-    trail.at(50.0, 0.0)
+    trail.add(50.0, 0.0)
     assert trail.points() == ((50.0, 0.0),)
 
 
 def test_only_what_can_be_seen_is_a_move() -> None:
     pose = RoverPose(x=1.0, frame_id='odom')
-    assert not looks_moved(None, None)
-    assert looks_moved(None, pose)
-    assert looks_moved(pose, None)
-    assert not looks_moved(pose, pose.model_copy(update={'x': 1.001, 'yaw_rad': 0.001}))
+    assert not has_visibly_moved(None, None)
+    assert has_visibly_moved(None, pose)
+    assert has_visibly_moved(pose, None)
+    assert not has_visibly_moved(pose, pose.model_copy(update={'x': 1.001, 'yaw_rad': 0.001}))
     for change in ({'x': 1.1}, {'y': -0.1}, {'yaw_rad': 0.1}):
-        assert looks_moved(pose, pose.model_copy(update=change))
+        assert has_visibly_moved(pose, pose.model_copy(update=change))

@@ -18,16 +18,16 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import shipped_config_dir
 from curiosity_rosa_demo.recording.mcap.channels import (
-    kept_as,
+    ChannelRates,
     PICTURE,
-    Rates,
     RAW_PICTURE,
+    recorded_source,
     sources,
 )
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
-from curiosity_rosa_demo.recording.throttle import Thinning
+from curiosity_rosa_demo.recording.throttle import Throttle
 from hypothesis import given
 from hypothesis import strategies as st
 from mcap_world import a_picture, a_string, an_odometry, channels, CONFIG, write_run
@@ -100,14 +100,17 @@ def test_a_message_that_is_not_installed_is_named() -> None:
 def test_a_raw_camera_is_kept_as_jpeg() -> None:
     images = CONFIG.topics.images.model_copy(update={'input': 'raw'})
     topics = CONFIG.topics.model_copy(update={'images': images})
-    (camera,) = (each for each in sources(topics, Rates()) if each.role == 'camera')
+    (camera,) = (each for each in sources(topics, ChannelRates()) if each.role == 'camera')
     assert (camera.topic, camera.type) == ('/image_raw', RAW_PICTURE)
-    assert (kept_as(camera).topic, kept_as(camera).type) == ('/image_raw/compressed', PICTURE)
+    assert (recorded_source(camera).topic, recorded_source(camera).type) == (
+        '/image_raw/compressed',
+        PICTURE,
+    )
 
 
 def test_nothing_that_commands_the_rover_is_recorded_as_a_topic() -> None:
     topics = CONFIG.topics.in_namespace('mars')
-    recorded = {each.topic for each in sources(topics, Rates())}
+    recorded = {each.topic for each in sources(topics, ChannelRates())}
     assert topics.rover.cmd_vel not in recorded
     assert topics.trace.events == '/mars/trace/events'
     assert {topics.trace.events, topics.status.adapter, topics.rover.odometry} <= recorded
@@ -115,7 +118,7 @@ def test_nothing_that_commands_the_rover_is_recorded_as_a_topic() -> None:
 
 def test_in_its_namespaces_a_recording_hears_its_own_rover_alone() -> None:
     topics = CONFIG.topics.in_namespace('ours', rover='mars')
-    recorded = {each.topic for each in sources(topics, Rates())}
+    recorded = {each.topic for each in sources(topics, ChannelRates())}
     assert {name for name in recorded if not name.startswith(('/ours/', '/mars/'))} == set()
     assert {'/mars/tf', '/mars/tf_static'} <= recorded
 
@@ -124,27 +127,27 @@ def test_in_its_namespaces_a_recording_hears_its_own_rover_alone() -> None:
 def test_of_many_messages_few_are_kept_and_the_last_one_always(
     times: list[float], hz: float
 ) -> None:
-    thinning = Thinning[float](hz)
+    thinning = Throttle[float](hz)
     passed: list[tuple[float, float]] = []  # when it passed, and which
     for now in times:
-        for each in (thinning.due(now), thinning.take(now, now)):
+        for each in (thinning.take_due(now), thinning.accept(now, now)):
             if each is not None:
                 passed.append((now, each))
     end = (times[-1] if times else 0.0) + 2.0 / hz
-    last = thinning.due(end)
+    last = thinning.take_due(end)
     if last is not None:
         passed.append((end, last))
     assert [which for _, which in passed][-1:] == times[-1:]
     gaps = [b - a for (a, _), (b, _) in pairwise(passed)]
     assert all(gap >= 1.0 / hz - 1e-9 for gap in gaps)
-    assert thinning.due(math.inf) is None
+    assert thinning.take_due(math.inf) is None
 
 
 def test_a_rate_may_be_everything_or_nothing() -> None:
-    every, none = Thinning[int](None), Thinning[int](0.0)
-    assert [every.take(number, 0.0) for number in range(3)] == [0, 1, 2]
-    assert [none.take(number, float(number)) for number in range(3)] == [None] * 3
-    assert none.due(10.0) is None
+    every, none = Throttle[int](None), Throttle[int](0.0)
+    assert [every.accept(number, 0.0) for number in range(3)] == [0, 1, 2]
+    assert [none.accept(number, float(number)) for number in range(3)] == [None] * 3
+    assert none.take_due(10.0) is None
 
 
 def test_the_foxglove_layout_shows_only_what_is_recorded() -> None:

@@ -66,7 +66,7 @@ def test_what_is_written_is_read_back(
             file.close()
         reader = RunReader(path)
         assert [(e.role, e.at_ns, e.data) for e in reader] == told
-        assert (reader.info, reader.torn) == (INFO, '')
+        assert (reader.info, reader.end_problem) == (INFO, '')
         assert reader.end == ({'why': 'done'} if ends else None)
         times = [at_ns for _, at_ns, _ in told]
         assert reader.span_ns() == ((min(times), max(times)) if times else None)
@@ -109,7 +109,7 @@ def test_a_torn_file_gives_all_that_is_whole(tmp_path: Path, finished: bool) -> 
         at_least = max(count for end, count in flushed if end <= size)
         assert read == everything[: len(read)], size
         assert len(read) >= at_least, size
-        assert reader.torn, size
+        assert reader.end_problem, size
         reader.span_ns()
 
 
@@ -158,7 +158,7 @@ def test_a_full_disk_leaves_the_file_whole(tmp_path: Path, room: int) -> None:
             file.finish({})
     assert by_library(path) == [a_string('before')]
     reader = RunReader(path)
-    assert ([entry.data for entry in reader], reader.torn) == ([a_string('before')], '')
+    assert ([entry.data for entry in reader], reader.end_problem) == ([a_string('before')], '')
 
 
 # Writes numbers, 20 to a flush, and says how many of them a flush has returned for.
@@ -196,5 +196,5 @@ def test_after_kill_9_the_library_reads_everything_that_was_flushed(
     assert all(after == before + 1 for before, after in pairwise(read))
     reader = RunReader(path)
     assert [int(entry.data) for entry in reader] == read
-    assert (reader.torn, reader.end) == ('', None)
+    assert (reader.end_problem, reader.end) == ('', None)
     assert CALLS.topic == '/service_calls'

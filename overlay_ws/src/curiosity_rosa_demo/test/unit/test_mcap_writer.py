@@ -46,7 +46,7 @@ def test_messages_are_in_the_file_soon_and_in_order(tmp_path: Path) -> None:
     writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
     sent = [a_string(str(number)) for number in range(50)]
     for number, data in enumerate(sent):
-        assert writer.offer(TRACE, data, BEGAN_NS + number)
+        assert writer.enqueue(TRACE, data, BEGAN_NS + number)
     path = writer.progress.path
     wait_until(lambda: by_library(path) == sent, 'the messages in the file')
     assert writer.progress.messages == 50
@@ -56,7 +56,7 @@ def test_messages_are_in_the_file_soon_and_in_order(tmp_path: Path) -> None:
     reader = RunReader(path)
     assert [entry.data for entry in reader] == sent
     assert reader.end == {'messages': '50', 'dropped': '0', 'why': 'that was all'}
-    assert not writer.offer(TRACE, b'late')
+    assert not writer.enqueue(TRACE, b'late')
     assert said == []
 
 
@@ -68,7 +68,7 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(tmp_path: Path) -> None:
     writer = RunWriter(file, said.append, period_s=0.01, max_waiting=100_000)
     wait_until(file.asked.is_set, 'the writer to wait for the disk')
     # Were one of these to wait for the disk, the test would never get past it.
-    took = [writer.offer(TRACE, b'x' * 1000, BEGAN_NS + number) for number in range(500)]
+    took = [writer.enqueue(TRACE, b'x' * 1000, BEGAN_NS + number) for number in range(500)]
     kept = sum(took)
     assert 50 <= kept <= 100  # of 100 kB
     assert took == [True] * kept + [False] * (500 - kept)
@@ -76,7 +76,7 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(tmp_path: Path) -> None:
     file.answers.set()
     wait_until(lambda: said, 'the drops to be told')
     assert 'too slow' in said[0]
-    assert wait_until(lambda: writer.offer(TRACE, b'after', BEGAN_NS), 'room again')
+    assert wait_until(lambda: writer.enqueue(TRACE, b'after', BEGAN_NS), 'room again')
     done = writer.close('')
     assert len(said) == 1
     assert (done.messages, done.dropped) == (kept + 1, 500 - kept)
@@ -97,21 +97,21 @@ def files_held() -> list[str]:
 def test_a_full_disk_ends_the_recording_and_says_so(tmp_path: Path) -> None:
     said: list[str] = []
     writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
-    writer.offer(TRACE, a_string('before'), BEGAN_NS)
+    writer.enqueue(TRACE, a_string('before'), BEGAN_NS)
     path = writer.progress.path
     wait_until(lambda: by_library(path), 'the first message in the file')
     assert str(path) in files_held()
     # Not to be compressed: else it would fit.
     noise = bytes(number * number * 7 % 251 for number in range(3000)) * 3
     with no_file_beyond(path.stat().st_size + 100):
-        writer.offer(TRACE, noise, BEGAN_NS)
+        writer.enqueue(TRACE, noise, BEGAN_NS)
         wait_until(lambda: writer.progress.problem, 'the end of the recording')
     assert 'File too large' in writer.progress.problem
     wait_until(lambda: said, 'it to be told')
     assert str(path) not in files_held()
     assert len(said) == 1
     assert str(path) in said[0]
-    assert not writer.offer(TRACE, b'after', BEGAN_NS)
+    assert not writer.enqueue(TRACE, b'after', BEGAN_NS)
     assert 'File too large' in writer.close('too late').problem
     assert by_library(path) == [a_string('before')]
 
@@ -123,6 +123,6 @@ def test_a_disk_that_never_answers_does_not_hold_up_the_end(
     file = SlowFile(tmp_path / 'run.mcap')
     file.answers.clear()
     writer = RunWriter(file, lambda _: None, period_s=0.01)
-    writer.offer(TRACE, b'one', BEGAN_NS)
+    writer.enqueue(TRACE, b'one', BEGAN_NS)
     assert 'has not answered' in writer.close('').problem
     file.answers.set()

@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.memory import line, LINE_LENGTH, recall
+from curiosity_rosa_demo.agent.memory import event_line, LINE_LENGTH, recall
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.reporter import number, summary, trace_result
+from curiosity_rosa_demo.trace.reporter import number_text, result_summary, trace_result
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,9 +52,9 @@ def test_none_may_be_asked_for() -> None:
 
 def test_a_reason_stands_behind_a_message_that_does_not_hold_it() -> None:
     told = new_event(TraceKind.ERROR, 'move_forward', error_reason='Need to close mast')
-    assert line(told) == '[ERROR] move_forward (Need to close mast)'
+    assert event_line(told) == '[ERROR] move_forward (Need to close mast)'
     told = new_event(TraceKind.ERROR, 'x: Need to close mast', error_reason='Need to close mast')
-    assert line(told) == '[ERROR] x: Need to close mast'
+    assert event_line(told) == '[ERROR] x: Need to close mast'
 
 
 @given(past=st.lists(events, max_size=6), count=st.integers(0, 8))
@@ -69,8 +69,8 @@ def test_each_event_is_one_short_line(past: list[TraceEvent], count: int) -> Non
 @given(tool=names, data=json_objects)
 def test_every_result_can_be_told(tool: str, data: dict[str, object]) -> None:
     good, bad = ToolResult.success(**data), ToolResult.failure('Mast is closed', **data)
-    assert summary(good)
-    assert summary(bad) == 'Mast is closed'
+    assert result_summary(good)
+    assert result_summary(bad) == 'Mast is closed'
     told = traced(tool, good)
     assert (told.kind, told.ok, told.error_reason) == (TraceKind.RESULT, True, None)
     assert told.data == good.data
@@ -81,14 +81,14 @@ def test_every_result_can_be_told(tool: str, data: dict[str, object]) -> None:
 
 def test_a_result_is_told_in_few_words() -> None:
     result = ToolResult.success(score=0.123456, is_good=False, image_topic='/a', cost=1.0, x=None)
-    assert summary(result) == 'score 0.123, is_good false'
-    assert summary(ToolResult.success(cost=2.0)) == 'done'
+    assert result_summary(result) == 'score 0.123, is_good false'
+    assert result_summary(ToolResult.success(cost=2.0)) == 'done'
     assert traced('capture_and_score', result).score == 0.123456
 
 
 @given(st.integers() | st.floats() | st.booleans() | st.none() | st.text() | st.just(10**400))
 def test_a_score_is_a_finite_number_or_nothing(value: object) -> None:
-    found = number(value)
+    found = number_text(value)
     assert found is None or (type(found) is float and abs(found) < float('inf'))
     if type(value) is int and abs(value) < 2**1000:
         assert found == float(value)

@@ -274,13 +274,13 @@ def test_not_a_number_from_odometry_counts_as_moving(stowed: World) -> None:
     stowed.ask_move()
     stowed.odometry_on = False
     stowed.ask_stop()
-    stowed.guard.odometry(float('nan'), 0.0)
+    stowed.guard.record_odometry(float('nan'), 0.0)
     stowed.step(0.2)
     assert stowed.guard.motion is Motion.MOVING
 
 
 def test_not_a_number_from_the_joints_is_no_closed_mast(stowed: World) -> None:
-    stowed.guard.joints(float('nan'), -1.57)
+    stowed.guard.record_joints(float('nan'), -1.57)
     assert stowed.guard.mast is Mast.UNKNOWN
 
 

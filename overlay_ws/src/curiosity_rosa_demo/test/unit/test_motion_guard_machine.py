@@ -129,7 +129,7 @@ class GuardedRover(RuleBasedStateMachine):
         world.guard = type(fresh.guard)(CONFIG.motion, CONFIG.mast, clock=lambda: world.now)
         world.heard_at = None
         if world.pressed_at is not None:
-            world.guard.e_stop(True)  # the button is latched
+            world.guard.set_e_stop(True)  # the button is latched
         world.waiting.clear()
         for node in (world.drive, world.masts):
             for request in node.queue:  # their answers go to a process that is no more

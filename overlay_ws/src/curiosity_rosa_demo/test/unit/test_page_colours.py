@@ -21,7 +21,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import colours, plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.markers import Spot
+from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.report.timeline import timeline_svg
 import pytest
@@ -47,23 +47,33 @@ def test_contrast_is_that_of_wcag() -> None:
 
 
 @pytest.mark.parametrize('theme', THEMES)
-@pytest.mark.parametrize(('name', 'ground'), [*product(colours.TEXTS, colours.GROUNDS)])
+@pytest.mark.parametrize(
+    ('name', 'ground'), [*product(colours.TEXT_COLOURS, colours.BACKGROUND_COLOURS)]
+)
 def test_text_can_be_read_on_every_ground(name: str, ground: str, theme: int) -> None:
-    assert contrast(colours.TEXTS[name][theme], colours.GROUNDS[ground][theme]) >= 4.5
+    assert (
+        contrast(colours.TEXT_COLOURS[name][theme], colours.BACKGROUND_COLOURS[ground][theme])
+        >= 4.5
+    )
 
 
 @pytest.mark.parametrize('theme', THEMES)
-@pytest.mark.parametrize(('name', 'ground'), [*product(colours.SHAPES, colours.GROUNDS)])
+@pytest.mark.parametrize(
+    ('name', 'ground'), [*product(colours.SHAPE_COLOURS, colours.BACKGROUND_COLOURS)]
+)
 def test_shapes_stand_out_from_every_ground(name: str, ground: str, theme: int) -> None:
-    assert contrast(colours.SHAPES[name][theme], colours.GROUNDS[ground][theme]) >= 3.0
+    assert (
+        contrast(colours.SHAPE_COLOURS[name][theme], colours.BACKGROUND_COLOURS[ground][theme])
+        >= 3.0
+    )
 
 
 @pytest.mark.parametrize('theme', THEMES)
 @pytest.mark.parametrize('name', [*colours.STATES, *colours.PHASES])
 def test_bars_carry_text_and_signs_are_text(name: str, theme: int) -> None:
-    own = colours.SHAPES[name][theme]
-    assert contrast(own, colours.ON_SHAPES[theme]) >= 4.5
-    assert contrast(own, colours.GROUNDS['page'][theme]) >= 4.5
+    own = colours.SHAPE_COLOURS[name][theme]
+    assert contrast(own, colours.ON_SHAPE_COLOUR[theme]) >= 4.5
+    assert contrast(own, colours.BACKGROUND_COLOURS['page'][theme]) >= 4.5
 
 
 def test_every_colour_that_is_used_is_defined_in_both_themes() -> None:
@@ -75,7 +85,7 @@ def test_every_colour_that_is_used_is_defined_in_both_themes() -> None:
 
 def test_dark_is_what_the_browser_or_the_page_says() -> None:
     css = colours.css()
-    light, dark = (f'--cr-page: {colours.GROUNDS["page"][theme]};' for theme in THEMES)
+    light, dark = (f'--cr-page: {colours.BACKGROUND_COLOURS["page"][theme]};' for theme in THEMES)
     blocks = dict(re.findall(r'([^{}]+?) \{ ([^{}]*--cr-page[^{}]*)\}', css))
     shown = {where.strip(): block for where, block in blocks.items()}
     assert light in shown[':root, .body--light']
@@ -90,11 +100,11 @@ def test_every_state_of_a_task_has_its_colour() -> None:
 
 def drawings() -> list[str]:
     config, noon = load_config(), datetime(2026, 1, 1, tzinfo=timezone.utc)
-    spots = [Spot('a', 1.0, 0.0, 0.2, False), Spot('b', 6.0, 0.0, 0.9, True)]
+    spots = [CaptureMarker('a', 1.0, 0.0, 0.2, False), CaptureMarker('b', 6.0, 0.0, 0.9, True)]
     small = config.guardrails.geofence.model_copy(update={'x_max': 11.0})
     pose = RoverPose(x=0.0, frame_id='odom')
     zone = Zone(5.0, 10.0, 5.0)
-    scene = world_map.Map(
+    scene = world_map.MapScene(
         zone,
         small,
         pose,
@@ -114,12 +124,14 @@ def drawings() -> list[str]:
     ]
     return [
         world_map.render(scene),
-        world_map.render(world_map.Map(zone)),
-        world_map.render(replace(scene, spots=[Spot('c', 1.0, 0.0, None, False)], whole=True)),
+        world_map.render(world_map.MapScene(zone)),
+        world_map.render(
+            replace(scene, spots=[CaptureMarker('c', 1.0, 0.0, None, False)], whole=True)
+        ),
         plots.battery_over_time([(0.0, 0.9), (60.0, 0.4)], str),
         timeline_svg([(event.ts, event) for event in turn]),
         plots.score_over_position(spots, 0.8, light=config.thresholds.light_model),
-        timeline.render([timeline.Life('a', 'a', rows)], noon),
+        timeline.render([timeline.TimelineRow('a', 'a', rows)], noon),
         decision_strip(turn),
     ]
 

@@ -18,11 +18,17 @@ from xml.etree import ElementTree
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.markers import MOST, Spot
-from curiosity_rosa_demo.drawing.svg import cut, drawable, element, short, text
-from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, thinned
-from curiosity_rosa_demo.drawing.view import fit, Frame, View
-from curiosity_rosa_demo.drawing.world_map import Map, render, view_of
+from curiosity_rosa_demo.drawing.markers import CaptureMarker, MAX_MARKERS
+from curiosity_rosa_demo.drawing.svg import (
+    clip_columns,
+    element,
+    escaped,
+    is_drawable,
+    number_text,
+)
+from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, simplified
+from curiosity_rosa_demo.drawing.view import fit_view, Frame, View
+from curiosity_rosa_demo.drawing.world_map import MapScene, render, view_of
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.infra.config_loader import load_config
 from drawing_checks import checked, classed, corners, HOSTILE, texts, titles, words
@@ -37,7 +43,7 @@ CONFIG = load_config()
 viz = CONFIG.thresholds.viz
 ZONE = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
 FENCE = CONFIG.guardrails.geofence  # 100 m every way
-EMPTY = Map(ZONE, FENCE)
+EMPTY = MapScene(ZONE, FENCE)
 
 any_float = st.floats() | st.floats(-50.0, 50.0)
 places = st.tuples(any_float, any_float)
@@ -70,7 +76,7 @@ poses = st.builds(
     frame_id=st.just('odom'),
 )
 spots = st.builds(
-    Spot,
+    CaptureMarker,
     texts,
     any_float,
     any_float,
@@ -86,7 +92,7 @@ obstacles = st.fixed_dictionaries(
     },
 )
 scenes = st.builds(
-    Map,
+    MapScene,
     zone=st.none() | st.just(ZONE) | zones,
     fence=st.none() | st.just(FENCE) | fences,
     pose=st.none() | poses,
@@ -112,31 +118,34 @@ def middle(shape: ElementTree.Element) -> tuple[float, float]:
 
 @quick
 @given(scenes)
-def test_every_scene_is_a_sound_drawing(scene: Map) -> None:
+def test_every_scene_is_a_sound_drawing(scene: MapScene) -> None:
     checked(render(scene))
 
 
 @quick
 @given(scenes, scenes)
-def test_a_kept_view_shows_all_there_is(before: Map, scene: Map) -> None:
+def test_a_kept_view_shows_all_there_is(before: MapScene, scene: MapScene) -> None:
     checked(render(scene, view_of(before)))
 
 
 @pytest.mark.parametrize('hostile', HOSTILE)
 def test_what_a_text_says_is_no_markup(hostile: str) -> None:
-    spot = Spot(hostile, 1.0, 2.0, 0.5, False)
-    root = checked(render(replace(EMPTY, spots=[spot])), 8_000)
+    marker = CaptureMarker(hostile, 1.0, 2.0, 0.5, False)
+    root = checked(render(replace(EMPTY, spots=[marker])), 8_000)
     [mark] = classed(root, 'cr-spot')
     assert mark.attrib['data-event'].startswith(hostile[:4].split('\n')[0])
 
 
 def test_the_scene_from_back_to_front() -> None:
-    scene = Map(
+    scene = MapScene(
         ZONE,
         FENCE,
         pose=at(1.0, 2.0),
         trail=[(0.0, 0.0), (1.0, 0.0), (1.0, 2.0)],
-        spots=[Spot('e1', 0.5, 0.0, 0.1, False), Spot('e2', 6.0, 1.0, 0.93, True)],
+        spots=[
+            CaptureMarker('e1', 0.5, 0.0, 0.1, False),
+            CaptureMarker('e2', 6.0, 1.0, 0.93, True),
+        ],
         obstacles=[{'distance_m': 3.0, 'bearing_rad': 0.0}],
         goal=(7.0, 3.0),
     )
@@ -159,9 +168,9 @@ def test_x_goes_right_and_y_goes_up() -> None:
                 replace(
                     EMPTY,
                     spots=[
-                        Spot('a', 0.0, 0.0, 0.5, True),
-                        Spot('b', 2.0, 0.0, 0.5, True),
-                        Spot('c', 0.0, 2.0, 0.5, True),
+                        CaptureMarker('a', 0.0, 0.0, 0.5, True),
+                        CaptureMarker('b', 2.0, 0.0, 0.5, True),
+                        CaptureMarker('c', 0.0, 2.0, 0.5, True),
                     ],
                 )
             )
@@ -228,34 +237,36 @@ def test_the_fence_is_drawn_where_it_is_in_view(x: float, sides: int) -> None:
 
 def test_a_small_fence_is_drawn_all_around_and_an_open_one_not() -> None:
     small = FENCE.model_copy(update={'x_min': -3.0, 'x_max': 9.0, 'y_min': -4.0, 'y_max': 4.0})
-    assert len(classed(checked(render(Map(ZONE, small))), 'cr-fence')) == 4
+    assert len(classed(checked(render(MapScene(ZONE, small))), 'cr-fence')) == 4
     off = small.model_copy(update={'enabled': False})
-    assert not classed(checked(render(Map(ZONE, off))), 'cr-fence')
+    assert not classed(checked(render(MapScene(ZONE, off))), 'cr-fence')
 
 
 def test_good_and_dark_captures_differ_in_shape() -> None:
-    both = [Spot('a', 1.0, 0.0, 0.2, False), Spot('b', 2.0, 0.0, 0.9, True)]
+    both = [CaptureMarker('a', 1.0, 0.0, 0.2, False), CaptureMarker('b', 2.0, 0.0, 0.9, True)]
     root = checked(render(replace(EMPTY, spots=both)))
     [dark], [good] = classed(root, 'cr-dark'), classed(root, 'cr-good')
     assert list(dark.iter('rect'))
     assert not list(good.iter('rect'))
-    for mark, spot in ((dark, both[0]), (good, both[1])):
-        assert mark.attrib['data-event'] == spot.event_id
+    for mark, marker in ((dark, both[0]), (good, both[1])):
+        assert mark.attrib['data-event'] == marker.event_id
         assert (mark.attrib['role'], mark.attrib['tabindex']) == ('button', '0')
 
 
 def test_only_the_newest_captures_are_drawn_but_all_of_a_whole_run() -> None:
-    many = [Spot(f'e{i}', i / 10, 0.0, 0.5, False) for i in range(MOST + 5)]
+    many = [CaptureMarker(f'e{i}', i / 10, 0.0, 0.5, False) for i in range(MAX_MARKERS + 5)]
     marks = classed(checked(render(replace(EMPTY, spots=many))), 'cr-spot')
-    assert [mark.attrib['data-event'] for mark in marks] == [f'e{i}' for i in range(5, MOST + 5)]
+    assert [mark.attrib['data-event'] for mark in marks] == [
+        f'e{i}' for i in range(5, MAX_MARKERS + 5)
+    ]
     whole = checked(render(replace(EMPTY, spots=many, whole=True)))
-    assert len(classed(whole, 'cr-spot')) == MOST + 5
+    assert len(classed(whole, 'cr-spot')) == MAX_MARKERS + 5
 
 
 def test_a_capture_is_a_link_where_it_leads_somewhere_and_may_have_failed() -> None:
-    failed = Spot('', 1.0, 0.0, None, False, '#shot-1')
+    failed = CaptureMarker('', 1.0, 0.0, None, False, '#shot-1')
     root = checked(
-        render(replace(EMPTY, spots=[failed, Spot('', 2.0, 0.0, 0.9, True, '#shot-2')]))
+        render(replace(EMPTY, spots=[failed, CaptureMarker('', 2.0, 0.0, 0.9, True, '#shot-2')]))
     )
     assert [link.attrib['href'] for link in root.iter('a')] == ['#shot-1', '#shot-2']
     assert not any('role' in link.attrib for link in root.iter('a'))
@@ -268,7 +279,7 @@ def test_a_capture_is_a_link_where_it_leads_somewhere_and_may_have_failed() -> N
 
 def test_a_whole_run_is_finer_and_says_where_it_began() -> None:
     trail = [(math.cos(step / 9) * step / 999, math.sin(step / 9) * 4) for step in range(9000)]
-    scene = Map(ZONE, FENCE, trail=trail)
+    scene = MapScene(ZONE, FENCE, trail=trail)
     assert not classed(checked(render(scene)), 'cr-begin')
     whole = replace(scene, whole=True)
     root, frame = checked(render(whole, view_of(whole))), Frame(view_of(whole))
@@ -280,7 +291,7 @@ def test_a_whole_run_is_finer_and_says_where_it_began() -> None:
 
 @pytest.mark.parametrize('zone', [None, Zone(0.0, 1e300, 1.0), Zone(0.0, math.nan, 1.0)])
 def test_a_map_needs_neither_zone_nor_fence(zone: Zone | None) -> None:
-    root = checked(render(Map(zone)))
+    root = checked(render(MapScene(zone)))
     assert not classed(root, 'cr-zone')
     assert 'position unknown' in words(root)
 
@@ -290,7 +301,7 @@ def test_a_map_needs_neither_zone_nor_fence(zone: Zone | None) -> None:
 def test_the_scale_bar_is_as_long_as_it_says(low: float, wide: float) -> None:
     assume(low + wide > low)
     zone = ZONE._replace(x_min=low, x_max=low + wide)
-    root, frame = checked(render(Map(zone))), Frame(view_of(Map(zone)))
+    root, frame = checked(render(MapScene(zone))), Frame(view_of(MapScene(zone)))
     [bar] = classed(root, 'cr-scale')
     [path], [label] = bar.iter('polyline'), bar.iter('text')
     (left, _), *_, (right, _) = corners(path)
@@ -326,10 +337,10 @@ bounds = st.builds(
 @quick
 @given(bounds, st.none() | bounds)
 def test_a_view_has_room_around_everything(inside: View, last: View | None) -> None:
-    view = fit(inside, last)
-    assert view.holds(inside.grown(2.0))
-    assert fit(inside, view) == view
-    assert view.longest <= 2.5 * fit(inside).longest
+    view = fit_view(inside, last)
+    assert view.contains(inside.grown(2.0))
+    assert fit_view(inside, view) == view
+    assert view.longest <= 2.5 * fit_view(inside).longest
 
 
 @quick
@@ -365,7 +376,7 @@ def gap(place: tuple[float, float], way: list[tuple[float, float]]) -> float:
 @quick
 @given(lines, st.floats(0.1, 10.0))
 def test_a_thinned_line_looks_the_same(line: list[tuple[float, float]], tolerance: float) -> None:
-    way = thinned(line, tolerance)
+    way = simplified(line, tolerance)
     assert way[:1] == line[:1]
     assert way[-1:] == line[-1:]
     assert all(gap(place, way) <= 1.5 * tolerance for place in line)
@@ -373,21 +384,21 @@ def test_a_thinned_line_looks_the_same(line: list[tuple[float, float]], toleranc
 
 def test_a_straight_drive_is_two_points_and_a_turn_back_is_kept() -> None:
     ahead = [(step / 10, 5.0) for step in range(1000)]
-    assert thinned(ahead, 0.5) == [ahead[0], ahead[-1]]
+    assert simplified(ahead, 0.5) == [ahead[0], ahead[-1]]
     there_and_back = [*ahead, *reversed(ahead[:-1])]
-    assert max(x for x, _ in thinned(there_and_back, 0.5)) >= 99.0
+    assert max(x for x, _ in simplified(there_and_back, 0.5)) >= 99.0
 
 
 def test_a_bend_is_followed() -> None:
     bend = [(100 * math.cos(step / 200), 100 * math.sin(step / 200)) for step in range(300)]
-    way = thinned(bend, 0.5)
+    way = simplified(bend, 0.5)
     assert 5 < len(way) < 30
     assert all(gap(place, way) <= 0.75 for place in bend)
 
 
 def test_a_wild_trail_stays_small() -> None:
     wild = [(math.sin(step**2) * 10, math.cos(step**3) * 10) for step in range(2000)]
-    assert len(thinned(wild, 1e-9)) <= MOST_KEPT
+    assert len(simplified(wild, 1e-9)) <= MOST_KEPT
     checked(render(replace(EMPTY, trail=wild)), 12_000)
 
 
@@ -397,40 +408,40 @@ def test_a_wild_trail_stays_small() -> None:
 @quick
 @given(texts, texts)
 def test_any_text_survives_as_text(words: str, value: str) -> None:
-    root = ElementTree.fromstring(element('text', text(words), data_event=value))
+    root = ElementTree.fromstring(element('text', escaped(words), data_event=value))
     assert not list(root)
     assert set(root.attrib) == {'data-event'}
-    assert element('text', text('a < b & "c"')) == '<text>a &lt; b &amp; &quot;c&quot;</text>'
+    assert element('text', escaped('a < b & "c"')) == '<text>a &lt; b &amp; &quot;c&quot;</text>'
 
 
 @quick
 @given(texts, st.integers(1, 40))
 def test_a_cut_text_is_short_and_says_so(words: str, columns: int) -> None:
-    shown = cut(words, columns)
+    shown = clip_columns(words, columns)
     assert get_cwidth(shown) <= columns
     assert len(shown) <= 10 * columns + 100  # of letters without a width
     assert '\n' not in shown
-    assert cut('光の方へ進む', 5) == '光の…'
+    assert clip_columns('光の方へ進む', 5) == '光の…'
 
 
 @pytest.mark.parametrize(
     ('value', 'shown'), [(0.0, '0'), (-0.001, '0'), (1.5, '1.5'), (2.0, '2'), (1e7, '10000000')]
 )
 def test_numbers_are_short(value: float, shown: str) -> None:
-    assert short(value) == shown
+    assert number_text(value) == shown
 
 
 @pytest.mark.parametrize('value', [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_is_refused(value: float) -> None:
     with pytest.raises(ValueError, match='finite'):
-        short(value)
+        number_text(value)
 
 
 @pytest.mark.parametrize('value', [None, True, '1', math.nan, math.inf, 1e8, -(10**400)])
 def test_what_is_no_number_or_too_far_is_not_drawn(value: object) -> None:
-    assert not drawable(value)
-    assert not drawable(0.0, value)
-    assert drawable(0, -1.5, 1e7)
+    assert not is_drawable(value)
+    assert not is_drawable(0.0, value)
+    assert is_drawable(0, -1.5, 1e7)
 
 
 def with_style(drawing: str, style: str) -> str:
@@ -446,16 +457,16 @@ def test_a_file_of_its_own_has_its_style_inside() -> None:
 
 
 def test_the_example_of_the_documents_is_what_is_drawn() -> None:
-    scene = Map(
+    scene = MapScene(
         ZONE,
         FENCE.model_copy(update={'x_min': -3.0, 'x_max': 13.0, 'y_min': -8.0, 'y_max': 8.0}),
         pose=at(6.4, -1.0, -0.5),
         trail=[(step / 100, 1.4 * math.sin(step / 160)) for step in range(640)],
         spots=[
-            Spot('first', 0.0, 0.0, 0.0, False),
-            Spot('second', 1.6, 1.18, 0.32, False),
-            Spot('third', 3.1, 1.31, 0.62, False),
-            Spot('last', 6.4, -1.0, 1.0, True),
+            CaptureMarker('first', 0.0, 0.0, 0.0, False),
+            CaptureMarker('second', 1.6, 1.18, 0.32, False),
+            CaptureMarker('third', 3.1, 1.31, 0.62, False),
+            CaptureMarker('last', 6.4, -1.0, 1.0, True),
         ],
         obstacles=[{'distance_m': 3.4, 'bearing_rad': 0.0}],
         goal=(8.5, 3.0),

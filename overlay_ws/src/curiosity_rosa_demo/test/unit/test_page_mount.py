@@ -109,9 +109,9 @@ def test_beside_the_page_the_api_answers_as_ever(
 def test_a_capture_is_given_as_it_was_taken(served: Served, robot: FakeRobot) -> None:
     task = robot.do(robot.runner.submit(robot.make_task('react', {'text': 'look'})))
     robot.do(robot.runner.wait(task.id, 10.0))
-    [shot] = robot.shots()
-    found = served.ask('GET', f'/page/shots/{shot.event_id}.jpg')
-    assert found == (200, 'image/jpeg', shot.picture.jpeg)
+    [capture] = robot.captures()
+    found = served.ask('GET', f'/page/shots/{capture.event_id}.jpg')
+    assert found == (200, 'image/jpeg', capture.picture.jpeg)
 
 
 def test_a_camera_that_gives_nothing_is_no_error_of_the_page(

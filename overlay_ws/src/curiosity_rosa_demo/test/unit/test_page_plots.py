@@ -8,10 +8,14 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip, steps_of, took
-from curiosity_rosa_demo.agent.interfaces.page.drawings import spots_of
+from curiosity_rosa_demo.agent.interfaces.page.decision_strip import (
+    decision_strip,
+    duration_text,
+    phase_spans,
+)
+from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.drawing.markers import Spot
+from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.plots import battery_over_time, score_over_position
 from curiosity_rosa_demo.drawing.scale import round_step, tick_text, ticks
 from curiosity_rosa_demo.infra.config.thresholds import LightModelConfig
@@ -28,7 +32,12 @@ LIGHT = load_config().thresholds.light_model  # dark up to x 0 m, bright from 5 
 
 any_float = st.floats() | st.floats(-50.0, 50.0)
 spots = st.builds(
-    Spot, texts, any_float, any_float, any_float | st.floats(0.0, 1.0) | st.none(), st.booleans()
+    CaptureMarker,
+    texts,
+    any_float,
+    any_float,
+    any_float | st.floats(0.0, 1.0) | st.none(),
+    st.booleans(),
 )
 lights = st.builds(
     lambda low, wide: LightModelConfig(x_min=low, x_good=low + wide),
@@ -37,8 +46,8 @@ lights = st.builds(
 )
 
 
-def spot(x: float, score: float, is_good: bool = False) -> Spot:
-    return Spot(f'at {x}', x, 0.0, score, is_good)
+def spot(x: float, score: float, is_good: bool = False) -> CaptureMarker:
+    return CaptureMarker(f'at {x}', x, 0.0, score, is_good)
 
 
 # --- score over position ----------------------------------------------------------------------
@@ -47,7 +56,7 @@ def spot(x: float, score: float, is_good: bool = False) -> Spot:
 @quick
 @given(st.lists(spots, max_size=8), st.none() | st.floats(0.0, 1.0), st.none() | lights)
 def test_every_plot_is_a_sound_drawing(
-    many: list[Spot], threshold: float | None, light: LightModelConfig | None
+    many: list[CaptureMarker], threshold: float | None, light: LightModelConfig | None
 ) -> None:
     checked(score_over_position(many, threshold, light=light))
 
@@ -90,7 +99,9 @@ def test_the_axes_name_their_units() -> None:
 
 
 def test_what_failed_has_no_score_and_what_good_is_may_be_unknown() -> None:
-    root = checked(score_over_position([spot(1.0, 0.5), Spot('', 2.0, 0.0, None, False)], None))
+    root = checked(
+        score_over_position([spot(1.0, 0.5), CaptureMarker('', 2.0, 0.0, None, False)], None)
+    )
     assert len(classed(root, 'cr-spot')) == 1
     assert not classed(root, 'cr-threshold')
     assert root.attrib['aria-label'] == 'Score over position: 1 captures'
@@ -98,16 +109,16 @@ def test_what_failed_has_no_score_and_what_good_is_may_be_unknown() -> None:
 
 @pytest.mark.parametrize('hostile', HOSTILE)
 def test_an_id_is_no_markup(hostile: str) -> None:
-    checked(score_over_position([Spot(hostile, 1.0, 0.0, 0.5, True)], 0.8), 9_000)
+    checked(score_over_position([CaptureMarker(hostile, 1.0, 0.0, 0.5, True)], 0.8), 9_000)
 
 
 def test_a_capture_without_a_place_is_left_out() -> None:
-    from curiosity_rosa_demo.domain.pictures import Picture, Shot
+    from curiosity_rosa_demo.domain.pictures import Capture, Picture
 
     picture = Picture(b'', 0.0, 0.0)
     pose = RoverPose(x=1.0, y=2.0, frame_id='odom')
-    shots = [Shot('a', picture, 0.4, False, None), Shot('b', picture, 0.9, True, pose)]
-    assert spots_of(shots) == (Spot('b', 1.0, 2.0, 0.9, True),)
+    shots = [Capture('a', picture, 0.4, False, None), Capture('b', picture, 0.9, True, pose)]
+    assert markers_of(shots) == (CaptureMarker('b', 1.0, 2.0, 0.9, True),)
 
 
 # --- the battery ------------------------------------------------------------------------------
@@ -187,7 +198,7 @@ TURN = [
 
 
 def test_each_stretch_of_a_turn_has_its_name_and_time() -> None:
-    assert [(s.phase, round(s.seconds, 3), s.about) for s in steps_of(TURN)] == [
+    assert [(s.phase, round(s.seconds, 3), s.detail) for s in phase_spans(TURN)] == [
         ('thinking', 0.5, ''),
         ('checking', 0.01, 'mast_close'),
         ('acting', 2.0, 'mast_close'),
@@ -238,4 +249,4 @@ def test_a_turn_without_end_stays_small() -> None:
     [(0.0004, '0.4 ms'), (0.25, '250 ms'), (0.9994, '999 ms'), (1.0, '1.0 s'), (125.2, '125 s')],
 )
 def test_times_are_short(seconds: float, shown: str) -> None:
-    assert took(seconds) == shown
+    assert duration_text(seconds) == shown

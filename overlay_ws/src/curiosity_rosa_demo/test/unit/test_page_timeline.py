@@ -10,7 +10,12 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from curiosity_rosa_demo.agent.interfaces.page.timeline import Life, MOST_ROWS, render, SIGNS
+from curiosity_rosa_demo.agent.interfaces.page.timeline import (
+    MAX_ROWS,
+    render,
+    STATE_SIGNS,
+    TimelineRow,
+)
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
@@ -30,12 +35,12 @@ moments = st.datetimes(
     datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(timezone.utc)
 ) | st.integers(-7200, 7200).map(lambda s: NOON + timedelta(seconds=s))
 rows = st.builds(HistoryRow, moments, st.none() | st.sampled_from(S), st.sampled_from(S), texts)
-lives = st.builds(Life, texts, texts, st.lists(rows, max_size=8))
+lives = st.builds(TimelineRow, texts, texts, st.lists(rows, max_size=8))
 
 
-def life(task_id: str, *states: tuple[float, LifecycleState], name: str = '') -> Life:
+def life(task_id: str, *states: tuple[float, LifecycleState], name: str = '') -> TimelineRow:
     """States by the minute before noon in which they began."""
-    return Life(
+    return TimelineRow(
         task_id,
         name or task_id,
         [HistoryRow(NOON - timedelta(minutes=m), None, state, '') for m, state in states],
@@ -60,7 +65,7 @@ def bars(drawing: str) -> list[tuple[str, float, float]]:
     st.floats(10.0, 1e8),
 )
 def test_every_time_line_is_a_sound_drawing(
-    many: list[Life], now: datetime, zone: timezone | None, longest_s: float
+    many: list[TimelineRow], now: datetime, zone: timezone | None, longest_s: float
 ) -> None:
     checked(render(many, now, zone=zone, longest_s=longest_s))
 
@@ -88,13 +93,13 @@ def test_a_task_that_has_ended_has_a_sign_and_no_bar_after_it() -> None:
 def test_a_state_is_told_by_its_colour_a_sign_and_words(state: LifecycleState) -> None:
     root = checked(render([life('a', (30, state))], NOON))
     assert classed(root, f'cr-{state.value}')
-    assert SIGNS[state] in ''.join(words(root))
+    assert STATE_SIGNS[state] in ''.join(words(root))
     assert any(state.value in told for told in titles(root))
 
 
 def test_no_two_states_have_the_same_sign() -> None:
-    assert set(SIGNS) == set(S)
-    assert len(set(SIGNS.values())) == len(S)
+    assert set(STATE_SIGNS) == set(S)
+    assert len(set(STATE_SIGNS.values())) == len(S)
 
 
 def test_a_long_bar_names_its_state() -> None:
@@ -125,11 +130,11 @@ def test_each_row_carries_its_task() -> None:
 
 def test_of_too_many_tasks_those_that_live_and_the_newest_are_shown() -> None:
     alive = life('alive', (59, S.WAITING))
-    ended = [life(f'e{i}', (50, S.ACTIVE), (40, S.COMPLETED)) for i in range(MOST_ROWS + 5)]
+    ended = [life(f'e{i}', (50, S.ACTIVE), (40, S.COMPLETED)) for i in range(MAX_ROWS + 5)]
     shown = classed(checked(render([alive, *ended], NOON)), 'cr-life')
     assert [row.attrib['data-task'] for row in shown] == [
         'alive',
-        *(f'e{i}' for i in range(6, MOST_ROWS + 5)),
+        *(f'e{i}' for i in range(6, MAX_ROWS + 5)),
     ]
 
 
@@ -141,18 +146,18 @@ def test_a_life_of_thousands_of_states_stays_small() -> None:
         for i in range(5000)
     ]
     for count in (1, 100):
-        checked(render([Life('a', 'a', history)] * count, NOON), 60_000)
+        checked(render([TimelineRow('a', 'a', history)] * count, NOON), 60_000)
 
 
 def test_no_tasks_is_said() -> None:
     assert 'no tasks yet' in words(checked(render([], NOON)))
-    assert 'no tasks yet' in words(checked(render([Life('a', 'a', [])], NOON)))
+    assert 'no tasks yet' in words(checked(render([TimelineRow('a', 'a', [])], NOON)))
 
 
 @pytest.mark.parametrize('hostile', HOSTILE)
 def test_names_and_reasons_are_no_markup(hostile: str) -> None:
     row = HistoryRow(NOON - timedelta(minutes=5), None, S.ACTIVE, hostile)
-    checked(render([Life(hostile, hostile, [row])], NOON), 9_000)
+    checked(render([TimelineRow(hostile, hostile, [row])], NOON), 9_000)
 
 
 def test_a_long_name_does_not_push_the_state_out_of_the_title() -> None:

@@ -17,16 +17,25 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
 from curiosity_rosa_demo.agent.interfaces.page.controller import (
-    LONGEST_LINE,
+    MAX_LINE_CHARS,
+    PageController,
     read_arguments,
-    Wishes,
 )
-from curiosity_rosa_demo.agent.interfaces.page.drawings import NOT_DRAWN
-from curiosity_rosa_demo.agent.interfaces.page.feed import Feed
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import Facts
-from curiosity_rosa_demo.agent.interfaces.page.task_history import Life, Lives, MOST
-from curiosity_rosa_demo.agent.interfaces.page.view_model import last_turn, LINES, Look, ViewModel
-from curiosity_rosa_demo.agent.runtime.robot import Said
+from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HTML
+from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.agent.interfaces.page.task_history import (
+    MAX_TASKS,
+    TaskHistories,
+    TaskHistory,
+)
+from curiosity_rosa_demo.agent.interfaces.page.view_model import (
+    last_turn,
+    MAX_LINES,
+    PageSnapshot,
+    ViewModel,
+)
+from curiosity_rosa_demo.agent.runtime.robot import LineResult
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, TasksState
@@ -49,15 +58,15 @@ def robot() -> Iterator[FakeRobot]:
 
 def model_of(robot: FakeRobot) -> ViewModel:
     model = ViewModel(robot, CONFIG)
-    robot.subscribe(model.hear)
+    robot.subscribe(model.record_event)
     return model
 
 
-def look(model: ViewModel, lives: Sequence[Life] = (), now: float = 1000.0) -> Look:
-    return model.look(lives, now=now, clock=now)
+def look(model: ViewModel, lives: Sequence[TaskHistory] = (), now: float = 1000.0) -> PageSnapshot:
+    return model.snapshot(lives, now=now, clock=now)
 
 
-def texts(lines: Sequence[Facts]) -> list[str]:
+def texts(lines: Sequence[PanelData]) -> list[str]:
     return [line['text'] for line in lines]
 
 
@@ -103,7 +112,7 @@ def test_what_was_before_is_told_once_and_in_order(robot: FakeRobot) -> None:
     robot.trace(TraceKind.ACT, 'after')
     later = look(model)
     assert texts(later.lines) == ['before', 'between', 'after']
-    assert texts(later.since(shown.count)) == ['after']
+    assert texts(later.lines_after(shown.count)) == ['after']
 
 
 @settings(max_examples=30)
@@ -117,21 +126,21 @@ def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> Non
             robot.trace(TraceKind.ACT, str(said))
             said += 1
         shown = look(model)
-        told += texts(shown.since(count))
+        told += texts(shown.lines_after(count))
         count = shown.count
     assert told == [str(number) for number in range(said)]
-    assert len(look(model).lines) == min(said, LINES)
+    assert len(look(model).lines) == min(said, MAX_LINES)
 
 
 def test_a_flood_costs_the_oldest_lines_only(robot: FakeRobot) -> None:
     model = model_of(robot)
     look(model)
-    for number in range(LINES + 100):
+    for number in range(MAX_LINES + 100):
         robot.trace(TraceKind.ACT, str(number))
     shown = look(model)
-    assert texts(shown.lines)[-1] == str(LINES + 99)
+    assert texts(shown.lines)[-1] == str(MAX_LINES + 99)
     robot.trace(TraceKind.ACT, 'the last')
-    assert len(look(model).since(0)) == LINES
+    assert len(look(model).lines_after(0)) == MAX_LINES
 
 
 def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
@@ -164,7 +173,7 @@ def test_a_drawing_that_fails_takes_nothing_else_with_it(
     monkeypatch.setattr(world_map, 'render', broken)
     robot.trace(TraceKind.ACT, 'one')
     shown = look(model_of(robot))
-    assert shown.parts['map'] == {'svg': NOT_DRAWN}
+    assert shown.parts['map'] == {'svg': DRAWING_FAILED_HTML}
     assert shown.parts['plot']['svg'].startswith('<svg')
     assert texts(shown.lines) == ['one']
 
@@ -174,7 +183,9 @@ def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
     task.state = LifecycleState.ACTIVE
     model = model_of(robot)
     assert 'drives to' not in look(model).parts['map']['svg']
-    assert 'drives to x 6.50 m, y 1.00 m' in look(model, [Life(task, ())]).parts['map']['svg']
+    assert (
+        'drives to x 6.50 m, y 1.00 m' in look(model, [TaskHistory(task, ())]).parts['map']['svg']
+    )
 
 
 @given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
@@ -191,7 +202,7 @@ def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
 
 def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRobot) -> None:
     robot.paused = True
-    lives = Lives(robot.runner)
+    lives = TaskHistories(robot.runner)
     task = asyncio.run(robot.submit(robot.make_task('mast_open', {})))
     asked: list[str] = []
     history = robot.runner.history
@@ -215,7 +226,7 @@ def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRob
 
 
 def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
-    lives = Lives(robot.runner)
+    lives = TaskHistories(robot.runner)
     task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
     robot.do(robot.runner.wait(task.id, WAIT_S))
     history = robot.runner.history
@@ -231,15 +242,15 @@ def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
 
 def test_of_many_tasks_those_that_live_are_shown_first(robot: FakeRobot) -> None:
     async def many() -> None:
-        for _ in range(MOST + 5):
+        for _ in range(MAX_TASKS + 5):
             task = await robot.runner.submit(robot.make_task('mast_open', {}))
             await robot.runner.cancel(task.id)
         await robot.runner.hold('no')
         await robot.runner.submit(robot.make_task('mast_close', {}))
 
     robot.do(many())
-    shown = robot.do(Lives(robot.runner).read())
-    assert len(shown) == MOST
+    shown = robot.do(TaskHistories(robot.runner).read())
+    assert len(shown) == MAX_TASKS
     assert shown[0].task.name == 'mast_close'
 
 
@@ -270,18 +281,18 @@ def test_what_is_no_object_is_refused_in_words(written: object, said: str) -> No
 
 def test_an_edit_reaches_the_robot_with_its_arguments(robot: FakeRobot) -> None:
     question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}})
-    wishes = Wishes(robot, robot.runner)
+    controller = PageController(robot, robot.runner)
     given_ = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0}', 'why': 'w'}
-    ok, words = asyncio.run(wishes.answer(given_))
+    ok, words = asyncio.run(controller.answer(given_))
     assert (ok, words) == (True, f'edit {question.id}')
     assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
 
 
 def test_arguments_that_are_no_json_reach_nobody(robot: FakeRobot) -> None:
     question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {}})
-    wishes = Wishes(robot, robot.runner)
+    controller = PageController(robot, robot.runner)
     given_ = {'id': question.id, 'action': 'EDIT', 'arguments': '{"duration_s": 2.0'}
-    ok, words = asyncio.run(wishes.answer(given_))
+    ok, words = asyncio.run(controller.answer(given_))
     assert not ok
     assert 'not JSON' in words
     assert robot.answers == []
@@ -290,7 +301,7 @@ def test_arguments_that_are_no_json_reach_nobody(robot: FakeRobot) -> None:
 @given(st.dictionaries(st.sampled_from(['id', 'action', 'arguments', 'why']), json_values))
 def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> None:
     robot = FakeRobot()
-    ok, words = asyncio.run(Wishes(robot, robot.runner).answer(sent))
+    ok, words = asyncio.run(PageController(robot, robot.runner).answer(sent))
     assert not ok
     assert words
 
@@ -298,37 +309,37 @@ def test_whatever_a_browser_sends_is_answered_in_words(sent: dict[str, Any]) -> 
 @given(json_values)
 def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any) -> None:
     with FakeRobot() as robot:
-        wishes = Wishes(robot, robot.runner)
+        controller = PageController(robot, robot.runner)
         if not isinstance(sent, str):
-            assert asyncio.run(wishes.say(sent)) == (False, 'Nothing was said.')
-        assert asyncio.run(wishes.cancel(sent))[0] is False
-        assert wishes.raw(sent) == 'This event is no longer kept.'
+            assert asyncio.run(controller.say(sent)) == (False, 'Nothing was said.')
+        assert asyncio.run(controller.cancel(sent))[0] is False
+        assert controller.event_json(sent) == 'This event is no longer kept.'
 
 
 def test_a_line_that_is_too_long_is_not_said(robot: FakeRobot) -> None:
-    ok, words = asyncio.run(Wishes(robot, robot.runner).say('x' * (LONGEST_LINE + 1)))
+    ok, words = asyncio.run(PageController(robot, robot.runner).say('x' * (MAX_LINE_CHARS + 1)))
     assert not ok
-    assert str(LONGEST_LINE) in words
-    assert robot.said == []
+    assert str(MAX_LINE_CHARS) in words
+    assert robot.lines == []
 
 
 def test_what_came_of_a_line_is_told(robot: FakeRobot) -> None:
-    wishes = Wishes(robot, robot.runner)
-    ok, words = asyncio.run(wishes.say('go to the light'))
+    controller = PageController(robot, robot.runner)
+    ok, words = asyncio.run(controller.say('go to the light'))
     assert ok
     assert words.startswith('task ')
-    assert asyncio.run(wishes.say(':nonsense')) == (
+    assert asyncio.run(controller.say(':nonsense')) == (
         False,
         'There is no command :nonsense; :help shows them',
     )
 
 
 def test_a_fault_inside_is_told_without_its_text(robot: FakeRobot) -> None:
-    async def say(line: str) -> Said:
+    async def say(line: str) -> LineResult:
         raise RuntimeError('secret')
 
     robot.say = say  # type: ignore[method-assign]
-    ok, words = asyncio.run(Wishes(robot, robot.runner).say('hello'))
+    ok, words = asyncio.run(PageController(robot, robot.runner).say('hello'))
     assert not ok
     assert 'RuntimeError' in words
     assert 'secret' not in words
@@ -337,7 +348,7 @@ def test_a_fault_inside_is_told_without_its_text(robot: FakeRobot) -> None:
 def test_a_task_is_cancelled(robot: FakeRobot) -> None:
     robot.paused = True
     task = asyncio.run(robot.submit(robot.make_task('mast_open', {})))
-    ok, words = asyncio.run(Wishes(robot, robot.runner).cancel(task.id))
+    ok, words = asyncio.run(PageController(robot, robot.runner).cancel(task.id))
     assert (ok, words) == (True, f'{task.id[:8]} cancelled')
     assert task.state is LifecycleState.CANCELLED
 
@@ -350,11 +361,11 @@ class Reader:
 
     def __init__(self, fails: bool = False) -> None:
         self.fails = fails
-        self.looks: list[Look] = []
+        self.looks: list[PageSnapshot] = []
         self.pages = 0
 
-    def show(self, look: Look, pages: int) -> None:
-        self.looks.append(look)
+    def update(self, snapshot: PageSnapshot, pages: int) -> None:
+        self.looks.append(snapshot)
         self.pages = pages
         if self.fails:
             raise RuntimeError('this page is broken')
@@ -370,14 +381,14 @@ async def until(true: Callable[[], bool], what: str) -> None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed_module, 'EVERY_S', 0.02)
+    monkeypatch.setattr(feed_module, 'UPDATE_PERIOD_S', 0.02)
 
 
 def test_all_pages_share_one_look(robot: FakeRobot) -> None:
     async def run() -> None:
-        feed, readers = Feed(robot, robot.runner, CONFIG), [Reader() for _ in range(20)]
+        feed, readers = PageFeed(robot, robot.runner, CONFIG), [Reader() for _ in range(20)]
         for reader in readers:
-            feed.join(reader)
+            feed.add_page(reader)
         await until(lambda: all(len(each.looks) >= 3 for each in readers), 'three looks each')
         assert all(each.looks[2] is readers[0].looks[2] for each in readers)
         assert readers[0].pages == 20
@@ -387,17 +398,17 @@ def test_all_pages_share_one_look(robot: FakeRobot) -> None:
 
 def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
     async def run() -> None:
-        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
-        feed.join(reader)
+        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
+        feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 2, 'two looks')
-        feed.leave(reader)
+        feed.remove_page(reader)
         await until(lambda: len(asyncio.all_tasks()) == 1, 'the end of the looking')
         asked: list[int] = []
         state = robot.state
         robot.state = lambda: asked.append(1) or state()  # type: ignore
         await asyncio.sleep(0.1)
         assert asked == []
-        feed.join(reader)
+        feed.add_page(reader)
         await until(lambda: bool(asked), 'another look')
 
     asyncio.run(run())
@@ -405,9 +416,9 @@ def test_nobody_looks_while_no_page_is_open(robot: FakeRobot) -> None:
 
 def test_a_page_that_is_broken_harms_no_other(robot: FakeRobot) -> None:
     async def run() -> None:
-        feed, broken, sound = Feed(robot, robot.runner, CONFIG), Reader(fails=True), Reader()
-        feed.join(broken)
-        feed.join(sound)
+        feed, broken, sound = PageFeed(robot, robot.runner, CONFIG), Reader(fails=True), Reader()
+        feed.add_page(broken)
+        feed.add_page(sound)
         await until(lambda: len(sound.looks) >= 3 and len(broken.looks) >= 3, 'three looks each')
 
     asyncio.run(run())
@@ -418,9 +429,9 @@ def test_a_look_that_fails_is_followed_by_one_that_does_not(robot: FakeRobot) ->
         raise RuntimeError('no state')
 
     async def run() -> None:
-        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
         state, robot.state = robot.state, broken  # type: ignore[method-assign]
-        feed.join(reader)
+        feed.add_page(reader)
         await asyncio.sleep(0.1)
         assert reader.looks == []
         robot.state = state  # type: ignore[method-assign]
@@ -438,8 +449,8 @@ def test_a_mission_that_does_not_answer_holds_up_nothing(robot: FakeRobot) -> No
 
     async def run() -> None:
         robot.call = call  # type: ignore[method-assign,assignment]
-        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
-        feed.join(reader)
+        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
+        feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 5, 'five looks')
         assert len(asked) == 1
         asked[0].close()
@@ -453,9 +464,9 @@ def test_a_fault_of_the_mission_is_one_of_that_moment(robot: FakeRobot) -> None:
         raise RuntimeError('no loop')
 
     async def run() -> None:
-        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
         call, robot.call = robot.call, broken  # type: ignore[method-assign,assignment]
-        feed.join(reader)
+        feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 3, 'three looks')
         robot.call = call  # type: ignore[method-assign]
         await robot.submit(robot.make_task('mast_open', {}))
@@ -466,9 +477,9 @@ def test_a_fault_of_the_mission_is_one_of_that_moment(robot: FakeRobot) -> None:
 
 def test_a_mission_that_refuses_is_asked_again(robot: FakeRobot) -> None:
     async def run() -> None:
-        feed, reader = Feed(robot, robot.runner, CONFIG), Reader()
+        feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
         robot.deaf = True
-        feed.join(reader)
+        feed.add_page(reader)
         await until(lambda: len(reader.looks) >= 5, 'five looks')
         robot.deaf = False
         await robot.submit(robot.make_task('mast_open', {}))

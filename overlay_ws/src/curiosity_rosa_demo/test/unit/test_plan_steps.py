@@ -11,16 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.plan.steps import (
-    again,
-    approve,
+    approve_step,
     check_plan,
-    Next,
+    ENDED_STATUSES,
     next_step,
-    OVER,
+    NextStep,
     plan_text,
-    record,
-    reject,
-    revised,
+    record_step,
+    reject_step,
+    retry_step,
+    revised_plan,
 )
 from curiosity_rosa_demo.domain.plan.plan import (
     ExecutionResult,
@@ -48,12 +48,12 @@ def plan_of(*steps: PlanStep, **fields: Any) -> Plan:
     return Plan('p', 'reach the dune', steps=list(steps), **fields)
 
 
-def following(plan: Plan, now: float = 5.0) -> Next:
+def following(plan: Plan, now: float = 5.0) -> NextStep:
     return next_step(plan, FACTS, now)
 
 
 def done(plan: Plan, step_id: int) -> Plan:
-    return record(plan, step_id, True, '', {}, 6.0).plan
+    return record_step(plan, step_id, True, '', {}, 6.0).plan
 
 
 def statuses(plan: Plan) -> str:
@@ -65,19 +65,19 @@ def test_the_steps_go_one_after_the_other() -> None:
     first = following(plan)
     assert (first.step and first.step.step_id, first.op_skill) == (7, 'mast_close')
     assert first.arguments == {}
-    assert first.ask == ''
+    assert first.question == ''
     assert (first.plan.status, statuses(first.plan)) == (PlanStatus.EXECUTING, 'running pending')
-    recorded = record(first.plan, 7, True, 'closed', {'mast': 'closed'}, 6.0)
+    recorded = record_step(first.plan, 7, True, 'closed', {'mast': 'closed'}, 6.0)
     assert recorded.result == ExecutionResult(
         'p', 7, True, StepStatus.SUCCESS, 'closed', {'mast': 'closed'}, 6.0
     )
     second = following(recorded.plan)
     assert (second.op_skill, second.arguments) == ('move_forward', {'duration_s': 2.0})
-    end = record(second.plan, 3, True, '', {}, 7.0)
+    end = record_step(second.plan, 3, True, '', {}, 7.0)
     assert end.result.message == 'done'
     assert end.plan.status is PlanStatus.COMPLETED
     assert end.plan.is_success()
-    assert following(end.plan) == Next(end.plan)
+    assert following(end.plan) == NextStep(end.plan)
     assert statuses(plan) == 'pending pending'  # what was given is as it was
 
 
@@ -117,13 +117,13 @@ def test_noop_is_done_at_once() -> None:
 def test_a_question_has_no_skill() -> None:
     asks = step(1, 'ask', tool_call_type=ToolCallType.ASK_USER, parameters={'prompt': 'Go on?'})
     asked = following(plan_of(asks, step(2)))
-    assert (asked.op_skill, asked.ask) == ('', 'Go on?')
+    assert (asked.op_skill, asked.question) == ('', 'Go on?')
     assert statuses(asked.plan) == 'wait_confirmation pending'
     assert following(asked.plan) == asked  # asking again changes nothing
-    yes = record(asked.plan, 1, True, '', {'answer': 'yes'}, 6.0)
+    yes = record_step(asked.plan, 1, True, '', {'answer': 'yes'}, 6.0)
     assert yes.result.output == {'answer': 'yes'}
     assert following(yes.plan).op_skill == 'move_forward'
-    no = reject(asked.plan, 1, 'too late', 6.0)
+    no = reject_step(asked.plan, 1, 'too late', 6.0)
     assert (no.result.status, no.result.message) == (StepStatus.FAILED, 'rejected: too late')
     assert (statuses(no.plan), no.plan.status) == ('failed skipped', PlanStatus.FAILED)
     assert [(r.step_id, r.status, r.timestamp) for r in no.skipped] == [
@@ -143,17 +143,17 @@ def test_a_question_has_no_skill() -> None:
 )
 def test_what_is_asked(fields: dict[str, Any], ask: str) -> None:
     plan = plan_of(step(1, 'ask', tool_call_type=ToolCallType.ASK_USER, **fields))
-    assert following(plan).ask == ask
+    assert following(plan).question == ask
 
 
 def test_a_step_can_be_confirmed_first() -> None:
     plan = plan_of(step(1, requires_confirmation=True, parameters={'duration_s': 2}))
     asked = following(plan)
-    assert asked.ask == 'Step 1: move_forward(duration_s=2)?'
+    assert asked.question == 'Step 1: move_forward(duration_s=2)?'
     assert asked.op_skill == 'move_forward'
     assert statuses(asked.plan) == 'wait_confirmation'
     assert asked.plan.status is PlanStatus.EXECUTING
-    approved = approve(asked.plan, 1)
+    approved = approve_step(asked.plan, 1)
     assert statuses(approved) == 'running'
     assert done(approved, 1).is_success()
 
@@ -164,16 +164,16 @@ def test_a_step_can_be_confirmed_first() -> None:
 def test_a_risky_plan_is_asked_for_before_its_first_step(fields: dict[str, Any]) -> None:
     plan = plan_of(step(1, 'mast_close'), step(2), **fields)
     asked = following(plan)
-    assert asked.ask.startswith('Carry out this plan? reach the dune (risk ')
-    assert asked.ask.endswith('2 steps: mast_close, move_forward)')
+    assert asked.question.startswith('Carry out this plan? reach the dune (risk ')
+    assert asked.question.endswith('2 steps: mast_close, move_forward)')
     assert asked.op_skill == 'mast_close'
     assert asked.plan.status is PlanStatus.WAIT_CONFIRMATION
     assert following(asked.plan) == asked
-    approved = approve(asked.plan, 1)
+    approved = approve_step(asked.plan, 1)
     assert approved.status is PlanStatus.APPROVED
     second = following(done(approved, 1))
-    assert (second.op_skill, second.ask) == ('move_forward', '')
-    rejected = reject(asked.plan, 1, 'no', 6.0)
+    assert (second.op_skill, second.question) == ('move_forward', '')
+    rejected = reject_step(asked.plan, 1, 'no', 6.0)
     assert rejected.plan.status is PlanStatus.CANCELLED
     assert statuses(rejected.plan) == 'failed skipped'
     assert following(rejected.plan).step is None
@@ -181,28 +181,28 @@ def test_a_risky_plan_is_asked_for_before_its_first_step(fields: dict[str, Any])
 
 def test_the_plans_own_words_do_not_hide_what_it_does() -> None:
     plan = plan_of(step(1), risk_level=RiskLevel.HIGH, confirmation_message='Say yes!')
-    assert following(plan).ask == 'Say yes! reach the dune (risk high, 1 steps: move_forward)'
+    assert following(plan).question == 'Say yes! reach the dune (risk high, 1 steps: move_forward)'
 
 
 def test_both_questions_are_one() -> None:
     asks = step(1, 'ask', tool_call_type=ToolCallType.ASK_USER, parameters={'prompt': 'Ready?'})
     asked = following(plan_of(asks, requires_confirmation=True))
-    assert asked.ask.startswith('Carry out this plan?')
-    assert asked.ask.endswith(' Ready?')
+    assert asked.question.startswith('Carry out this plan?')
+    assert asked.question.endswith(' Ready?')
 
 
 def test_what_was_refused_before_anybody_agreed_does_not_approve_the_plan() -> None:
     plan = plan_of(step(1, fallback='move_stop'), risk_level=RiskLevel.HIGH)
-    refused = record(following(plan).plan, 1, False, 'outside the geofence', {}, 6.0)
+    refused = record_step(following(plan).plan, 1, False, 'outside the geofence', {}, 6.0)
     fallback = following(refused.plan)
     assert fallback.op_skill == 'move_stop'
-    assert fallback.ask.startswith('Carry out this plan?')
+    assert fallback.question.startswith('Carry out this plan?')
 
 
 def test_what_was_done_was_agreed_to() -> None:
     plan = plan_of(step(1), step(2), risk_level=RiskLevel.HIGH)
     second = following(done(following(plan).plan, 1))
-    assert (second.op_skill, second.ask) == ('move_forward', '')
+    assert (second.op_skill, second.question) == ('move_forward', '')
 
 
 def test_a_precondition_that_fails_fails_the_step() -> None:
@@ -232,13 +232,13 @@ def test_a_fallback_comes_after_a_precondition_too() -> None:
 def test_a_fallback_can_save_a_step() -> None:
     metadata = {'fallback_parameters': {'duration_s': 1.0}, 'mine': 1}
     plan = plan_of(step(1, fallback='turn_left', metadata=metadata), step(2))
-    failed = record(following(plan).plan, 1, False, 'stuck', {'code': 7}, 6.0)
+    failed = record_step(following(plan).plan, 1, False, 'stuck', {'code': 7}, 6.0)
     assert (failed.result.status, failed.result.success) == (StepStatus.PENDING, False)
     assert failed.result.message == 'stuck; its fallback turn_left is next'
     assert failed.result.output == {'code': 7}
     fallback = following(failed.plan)
     assert (fallback.op_skill, fallback.arguments) == ('turn_left', {'duration_s': 1.0})
-    saved = record(fallback.plan, 1, True, 'turned', {'yaw': 1}, 7.0)
+    saved = record_step(fallback.plan, 1, True, 'turned', {'yaw': 1}, 7.0)
     assert saved.result.output == {'yaw': 1, 'fallback': 'turn_left'}
     assert statuses(saved.plan) == 'success pending'
     assert saved.plan.steps[0].metadata == metadata
@@ -246,8 +246,8 @@ def test_a_fallback_can_save_a_step() -> None:
 
 def test_a_fallback_that_fails_ends_the_plan() -> None:
     plan = plan_of(step(1, fallback='turn_left'), step(2))
-    failed = record(following(plan).plan, 1, False, 'stuck', {}, 6.0)
-    again = record(following(failed.plan).plan, 1, False, 'stuck too', {}, 7.0)
+    failed = record_step(following(plan).plan, 1, False, 'stuck', {}, 6.0)
+    again = record_step(following(failed.plan).plan, 1, False, 'stuck too', {}, 7.0)
     assert again.result.status is StepStatus.FAILED
     assert again.result.message == 'stuck; its fallback turn_left: stuck too'
     assert [r.step_id for r in again.skipped] == [2]
@@ -257,16 +257,16 @@ def test_a_fallback_that_fails_ends_the_plan() -> None:
 def test_a_confirmed_step_has_its_fallback_confirmed() -> None:
     plan = plan_of(step(1, fallback='turn_left', requires_confirmation=True))
     asked = following(plan)
-    failed = record(approve(asked.plan, 1), 1, False, 'stuck', {}, 6.0)
+    failed = record_step(approve_step(asked.plan, 1), 1, False, 'stuck', {}, 6.0)
     fallback = following(failed.plan)
-    assert fallback.ask == 'Step 1 failed. Try turn_left() instead?'
-    no = reject(fallback.plan, 1, 'enough', 7.0)
+    assert fallback.question == 'Step 1 failed. Try turn_left() instead?'
+    no = reject_step(fallback.plan, 1, 'enough', 7.0)
     assert no.result.message == 'stuck; its fallback turn_left: rejected: enough'
 
 
 def test_a_rejected_step_has_no_fallback() -> None:
     plan = plan_of(step(1, fallback='turn_left', requires_confirmation=True), step(2))
-    no = reject(following(plan).plan, 1, 'enough', 6.0)
+    no = reject_step(following(plan).plan, 1, 'enough', 6.0)
     assert statuses(no.plan) == 'failed skipped'
     assert no.plan.steps[0].fallback == 'turn_left'
     assert following(no.plan).step is None
@@ -283,7 +283,7 @@ def test_a_step_that_was_interrupted_can_be_done_again_as_often_as_that_happens(
     plan = plan_of(step(1, 'mast_close', fallback='move_stop'), step(2, 'mast_open'))
     for _ in range(3):
         plan = following(plan).plan
-        recorded = again(plan, 1, 'Interrupted', 6.0)
+        recorded = retry_step(plan, 1, 'Interrupted', 6.0)
         assert recorded.result == ExecutionResult(
             'p', 1, False, StepStatus.PENDING, 'Interrupted; it is done again', timestamp=6.0
         )
@@ -292,14 +292,14 @@ def test_a_step_that_was_interrupted_can_be_done_again_as_often_as_that_happens(
         assert (plan.status, statuses(plan)) == (PlanStatus.EXECUTING, 'pending pending')
         assert following(plan).op_skill == 'mast_close', 'its fallback is for failures'
     with pytest.raises(PlanError, match='step 1 is pending, not running'):
-        again(plan, 1, 'Interrupted', 6.0)
+        retry_step(plan, 1, 'Interrupted', 6.0)
     assert following(done(following(plan).plan, 1)).op_skill == 'mast_open'
 
 
 def test_an_interrupted_fallback_is_done_again_as_the_fallback() -> None:
     first = following(plan_of(step(1, 'mast_open', fallback='mast_close'))).plan
-    failed = record(first, 1, False, 'it jams', {}, 6.0).plan
-    plan = again(following(failed).plan, 1, 'Interrupted', 7.0).plan
+    failed = record_step(first, 1, False, 'it jams', {}, 6.0).plan
+    plan = retry_step(following(failed).plan, 1, 'Interrupted', 7.0).plan
     assert following(plan).op_skill == 'mast_close'
     assert done(following(plan).plan, 1).status is PlanStatus.COMPLETED
 
@@ -313,7 +313,7 @@ def test_a_plan_that_was_cancelled_goes_no_further() -> None:
 
 def test_a_fallback_that_is_due_when_the_plan_is_cancelled_leaves_no_trace() -> None:
     plan = plan_of(step(1, fallback='turn_left'))
-    plan = record(following(plan).plan, 1, False, 'stuck', {}, 6.0).plan
+    plan = record_step(following(plan).plan, 1, False, 'stuck', {}, 6.0).plan
     plan.status = PlanStatus.CANCELLED
     end = following(plan)
     assert (end.step, statuses(end.plan)) == (None, 'skipped')
@@ -329,25 +329,25 @@ def test_an_empty_plan_has_failed() -> None:
 def test_only_what_is_out_can_be_recorded() -> None:
     plan = plan_of(step(1), step(2))
     with pytest.raises(PlanError, match='step 1 is pending, not running'):
-        record(plan, 1, True, '', {}, 6.0)
+        record_step(plan, 1, True, '', {}, 6.0)
     with pytest.raises(PlanError, match='step_id 9 is not in the plan, but 1, 2'):
-        reject(plan, 9, '', 6.0)
+        reject_step(plan, 9, '', 6.0)
     once = done(following(plan).plan, 1)
     with pytest.raises(PlanError, match='step 1 is success, not running'):
-        approve(once, 1)
+        approve_step(once, 1)
 
 
 def test_a_revision_keeps_what_was_done() -> None:
     old = done(following(plan_of(step(1, parameters={'n': 1}), step(2))).plan, 1)
     new = plan_of(step(1, parameters={'n': 1}), step(2), step(3))
-    assert statuses(revised(old, new)) == 'success pending pending'
+    assert statuses(revised_plan(old, new)) == 'success pending pending'
     for other in (
         step(1, parameters={'n': True}),
         step(1, 'turn_left', parameters={'n': 1}),
         step(4, parameters={'n': 1}),
         step(1, parameters={'n': 1}, tool_call_type=ToolCallType.NOOP),
     ):
-        assert statuses(revised(old, plan_of(other))) == 'pending'
+        assert statuses(revised_plan(old, plan_of(other))) == 'pending'
 
 
 def test_problems_are_told_up_front() -> None:
@@ -444,15 +444,15 @@ def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataO
         if following.step is None:
             break
         assert not plan.get_failed_steps()
-        assert plan.status not in OVER
+        assert plan.status not in ENDED_STATUSES
         out = following.step.step_id
-        assert following.op_skill or following.ask
-        assert bool(following.ask) == (following.step.status is StepStatus.WAIT_CONFIRMATION)
+        assert following.op_skill or following.question
+        assert bool(following.question) == (following.step.status is StepStatus.WAIT_CONFIRMATION)
         if needs_approval:
-            assert following.ask
+            assert following.question
         answer = data.draw(st.sampled_from(['good', 'good', 'bad', 'refused', 'no', 'lost']))
-        if following.ask and answer == 'no':
-            recorded = reject(plan, out, 'why', 2.0)
+        if following.question and answer == 'no':
+            recorded = reject_step(plan, out, 'why', 2.0)
             assert recorded.result.status is StepStatus.FAILED
             assert recorded.plan.status is (
                 PlanStatus.CANCELLED
@@ -460,25 +460,25 @@ def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataO
                 else PlanStatus.FAILED
             )
         elif answer == 'refused':
-            recorded = record(plan, out, False, 'refused', {}, 2.0)
+            recorded = record_step(plan, out, False, 'refused', {}, 2.0)
         else:
-            if following.ask:
-                plan = stored(approve(plan, out))
+            if following.question:
+                plan = stored(approve_step(plan, out))
             needs_approval = False
             if following.op_skill:
                 operations[out] = operations.get(out, 0) + 1
             if answer == 'lost':
                 continue
-            recorded = record(plan, out, answer == 'good', '', {}, 2.0)
+            recorded = record_step(plan, out, answer == 'good', '', {}, 2.0)
         plan = stored(recorded.plan)
         results += [recorded.result, *recorded.skipped]
     else:
         raise AssertionError('the plan does not end')
-    assert plan.status in OVER
+    assert plan.status in ENDED_STATUSES
     assert plan.is_finished()
-    assert next_step(plan, FACTS, 3.0) == Next(plan)
+    assert next_step(plan, FACTS, 3.0) == NextStep(plan)
     assert all(count <= 2 for count in operations.values())
-    if given_plan['status'] not in {status.value for status in OVER}:
+    if given_plan['status'] not in {status.value for status in ENDED_STATUSES}:
         good = {StepStatus.SUCCESS, StepStatus.SKIPPED}
         done = bool(plan.steps) and {each.status for each in plan.steps} <= good
         assert (plan.status is PlanStatus.COMPLETED) == done

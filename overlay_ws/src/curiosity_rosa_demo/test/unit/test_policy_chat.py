@@ -22,20 +22,20 @@ from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.chat_policy import (
     ask_chat_model,
     for_policy,
-    LONGEST_TEXT,
+    MAX_SITUATION_CHARS,
     question_text,
     read_action,
     rules_text,
 )
 from curiosity_rosa_demo.agent.policy.suggestion import (
-    Answer,
-    Asking,
-    LONGEST_WORDS,
-    PolicyFailed,
+    MAX_TEXT_CHARS,
+    PendingSuggestion,
     Situation,
+    Suggestion,
+    SuggestionFailed,
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
-from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
+from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from hypothesis import given, settings
@@ -79,12 +79,12 @@ def suggestion(arguments: Any = GOOD, name: str = 'PolicyAction') -> Say:
     return Say('', (Call(name, arguments),), piece=5000 if len(str(arguments)) > 5000 else 4)
 
 
-def failure(ask: Ask) -> PolicyFailed:
-    with pytest.raises(PolicyFailed) as caught:
+def failure(ask: Ask) -> SuggestionFailed:
+    with pytest.raises(SuggestionFailed) as caught:
         ask(SITUATION, '')
     assert caught.value.reason.isprintable()
     assert caught.value.words.isprintable()
-    assert len(caught.value.words) <= LONGEST_WORDS
+    assert len(caught.value.words) <= MAX_TEXT_CHARS
     assert not parts_of_the_key(f'{caught.value.reason} {caught.value.words}')
     return caught.value
 
@@ -235,17 +235,17 @@ def test_a_model_without_tools_is_told_of() -> None:
 
 
 def test_the_model_of_rules_is_no_suggester() -> None:
-    failure(ask_chat_model(RoutineChatModel(), WORLD, SHIPPED.agent.llm))
+    failure(ask_chat_model(RuleChatModel(), WORLD, SHIPPED.agent.llm))
 
 
 def test_a_message_of_somebody_else_is_no_answer() -> None:
-    with pytest.raises(PolicyFailed, match='no message of a model'):
+    with pytest.raises(SuggestionFailed, match='no message of a model'):
         read_action(HumanMessage('rest'))
 
 
 def test_a_refusal_is_quoted() -> None:
     refusal = AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'})
-    with pytest.raises(PolicyFailed) as caught:
+    with pytest.raises(SuggestionFailed) as caught:
         read_action(refusal)
     assert caught.value.words == 'I cannot help with that.'
 
@@ -263,10 +263,10 @@ NEARLY = st.fixed_dictionaries(
 )
 
 
-def read(arguments: dict[str, Any]) -> PolicyAction | PolicyFailed:
+def read(arguments: dict[str, Any]) -> PolicyAction | SuggestionFailed:
     try:
         return read_action(call_of(arguments))
-    except PolicyFailed as failed:
+    except SuggestionFailed as failed:
         return failed
 
 
@@ -284,7 +284,7 @@ def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str
     assert result.reason.isprintable()
     assert result.words.isprintable()
     assert result.words.startswith('PolicyAction(')
-    assert len(result.words) <= LONGEST_WORDS
+    assert len(result.words) <= MAX_TEXT_CHARS
 
 
 @settings(deadline=None)
@@ -305,15 +305,15 @@ def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusal
 
 def test_a_long_text_of_the_world_is_cut() -> None:
     situation = Situation('base', '', 0.5, ('rest',), 'x' * 100_000)
-    assert len(json.loads(question_text(WORLD, situation, ''))['situation']) == LONGEST_TEXT
+    assert len(json.loads(question_text(WORLD, situation, ''))['situation']) == MAX_SITUATION_CHARS
 
 
 def test_from_the_provider_to_the_server_and_back(server: ChatServer) -> None:
     told = threading.Event()
     provider = LLMPolicyProvider(asking(server, suggestion()), POLICY, on_answer=told.set)
-    assert provider.poll(SITUATION, 0.0) == Asking()
+    assert provider.poll(SITUATION, 0.0) == PendingSuggestion()
     assert told.wait(WAIT_S), 'no answer came from the server'
-    assert provider.poll(SITUATION, 60.0) == Answer(
+    assert provider.poll(SITUATION, 60.0) == Suggestion(
         PolicyAction(**GOOD), 'charge (preemptive): The battery is low.', cached=False
     )
 
@@ -323,7 +323,7 @@ def test_a_server_that_hangs_blocks_nobody(server: ChatServer) -> None:
     provider = LLMPolicyProvider(
         asking(server, Hang()), POLICY, steady=lambda: steady[0], on_answer=lambda: None
     )
-    assert provider.poll(SITUATION, 0.0) == Asking()
+    assert provider.poll(SITUATION, 0.0) == PendingSuggestion()
     steady[0] = POLICY.timeout_s + 1.0
     answer = provider.poll(SITUATION, 60.0)
     assert 'policy.timeout_s' in getattr(answer, 'reason', '')

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
-    BeginTasks,
     CancelTasks,
     PauseTasks,
     Senses,
+    SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision, Rejection
 from curiosity_rosa_demo.agent.policy.events import (
@@ -26,16 +26,16 @@ from curiosity_rosa_demo.agent.policy.events import (
     StateChanged,
 )
 from curiosity_rosa_demo.agent.policy.guards import MayAsk
-from curiosity_rosa_demo.agent.policy.leaves import Choice
-from curiosity_rosa_demo.agent.policy.policy import MESSAGE, WAITING_MAX
-from curiosity_rosa_demo.agent.policy.prompt_situation import RECENT, situation_text
+from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
+from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS, MAX_WAITING_MESSAGES
+from curiosity_rosa_demo.agent.policy.prompt_situation import MAX_RECENT, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed
+from curiosity_rosa_demo.agent.policy.suggestion import SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_twins import ModelTwin, suggests
-from policy_world import COMPANION, instant, Life, ROVER, world_of
+from policy_doubles import ScriptedModel, suggests
+from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
 import pytest
 
 HOME = world_of(COMPANION)
@@ -45,10 +45,10 @@ SAFE = 'SAFE: e-stop pressed'
 READS = 'began read_message, by the emergency; the message is said aloud'
 
 
-def pupil(when: str = '2026-11-28 10:00', *, model: ModelTwin | None = None) -> Life:
+def pupil(when: str = '2026-11-28 10:00', *, model: ScriptedModel | None = None) -> PolicyRun:
     """On a Saturday, unless a test says otherwise: nothing is due."""
     at = instant(when, HOME)
-    return Life(HOME, at, provider=model.provider if model else None)
+    return PolicyRun(HOME, at, provider=model.provider if model else None)
 
 
 def names(events: list[Event]) -> list[str]:
@@ -78,7 +78,7 @@ def test_what_is_due_begins_and_is_told() -> None:
     assert tick.decision.activity == 'go_to_school'
     assert '3 go_to_school due: yes' in tick.decision.path
     (command,) = tick.commands
-    assert isinstance(command, BeginTasks)
+    assert isinstance(command, SubmitTasks)
     assert command.ongoing == tick.state.activity
     assert life.events == [ActionStarted(life.at, 'go_to_school', Source.ROUTINE)]
 
@@ -210,19 +210,19 @@ def test_a_message_waits_while_nothing_may_begin() -> None:
 def test_too_many_messages_are_dropped_and_that_is_told() -> None:
     life = pupil()
     life.holding = SAFE
-    texts = [f'message {number}' for number in range(WAITING_MAX + 2)]
+    texts = [f'message {number}' for number in range(MAX_WAITING_MESSAGES + 2)]
     done = life.tick(*texts).decision.done
-    assert done.count(f'it is dropped: {WAITING_MAX} messages wait already') == 2
-    assert done.endswith(f'messages that wait: {WAITING_MAX}')
+    assert done.count(f'it is dropped: {MAX_WAITING_MESSAGES} messages wait already') == 2
+    assert done.endswith(f'messages that wait: {MAX_WAITING_MESSAGES}')
     life.holding = ''
-    life.run(WAITING_MAX * 4)
+    life.run(MAX_WAITING_MESSAGES * 4)
     read = [event.rationale for event in life.events if isinstance(event, ActionStarted)]
-    assert read == texts[:WAITING_MAX]
+    assert read == texts[:MAX_WAITING_MESSAGES]
 
 
 def test_a_world_without_emergencies_makes_nothing_of_a_message() -> None:
     world = world_of(COMPANION.model_copy(update={'emergencies': []}))
-    life = Life(world, instant('2026-11-28 10:00', world))
+    life = PolicyRun(world, instant('2026-11-28 10:00', world))
     tick = life.tick('hello')
     assert tick.decision.done == (
         'a message came: hello; the world view names no activity for a message; '
@@ -242,7 +242,7 @@ def test_any_text_is_a_message(text: str) -> None:
     tick = life.tick(text)
     assert tick.state.activity is not None
     said = tick.state.activity.rationale
-    assert len(said) <= MESSAGE
+    assert len(said) <= MAX_MESSAGE_CHARS
     assert not said or said.isprintable()
     assert Decision.model_validate_json(tick.decision.model_dump_json()) == tick.decision
     life.policy.close()
@@ -252,7 +252,7 @@ def test_any_text_is_a_message(text: str) -> None:
 
 
 def test_what_the_model_suggests_begins() -> None:
-    model = ModelTwin(suggests('read'))
+    model = ScriptedModel(suggests('read'))
     life = pupil(model=model)
     tick = life.tick()
     assert tick.decision.words == 'read: read would be good'
@@ -264,7 +264,7 @@ def test_what_the_model_suggests_begins() -> None:
 
 
 def test_the_model_is_told_the_situation() -> None:
-    model = ModelTwin(suggests('rest'))
+    model = ScriptedModel(suggests('rest'))
     life = pupil('2026-11-28 16:00', model=model)
     life.tick('a walk?')
     life.run(2)
@@ -292,13 +292,13 @@ def test_a_situation_tells_the_latest_of_what_it_remembers() -> None:
     memory = [
         line for line in lines if line.endswith((' ended.', ' failed.')) or 'came to' in line
     ]
-    assert len(memory) == RECENT
+    assert len(memory) == MAX_RECENT
     assert memory[0] == 'Wed 18:00: homework ended.'
     assert 'Wed 16:20: came to home.' in memory
 
 
 def test_a_suggestion_that_is_refused_is_told_and_the_routine_decides() -> None:
-    model = ModelTwin(suggests('study'))
+    model = ScriptedModel(suggests('study'))
     life = pupil('2026-11-23 07:20', model=model)
     tick = life.tick()
     assert tick.decision.words == 'study: study would be good'
@@ -309,7 +309,7 @@ def test_a_suggestion_that_is_refused_is_told_and_the_routine_decides() -> None:
 
 
 def test_all_that_was_refused_in_a_tick_is_told() -> None:
-    model = ModelTwin(suggests('study'))
+    model = ScriptedModel(suggests('study'))
     life = pupil(model=model)
     life.saved = life.saved.model_copy(update={'devices': {'phone': False}})
     life.restart()
@@ -322,14 +322,16 @@ def test_all_that_was_refused_in_a_tick_is_told() -> None:
 
 
 def test_the_provider_hears_of_a_refusal() -> None:
-    model = ModelTwin(suggests('study'))
+    model = ScriptedModel(suggests('study'))
     life = pupil(model=model)
     life.run(1)
-    assert 'it is at home, not at school' in model.provider.closed(model.asked[0], life.at + 900.0)
+    assert 'it is at home, not at school' in model.provider.unavailable_reason(
+        model.asked[0], life.at + 900.0
+    )
 
 
 def test_while_the_model_is_asked_the_routine_waits() -> None:
-    model = ModelTwin(suggests('rest'))
+    model = ScriptedModel(suggests('rest'))
     model.silent = True
     life = pupil('2026-11-23 07:20', model=model)
     tick = life.tick()
@@ -342,7 +344,7 @@ def test_while_the_model_is_asked_the_routine_waits() -> None:
 
 
 def test_no_model_is_asked_while_nothing_may_be_interrupted() -> None:
-    model = ModelTwin(suggests('rest', preemptive=True))
+    model = ScriptedModel(suggests('rest', preemptive=True))
     life = pupil('2026-11-23 07:20')
     life.tick()
     life.provider = model.provider
@@ -355,9 +357,9 @@ def test_no_model_is_asked_while_nothing_may_be_interrupted() -> None:
 
 def test_a_model_that_fails_leaves_it_to_the_routine() -> None:
     def fails(situation: object) -> None:
-        raise PolicyFailed('The model answered nothing.', 'hm')
+        raise SuggestionFailed('The model answered nothing.', 'hm')
 
-    model = ModelTwin(fails)
+    model = ScriptedModel(fails)
     life = pupil('2026-11-23 07:20', model=model)
     tick = life.tick()
     assert tick.decision.words == 'hm'
@@ -368,7 +370,9 @@ def test_a_model_that_fails_leaves_it_to_the_routine() -> None:
 # --- what breaks -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(('broken', 'where'), [(SafetyFilter, 'check'), (MayAsk, 'refuses')])
+@pytest.mark.parametrize(
+    ('broken', 'where'), [(SafetyFilter, 'refusal_reason'), (MayAsk, 'refuses')]
+)
 def test_a_node_that_breaks_does_not_lose_the_tick(
     monkeypatch: pytest.MonkeyPatch, broken: type, where: str
 ) -> None:
@@ -390,14 +394,14 @@ def test_a_node_that_breaks_does_not_lose_the_tick(
 
 
 def test_what_was_chosen_before_it_broke_does_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    def chooses_and_breaks(leaf: Choice, *args: Any) -> None:
+    def chooses_and_breaks(leaf: ChoosingLeaf, *args: Any) -> None:
         choose(leaf, *args)
         raise ValueError('too late')
 
-    choose = Choice.choose
+    choose = ChoosingLeaf.choose
     life = pupil('2026-11-23 07:20')
     with monkeypatch.context() as patch:
-        patch.setattr(Choice, 'choose', chooses_and_breaks)
+        patch.setattr(ChoosingLeaf, 'choose', chooses_and_breaks)
         ticks = [life.tick(), life.tick('hello')]
     for tick in ticks:
         assert tick.commands == ()
@@ -408,7 +412,7 @@ def test_what_was_chosen_before_it_broke_does_not_begin(monkeypatch: pytest.Monk
 def test_a_message_is_not_lost_in_a_tick_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
     life = pupil()
     with monkeypatch.context() as patch:
-        patch.setattr(SafetyFilter, 'check', lambda *args: 1 / 0)
+        patch.setattr(SafetyFilter, 'refusal_reason', lambda *args: 1 / 0)
         done = life.tick('hello').decision.done
     assert 'the tree broke (ZeroDivisionError: division by zero), nothing begins' in done
     assert done.endswith('messages that wait: 1')
@@ -436,7 +440,7 @@ def test_off_ends_everything_and_says_so() -> None:
     life.tick('first', 'second')
     reading, sleeping = life.saved.activity, life.saved.suspended[0]
     assert reading is not None
-    tick = life.policy.off(':auto off', life.at)
+    tick = life.policy.switch_off(':auto off', life.at)
     assert tick.state.activity is None
     assert tick.state.suspended == []
     decision = tick.decision
@@ -454,7 +458,7 @@ def test_off_ends_everything_and_says_so() -> None:
 
 def test_off_when_nothing_goes_on() -> None:
     life = pupil()
-    tick = life.policy.off('the user said stop', life.at)
+    tick = life.policy.switch_off('the user said stop', life.at)
     assert (tick.commands, tick.decision.done) == ((), 'off: the user said stop')
 
 
@@ -480,7 +484,7 @@ def test_an_interruption_is_one_pause_and_one_begin() -> None:
     pause, begin = tick.commands
     assert isinstance(pause, PauseTasks)
     assert list(pause.task_ids) == sleeping.task_ids
-    assert isinstance(begin, BeginTasks)
+    assert isinstance(begin, SubmitTasks)
 
 
 def test_a_device_that_is_switched_off_is_told_and_nothing_that_needs_it_begins() -> None:
@@ -500,7 +504,7 @@ def test_a_device_that_the_file_says_is_not_there_cannot_be_switched_on() -> Non
     phone = COMPANION.devices['phone'].model_copy(update={'available': False})
     view = COMPANION.model_copy(update={'devices': {'phone': phone}})
     world = world_of(view)
-    life = Life(world, instant('2026-11-23 09:00', world))
+    life = PolicyRun(world, instant('2026-11-23 09:00', world))
     tick = life.policy.tick(life.at, 'minute', Senses(devices={'phone': True}), ['hello'])
     assert tick.state.devices == {'phone': False}
     assert [each.type for each in tick.decision.rejected] == ['read_message']

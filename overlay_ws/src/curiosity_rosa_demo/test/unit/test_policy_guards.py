@@ -14,27 +14,39 @@ from datetime import datetime, timedelta
 from itertools import product
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
-from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, NOTHING, Outcome, Part
+from curiosity_rosa_demo.agent.policy.blackboard import (
+    ClientRole,
+    NO_OUTCOME,
+    PolicyBoard,
+    TickInputs,
+    TickOutcome,
+)
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.guards import (
-    Due,
     Guard,
+    IsDue,
     MayAsk,
     MessageWaits,
     NO_MESSAGE,
     NO_MODEL,
 )
-from curiosity_rosa_demo.agent.policy.leaves import Answered, Begin, Continue, Held, Rest
+from curiosity_rosa_demo.agent.policy.leaves import (
+    BeginProposal,
+    ContinueActivity,
+    IsHeld,
+    StayIdle,
+    UseSuggestion,
+)
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import Answer, Situation
+from curiosity_rosa_demo.agent.policy.suggestion import Situation, Suggestion
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, RoutineConfig
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from policy_doubles import SETTINGS
 from policy_rules import open_at
-from policy_twins import SETTINGS
 from policy_world import COMPANION, instant, ROVER, world_of
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -79,7 +91,7 @@ class Told(Guard):
 
     reason = ''
 
-    def refuses(self, moment: Moment) -> str:
+    def refuses(self, moment: TickInputs) -> str:
         return self.reason
 
 
@@ -87,9 +99,9 @@ class Table:
     """A blackboard with one moment on it."""
 
     def __init__(self) -> None:
-        self.board = Board()
-        self.engine = self.board.client(Part.ENGINE)
-        self.engine.outcome = NOTHING
+        self.board = PolicyBoard()
+        self.engine = self.board.client(ClientRole.ENGINE)
+        self.engine.outcome = NO_OUTCOME
         self.put()
 
     def put(
@@ -100,12 +112,12 @@ class Table:
         holding: str = '',
     ) -> None:
         waiting = tuple(ExternalMessage(at, text) for text in messages)
-        self.engine.moment = Moment(at, state, Senses(holding=holding), waiting)
+        self.engine.moment = TickInputs(at, state, Senses(hold_reason=holding), waiting)
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> TickOutcome:
         found = self.engine.outcome
-        assert isinstance(found, Outcome)
+        assert isinstance(found, TickOutcome)
         return found
 
 
@@ -215,7 +227,7 @@ def test_an_activity_is_interrupted_by_a_fresh_answer_only(table: Table) -> None
     provider = LLMPolicyProvider(rest, SETTINGS, start=lambda job: job(), steady=lambda: now)
     guard = MayAsk('may ask', Scripted(), table.board, world=WORLD, provider=provider)
     situation = Situation(place='home', activity='read', energy=0.5, options=('rest',), text='')
-    assert isinstance(provider.poll(situation, now), Answer)
+    assert isinstance(provider.poll(situation, now), Suggestion)
     for state, refusal in (
         (ongoing('read'), 'it was asked already in this window of 900 s (policy.window_s)'),
         (FIRST, ''),  # what it said before may begin now
@@ -227,10 +239,10 @@ def test_an_activity_is_interrupted_by_a_fresh_answer_only(table: Table) -> None
     assert tick(guard) is Status.SUCCESS
 
 
-def due(entry: RoutineConfig, table: Table) -> Due:
+def due(entry: RoutineConfig, table: Table) -> IsDue:
     wish = proposal(entry.activity, preemptive=entry.preemptive)
-    child = Begin('begins', table.board, proposal=wish)
-    return Due('due', child, table.board, entry=entry, proposal=wish, world=WORLD, safety=FILTER)
+    child = BeginProposal('begins', table.board, proposal=wish)
+    return IsDue('due', child, table.board, entry=entry, proposal=wish, world=WORLD, safety=FILTER)
 
 
 def test_an_entry_without_a_window_is_due_in_that_of_its_activity(table: Table) -> None:
@@ -258,7 +270,7 @@ def test_what_is_due_does_not_begin_when_the_filter_refuses_it(table: Table) -> 
     table.put()
     assert tick(guard) is Status.FAILURE
     assert guard.feedback_message == 'it is at home, not at school'
-    assert table.outcome is NOTHING
+    assert table.outcome is NO_OUTCOME
 
 
 WINDOWS = ['', '07:20-07:40', '21:30-04:00', '00:00-12:00', '12:00-00:00', '23:59-00:01']
@@ -297,7 +309,7 @@ def test_an_entry_is_due_in_its_window_on_its_days_below_its_energy(
 
 
 def test_held_runs_while_nothing_may_begin(table: Table) -> None:
-    held = Held('held', table.board)
+    held = IsHeld('held', table.board)
     assert tick(held) is Status.FAILURE
     table.put(holding='SAFE: e-stop pressed')
     assert tick(held) is Status.RUNNING
@@ -313,7 +325,7 @@ def test_held_runs_while_nothing_may_begin(table: Table) -> None:
 def test_continue_runs_while_something_goes_on(
     table: Table, by: Source | None, begun_by: Source | None
 ) -> None:
-    leaf = Continue('continue', table.board, by)
+    leaf = ContinueActivity('continue', table.board, by)
     table.put(ongoing('read', begun_by) if begun_by else FIRST)
     runs = begun_by is not None and by in (None, begun_by)
     assert tick(leaf) is (Status.RUNNING if runs else Status.FAILURE)
@@ -321,12 +333,12 @@ def test_continue_runs_while_something_goes_on(
 
 
 def test_rest_is_always_possible(table: Table) -> None:
-    assert tick(Rest('rest', table.board)) is Status.SUCCESS
-    assert table.outcome is NOTHING
+    assert tick(StayIdle('rest', table.board)) is Status.SUCCESS
+    assert table.outcome is NO_OUTCOME
 
 
 def test_the_oldest_message_is_answered_first(table: Table) -> None:
-    leaf = Answered('answer', table.board, activity='read_message', safety=FILTER)
+    leaf = UseSuggestion('answer', table.board, activity='read_message', safety=FILTER)
     table.put(ongoing('study'), MONDAY, 'first', 'second')
     assert tick(leaf) is Status.SUCCESS
     outcome = table.outcome
@@ -337,12 +349,12 @@ def test_the_oldest_message_is_answered_first(table: Table) -> None:
 
 
 def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) -> None:
-    leaf = Answered('answer', table.board, activity='read_message', safety=FILTER)
+    leaf = UseSuggestion('answer', table.board, activity='read_message', safety=FILTER)
     broken = FIRST.model_copy(update={'devices': {'phone': False}})
     busy = ongoing('rest', Source.EMERGENCY)
     told = []
     for state in (broken, broken, busy, busy, broken):
-        table.engine.outcome = NOTHING
+        table.engine.outcome = NO_OUTCOME
         table.put(state, MONDAY, 'hello')
         assert tick(leaf) is Status.FAILURE
         assert table.outcome.chosen is None
@@ -354,9 +366,9 @@ def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) ->
 
 def test_what_was_rejected_before_in_a_tick_is_not_forgotten(table: Table) -> None:
     earlier = Rejection(type='read_message', by=Source.EMERGENCY, reason='why not')
-    table.engine.outcome = Outcome(rejected=(earlier,), words='the model said so')
-    tick(Begin('begins', table.board, proposal=proposal('rest')))
-    assert table.outcome == Outcome(
+    table.engine.outcome = TickOutcome(rejected=(earlier,), words='the model said so')
+    tick(BeginProposal('begins', table.board, proposal=proposal('rest')))
+    assert table.outcome == TickOutcome(
         chosen=proposal('rest'), rejected=(earlier,), words='the model said so'
     )
 

@@ -14,32 +14,32 @@ from collections.abc import Callable
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
-    BeginTasks,
     PauseTasks,
     PolicyAction,
     ResumeTasks,
+    SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
-from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from policy_twins import ModelTwin, SETTINGS, suggests, WORK_S
-from policy_world import COMPANION, HELD, instant, Life, ROVER, world_of
+from policy_doubles import ScriptedModel, SETTINGS, suggests, WORK_S
+from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, world_of
 import pytest
 
 HOME = world_of(COMPANION)
 FIELD = world_of(ROVER)
 
 
-def pupil(when: str, **values: Any) -> Life:
+def pupil(when: str, **values: Any) -> PolicyRun:
     """2026-11-23 is a Monday."""
-    return Life(HOME, instant(when, HOME), **values)
+    return PolicyRun(HOME, instant(when, HOME), **values)
 
 
-def rover(when: str = '2026-11-23 05:00', **values: Any) -> Life:
-    return Life(FIELD, instant(when, FIELD), **values)
+def rover(when: str = '2026-11-23 05:00', **values: Any) -> PolicyRun:
+    return PolicyRun(FIELD, instant(when, FIELD), **values)
 
 
-def ended(life: Life, name: str) -> list[str]:
+def ended(life: PolicyRun, name: str) -> list[str]:
     return [
         event.how
         for event in life.events
@@ -47,7 +47,7 @@ def ended(life: Life, name: str) -> list[str]:
     ]
 
 
-def by_whom(life: Life, name: str) -> set[Source]:
+def by_whom(life: PolicyRun, name: str) -> set[Source]:
     return {by for _, activity, by in life.rules.begun if activity == name}
 
 
@@ -123,7 +123,7 @@ def test_who_misses_the_window_of_the_way_to_school_stays_at_home() -> None:
 )
 def test_the_night_in_which_the_clocks_change(zone: str, last: str, hours: float) -> None:
     world = world_of(COMPANION, zone)
-    life = Life(world, instant(f'{last} 20:00', world))
+    life = PolicyRun(world, instant(f'{last} 20:00', world))
     life.run(13 * 60)
     times = {name: at for at, name, _ in life.rules.begun}
     assert [each[4:] for each in life.began()] == ['21:30 sleep', '06:30 wake']
@@ -143,7 +143,7 @@ def test_the_night_in_which_the_clocks_change(zone: str, last: str, hours: float
 )
 def test_the_school_days_before_and_after_the_change_are_the_same(zone: str, monday: str) -> None:
     world = world_of(COMPANION, zone)
-    life = Life(world, instant(f'{monday} 00:00', world), keep=0)
+    life = PolicyRun(world, instant(f'{monday} 00:00', world), keep=0)
     life.run(14 * 1440, step_s=600.0)
     week = [f'{day} 07:20' for day in ('Mon', 'Tue', 'Wed', 'Thu', 'Fri')]
     assert life.began('go_to_school') == [*week, *week]
@@ -193,7 +193,7 @@ def test_a_message_interrupts_what_may_not_be_interrupted_and_it_goes_on(
     assert ended(life, 'read_message') == ['done']
     assert ended(life, activity) == []
     commands = [type(c) for tick in life.decisions[-3:] for c in tick.commands]
-    assert commands == [PauseTasks, BeginTasks, ResumeTasks]
+    assert commands == [PauseTasks, SubmitTasks, ResumeTasks]
 
 
 def test_a_night_with_a_message_in_it_ends_as_any_other() -> None:
@@ -218,7 +218,7 @@ def test_energy_of_a_night_is_counted_once_and_not_while_a_message_is_read() -> 
 
 
 def test_an_idea_of_the_model_interrupts_only_when_it_is_preemptive() -> None:
-    model = ModelTwin(suggests('read'))
+    model = ScriptedModel(suggests('read'))
     life = pupil('2026-11-28 10:00', provider=model.provider)
     life.run(1)
     assert life.doing == 'read'
@@ -230,16 +230,16 @@ def test_an_idea_of_the_model_interrupts_only_when_it_is_preemptive() -> None:
 
 
 def test_an_entry_of_the_routine_that_is_not_preemptive_waits_and_one_that_is_does_not() -> None:
-    model = ModelTwin(suggests('library'))
+    model = ScriptedModel(suggests('library'))
     life = pupil('2026-11-23 11:04', provider=model.provider)
     life.saved = life.saved.model_copy(update={'place': 'school'})
     life.restart()
     life.until('2026-11-23 11:10')
-    model.say = says_nothing_useful(PolicyFailed('It has no idea.'))
+    model.say = says_nothing_useful(SuggestionFailed('It has no idea.'))
     life.until('2026-11-23 11:50')
     assert life.began() == ['Mon 11:05 library', 'Mon 11:45 study']
     assert ended(life, 'library') == ['done']
-    life = pupil('2026-11-23 11:34', provider=ModelTwin(suggests('library')).provider)
+    life = pupil('2026-11-23 11:34', provider=ScriptedModel(suggests('library')).provider)
     life.saved = life.saved.model_copy(update={'place': 'school'})
     life.restart()
     life.until('2026-11-23 12:00')
@@ -247,7 +247,7 @@ def test_an_entry_of_the_routine_that_is_not_preemptive_waits_and_one_that_is_do
 
 
 def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:
-    model = ModelTwin(suggests('homework'))
+    model = ScriptedModel(suggests('homework'))
     life = pupil('2026-11-28 17:30', provider=model.provider)
     life.run(1)
     assert life.doing == 'homework'
@@ -287,7 +287,7 @@ def says_nothing_useful(error: BaseException) -> Callable[[Situation], PolicyAct
 SAYINGS |= {
     f'it fails with {type(error).__name__}': says_nothing_useful(error)
     for error in (
-        PolicyFailed('The model answered with text.', 'I think I will rest.'),
+        SuggestionFailed('The model answered with text.', 'I think I will rest.'),
         ValueError('torn JSON'),
         RecursionError(),
         TimeoutError(),
@@ -302,7 +302,7 @@ SAYINGS['it answers nothing'] = lambda situation: None  # type: ignore[assignmen
 def test_whatever_the_model_says_the_routine_s_day_is_lived(
     say: Callable[[Situation], PolicyAction],
 ) -> None:
-    model = ModelTwin(say)
+    model = ScriptedModel(say)
     life = pupil('2026-11-22 20:30', provider=model.provider)
     life.until('2026-11-23 07:30')
     assert life.began() == [
@@ -317,7 +317,7 @@ def test_whatever_the_model_says_the_routine_s_day_is_lived(
 
 
 def test_a_model_that_is_unavailable_for_a_day_costs_nothing_but_its_suggestions() -> None:
-    model = ModelTwin(says_nothing_useful(ConnectionError('no route to host')))
+    model = ScriptedModel(says_nothing_useful(ConnectionError('no route to host')))
     life = pupil('2026-11-28 00:00', provider=model.provider)
     life.until('2026-11-29 00:00')
     plain = pupil('2026-11-28 00:00')
@@ -331,7 +331,7 @@ def test_a_model_that_is_unavailable_for_a_day_costs_nothing_but_its_suggestions
 
 
 def test_a_model_that_never_answers_is_waited_for_no_longer_than_its_time() -> None:
-    model = ModelTwin(suggests('rest'))
+    model = ScriptedModel(suggests('rest'))
     model.silent = True
     life = pupil('2026-11-23 07:20', provider=model.provider)
     life.tick()
@@ -344,7 +344,7 @@ def test_a_model_that_never_answers_is_waited_for_no_longer_than_its_time() -> N
 
 
 def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> None:
-    model = ModelTwin(suggests('rest'))
+    model = ScriptedModel(suggests('rest'))
     life = pupil('2026-11-28 12:00', provider=model.provider)
     asked_at: dict[float, Situation] = {}
     for _ in range(8 * 60):
@@ -364,7 +364,7 @@ def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> N
 
 
 def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
-    model = ModelTwin(suggests('study'))
+    model = ScriptedModel(suggests('study'))
     life = pupil('2026-11-28 10:00', provider=model.provider)
     life.run(59)
     refused = [tick.decision for tick in life.decisions if tick.decision.rejected]
@@ -384,7 +384,7 @@ def test_a_restart_in_the_middle_of_sleep_changes_nothing() -> None:
     life.restart()
     life.run(1)
     assert life.saved.activity == sleeping
-    assert not any(isinstance(c, BeginTasks) for c in life.decisions[-1].commands)
+    assert not any(isinstance(c, SubmitTasks) for c in life.decisions[-1].commands)
     life.until('2026-11-23 07:30')
     assert life.began() == ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
     assert ended(life, 'sleep') == ['done']

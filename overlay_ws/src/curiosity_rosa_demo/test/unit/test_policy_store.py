@@ -130,7 +130,7 @@ def change(file: Path, *statements: str) -> None:
 
 def test_a_new_file_keeps_nothing_yet(file: Path) -> None:
     state, store = opened(file)
-    assert (state, store.auto, store.notes) == (None, False, [])
+    assert (state, store.was_on, store.notes) == (None, False, [])
 
 
 @settings(deadline=None, max_examples=30)
@@ -148,8 +148,8 @@ def test_what_was_saved_comes_back_as_it_was(
         store = PolicyStore(file, 10)
         state, each, auto = ticks[-1]
         assert store.open(VIEW) == state.model_copy(update={'ticked_at': each.at})
-        assert store.auto is auto
-        assert store.last(10) == [each for _, each, _ in ticks]
+        assert store.was_on is auto
+        assert store.recent_decisions(10) == [each for _, each, _ in ticks]
         store.close()
         assert store.notes == []
 
@@ -168,21 +168,21 @@ def test_only_the_last_decisions_are_kept_also_where_their_numbers_begin_anew(
     numbers = [*range(30), *range(4)]
     for number in numbers:
         store.save(STATE, decision(number), False)
-        assert len(store.last(1000)) <= 10
-    assert [each.number for each in store.last(1000)] == numbers[-10:]
-    assert [each.number for each in store.last(2)] == [2, 3]
-    assert store.last(0) == []
+        assert len(store.recent_decisions(1000)) <= 10
+    assert [each.number for each in store.recent_decisions(1000)] == numbers[-10:]
+    assert [each.number for each in store.recent_decisions(2)] == [2, 3]
+    assert store.recent_decisions(0) == []
 
 
 def test_whether_it_acts_unasked_is_kept_without_a_decision(
     store: PolicyStore, file: Path
 ) -> None:
     store.save(STATE, decision(1), True)
-    store.save_auto(False)
-    assert store.auto is False
+    store.save_was_on(False)
+    assert store.was_on is False
     store.close()
     _, again = opened(file)
-    assert again.auto is False
+    assert again.was_on is False
 
 
 # --- it does not fit -------------------------------------------------------------------------
@@ -214,8 +214,8 @@ def test_a_state_of_another_world_is_dropped_and_the_decisions_stay(
     assert store.open(VIEW) is None
     (note,) = store.notes
     assert note == f'the state in {file} was dropped: the world view has {why}'
-    assert store.auto is True
-    assert [each.number for each in store.last(9)] == [7]
+    assert store.was_on is True
+    assert [each.number for each in store.recent_decisions(9)] == [7]
     store.save(STATE, decision(8), True)
     store.close()
     assert store.open(VIEW) == STATE.model_copy(update={'ticked_at': 1e9})
@@ -252,7 +252,7 @@ def test_a_decision_of_another_shape_is_left_out(store: PolicyStore, file: Path)
     change(file, "UPDATE decision SET decision = '{}' WHERE seq = 2")
     again = PolicyStore(file, 10)
     again.open(VIEW)
-    assert [each.number for each in again.last(9)] == [0, 2]
+    assert [each.number for each in again.recent_decisions(9)] == [0, 2]
     again.close()
 
 
@@ -375,8 +375,8 @@ def test_it_is_to_be_opened_once_first(file: Path) -> None:
     store = PolicyStore(file, 10)
     for use in (
         lambda: store.save(STATE, decision(1), False),
-        lambda: store.save_auto(True),
-        lambda: store.last(1),
+        lambda: store.save_was_on(True),
+        lambda: store.recent_decisions(1),
     ):
         with pytest.raises(PolicyStoreError, match=r'is not open; call open\(\) first'):
             use()
@@ -399,13 +399,13 @@ def test_when_the_disk_fails_nothing_is_half_kept_and_it_goes_on_afterwards(
             store.save(going_on(), long, False)
         with pytest.raises(PolicyStoreError, match='free some space or check the disk'):
             store.save(going_on(), long, False)
-        assert [each.number for each in store.last(9)] == [1]
-        assert store.auto is True
+        assert [each.number for each in store.recent_decisions(9)] == [1]
+        assert store.was_on is True
     store.save(going_on(), decision(3), True)
     store.close()
     store = PolicyStore(file, 10)
     assert store.open(VIEW) == going_on(ticked_at=1e9)
-    assert [each.number for each in store.last(9)] == [1, 3]
+    assert [each.number for each in store.recent_decisions(9)] == [1, 3]
     store.close()
 
 
@@ -420,9 +420,9 @@ def test_after_a_refused_write_it_goes_on(store: PolicyStore, file: Path) -> Non
     store.open(VIEW)
     with pytest.raises(PolicyStoreError, match='cannot be used: thirteen; move the file away'):
         store.save(going_on(), decision(13), False)
-    assert store.auto is True
+    assert store.was_on is True
     store.save(STATE, decision(14), True)
-    assert [each.number for each in store.last(9)] == [1, 14]
+    assert [each.number for each in store.recent_decisions(9)] == [1, 14]
 
 
 # --- killed ----------------------------------------------------------------------------------
@@ -438,7 +438,7 @@ view = WorldView.model_validate_json(sys.argv[2])
 store = PolicyStore(sys.argv[1], 10)
 store.open(view)
 first = Decision(number=0, at=0.0, cause='minute', place='home', energy=0.5)
-[last] = store.last(1) or [first]
+[last] = store.recent_decisions(1) or [first]
 state = WorldState.first(view)
 for number in range(last.number + 1, 10**9):
     each = last.model_copy(update={'number': number, 'at': float(number)})
@@ -464,11 +464,11 @@ def test_a_killed_process_loses_nothing_that_it_saved(file: Path) -> None:
         store = PolicyStore(file, 10)
         state = store.open(VIEW)
         assert store.notes == []
-        decisions = store.last(1000)
+        decisions = store.recent_decisions(1000)
         store.close()
         number = decisions[-1].number
         assert acknowledged <= number <= acknowledged + 1
         assert [each.number for each in decisions] == [*range(max(1, number - 9), number + 1)]
         # The state, the decision and auto are of one and the same tick.
         assert state == STATE.model_copy(update={'ticked_at': float(number)})
-        assert store.auto is (number % 2 == 0)
+        assert store.was_on is (number % 2 == 0)

@@ -14,8 +14,8 @@ from bisect import bisect_right
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from curiosity_rosa_demo.agent.policy.clock import PolicyClock, STANDS_STILL_S
-from curiosity_rosa_demo.agent.policy.tick_scheduler import Due, TickScheduler
+from curiosity_rosa_demo.agent.policy.clock import MAX_BACKWARD_STEP_S, PolicyClock
+from curiosity_rosa_demo.agent.policy.tick_scheduler import DueTick, TickScheduler
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -108,12 +108,12 @@ def test_each_instant_is_ticked_or_counted_as_missed_once(
     ticked = -1  # index of the last instant that was ticked
     for now in times:
         latest = bisect_right(instants, now) - 1
-        due = scheduler.due(now)
+        due = scheduler.take_due(now)
         if latest == ticked:
             assert due is None
             continue
         missed = 0 if ticked < 0 else latest - ticked - 1
-        assert due == Due(at=instants[latest], missed=missed)
+        assert due == DueTick(at=instants[latest], missed=missed)
         ticked = latest
 
 
@@ -143,13 +143,13 @@ def test_whoever_sleeps_until_the_next_instant_misses_none(
     scheduler = TickScheduler(tick_ms / 1000.0, ZONES[zone])
     begin = 2_160_000_000 if later else (CHANGES[zone] or [T0])[0]  # in 2038 floats are coarser
     now = begin - DAY + after_s + part
-    first = scheduler.due(now)
+    first = scheduler.take_due(now)
     assert first is not None
     assert now - tick_ms / 1000.0 < first.at <= now
     for _ in range(30):
         now = next_tick(scheduler, now)
-        assert scheduler.due(now) == Due(now, 0)
-        assert scheduler.due(now) is None
+        assert scheduler.take_due(now) == DueTick(now, 0)
+        assert scheduler.take_due(now) is None
         local = datetime.fromtimestamp(now // 1, ZONES[zone])
         seconds = local.hour * 3600 + local.minute * 60 + local.second
         assert (seconds * 1000 + round(now % 1 * 1000)) % tick_ms == 0
@@ -162,14 +162,14 @@ def test_a_leap_of_days_counts_what_steps_would_have_ticked(zone: str, tick_s: f
     end = begin + 5 * DAY
     scheduler = TickScheduler(tick_s, ZONES[zone])
     scheduler.resume(begin)
-    due = scheduler.due(end)
+    due = scheduler.take_due(end)
     assert due is not None
     assert due.missed + 1 == len(walked(zone, tick_s, begin, end))
 
 
 def test_not_even_a_part_of_a_millisecond_is_anticipated() -> None:
     scheduler = TickScheduler(60.0, ZONES['UTC'])
-    assert scheduler.due(T0 + 59.9999) == Due(T0, 0)
+    assert scheduler.take_due(T0 + 59.9999) == DueTick(T0, 0)
     assert next_tick(scheduler, T0 + 59.9999) == T0 + 60
 
 
@@ -232,30 +232,30 @@ def test_after_a_sleep_of_years_there_is_one_tick_and_the_others_are_counted(
 ) -> None:
     begin, end = T0 - 15 * 365 * DAY, T0 + 200 * DAY + 1234  # over the day that Apia skipped
     scheduler = TickScheduler(tick_s, ZONES[zone])
-    first = scheduler.due(begin)
+    first = scheduler.take_due(begin)
     assert first is not None
     offsets = [  # every offset is a whole number of quarters of an hour
         datetime.fromtimestamp(at, ZONES[zone]) for at in range(round(first.at), end, 900)
     ]
     instants = [local for local in offsets if (local.minute * 60) % tick_s == 0]
-    assert scheduler.due(end) == Due(instants[-1].timestamp(), len(instants) - 2)
-    assert scheduler.due(end) is None
+    assert scheduler.take_due(end) == DueTick(instants[-1].timestamp(), len(instants) - 2)
+    assert scheduler.take_due(end) is None
 
 
 def test_time_that_stands_still_or_goes_back_is_not_ticked_again() -> None:
     scheduler = TickScheduler(60.0, ZONES['UTC'])
-    assert scheduler.due(T0 + 30.0) == Due(T0, 0)
-    assert scheduler.due(T0 + 30.0) is None
-    assert scheduler.due(T0 - 3600.0) is None
-    assert scheduler.due(T0 + 60.0) == Due(T0 + 60, 0)
+    assert scheduler.take_due(T0 + 30.0) == DueTick(T0, 0)
+    assert scheduler.take_due(T0 + 30.0) is None
+    assert scheduler.take_due(T0 - 3600.0) is None
+    assert scheduler.take_due(T0 + 60.0) == DueTick(T0 + 60, 0)
 
 
 def test_what_an_earlier_run_ticked_is_not_ticked_again_and_its_pause_is_counted() -> None:
     scheduler = TickScheduler(60.0, ZONES['UTC'])
     scheduler.resume(T0 + 90.5)  # an event was ticked there, between two minutes
-    assert scheduler.due(T0 + 119.0) is None
+    assert scheduler.take_due(T0 + 119.0) is None
     scheduler.resume(T0 + 90.5)
-    assert scheduler.due(T0 + 301.0) == Due(T0 + 300, 3)
+    assert scheduler.take_due(T0 + 301.0) == DueTick(T0 + 300, 3)
 
 
 @pytest.mark.parametrize('tick_s', [0.0, -60.0, 0.0001, DAY + 1.0])
@@ -288,7 +288,7 @@ def test_wall_time_is_taken_as_it_is_also_after_a_leap() -> None:
 def test_a_wall_clock_that_was_set_back_a_little_is_waited_for() -> None:
     told = Told(source=T0 + 100.0)
     assert told.at(T0 + 100.0) == T0 + 100.0
-    assert told.at(T0 + 100.0 - STANDS_STILL_S) == T0 + 100.0
+    assert told.at(T0 + 100.0 - MAX_BACKWARD_STEP_S) == T0 + 100.0
     assert told.at(T0 + 99.0) == T0 + 100.0
     assert told.at(T0 + 101.0) == T0 + 101.0
 
@@ -386,4 +386,4 @@ def test_whatever_happened_it_goes_on_with_its_source(
     if 0.0 < told.source < 1e9 - seconds or wall:
         passed = told.at(told.source + seconds) - before
         # A wall clock that was set back a little is waited for first.
-        assert seconds - STANDS_STILL_S * wall - 1e-3 <= passed <= seconds + 1e-3
+        assert seconds - MAX_BACKWARD_STEP_S * wall - 1e-3 <= passed <= seconds + 1e-3

@@ -13,14 +13,26 @@ from __future__ import annotations
 import re
 
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
-from curiosity_rosa_demo.agent.policy.blackboard import Board, KEYS, Moment, NOTHING, Part, reader
+from curiosity_rosa_demo.agent.policy.blackboard import (
+    ClientRole,
+    KEYS,
+    NO_OUTCOME,
+    PolicyBoard,
+    reader,
+    TickInputs,
+)
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.tree_text import as_graph, as_text, COLOUR, in_words
+from curiosity_rosa_demo.agent.policy.tree_text import (
+    ANSI_COLOUR,
+    node_text,
+    tree_as_dot,
+    tree_as_text,
+)
 from curiosity_rosa_demo.infra.config.world import WorldView
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_twins import SETTINGS
-from policy_world import COMPANION, instant, Life, ROVER, world_of
+from policy_doubles import SETTINGS
+from policy_world import COMPANION, instant, PolicyRun, ROVER, world_of
 from py_trees.behaviours import Success
 from py_trees.blackboard import Blackboard
 import pydot
@@ -29,9 +41,9 @@ import pytest
 WORLDS = pytest.mark.parametrize('view', [ROVER, COMPANION], ids=['rover', 'companion'])
 
 
-def life_in(view: WorldView, when: str = '2026-11-23 05:00') -> Life:
+def life_in(view: WorldView, when: str = '2026-11-23 05:00') -> PolicyRun:
     world = world_of(view)
-    return Life(world, instant(when, world))
+    return PolicyRun(world, instant(when, world))
 
 
 def parents_in_text(text: str) -> dict[str, str]:
@@ -95,13 +107,13 @@ def test_the_text_and_the_graph_show_the_same_tree(view: WorldView) -> None:
 def test_every_entry_of_any_routine_is_a_node_of_its_own(names: list[str]) -> None:
     entries = [COMPANION.routine[0].model_copy(update={'activity': name}) for name in names]
     world = world_of(COMPANION.model_copy(update={'routine': entries}))
-    board = Board()
+    board = PolicyBoard()
     root = behaviour_tree(board, world, SafetyFilter(world, 0.0), None)
     drawn = [node.name for node in root.iterate()]
     assert len(set(drawn)) == len(drawn)
-    text = parents_in_text(as_text(root, []))
+    text = parents_in_text(tree_as_text(root, []))
     assert sorted(text) == sorted(drawn)
-    assert text == parents_in_graph(as_graph(root, []))
+    assert text == parents_in_graph(tree_as_dot(root, []))
     due = [name for name, parent in text.items() if parent == 'RoutineFallback'][:-2]
     assert due == [f'{number} {name} due' for number, name in enumerate(names, 1)]
     board.close()
@@ -148,7 +160,7 @@ def test_no_message_breaks_the_picture(text: str) -> None:
     life = life_in(COMPANION)
     life.tick(text)
     assert parents_in_text(life.policy.ascii()) == parents_in_graph(life.policy.dot())
-    assert not COLOUR.search(life.policy.ascii())
+    assert not ANSI_COLOUR.search(life.policy.ascii())
     life.policy.close()
 
 
@@ -162,21 +174,21 @@ def test_a_node_in_words() -> None:
 
 
 def test_what_was_never_ticked_was_not_asked() -> None:
-    assert in_words(Success('never')) == 'never: not asked'
+    assert node_text(Success('never')) == 'never: not asked'
 
 
 # --- the blackboard --------------------------------------------------------------------------
 
 
 def test_a_client_may_do_what_the_table_says_and_nothing_else() -> None:
-    board = Board()
-    clients = {part: board.client(part) for part in Part}
-    clients[Part.ENGINE].moment = clients[Part.ENGINE].outcome = NOTHING
+    board = PolicyBoard()
+    clients = {part: board.client(part) for part in ClientRole}
+    clients[ClientRole.ENGINE].moment = clients[ClientRole.ENGINE].outcome = NO_OUTCOME
     for part, client in clients.items():
         for key, (reads, writes) in KEYS.items():
             if part in reads:
-                assert getattr(client, key) is NOTHING
-                assert reader(client, key)() is NOTHING
+                assert getattr(client, key) is NO_OUTCOME
+                assert reader(client, key)() is NO_OUTCOME
             else:
                 if part not in writes:  # py_trees lets a writer read
                     with pytest.raises(AttributeError, match='read/write access'):
@@ -184,29 +196,29 @@ def test_a_client_may_do_what_the_table_says_and_nothing_else() -> None:
                 with pytest.raises(AttributeError, match=f'{part.value} may not read {key}'):
                     reader(client, key)
             if part in writes:
-                setattr(client, key, NOTHING)
+                setattr(client, key, NO_OUTCOME)
             else:
                 with pytest.raises(AttributeError, match='write access'):
-                    setattr(client, key, NOTHING)
+                    setattr(client, key, NO_OUTCOME)
     board.close()
 
 
 def test_only_the_engine_can_be_given_the_moment_to_write() -> None:
-    board = Board()
-    board.client(Part.ENGINE)
+    board = PolicyBoard()
+    board.client(ClientRole.ENGINE)
     with pytest.raises(AttributeError, match='exclusive'):
-        board.client(Part.ENGINE)
+        board.client(ClientRole.ENGINE)
     board.close()
 
 
 def test_two_policies_do_not_meet() -> None:
-    first, second = Board(), Board()
-    one, other = first.client(Part.ENGINE), second.client(Part.ENGINE)
+    first, second = PolicyBoard(), PolicyBoard()
+    one, other = first.client(ClientRole.ENGINE), second.client(ClientRole.ENGINE)
     one.moment, other.moment = 'first', 'second'
-    assert reader(first.client(Part.GUARD), 'moment')() == 'first'
-    assert reader(second.client(Part.GUARD), 'moment')() == 'second'
+    assert reader(first.client(ClientRole.GUARD), 'moment')() == 'first'
+    assert reader(second.client(ClientRole.GUARD), 'moment')() == 'second'
     first.close()
-    assert reader(second.client(Part.WATCH), 'moment')() == 'second'
+    assert reader(second.client(ClientRole.WATCH), 'moment')() == 'second'
     second.close()
 
 
@@ -233,11 +245,11 @@ def test_a_closed_policy_leaves_nothing_behind(view: WorldView) -> None:
 
 
 def test_the_keys_of_the_table_are_those_that_a_policy_uses() -> None:
-    board = Board()
-    board.client(Part.ENGINE)
+    board = PolicyBoard()
+    board.client(ClientRole.ENGINE)
     names = {key.removeprefix(f'/{board.namespace}/') for key in Blackboard.metadata}
     assert set(KEYS) <= names
-    assert Moment._fields[:3] == ('at', 'state', 'senses')
+    assert TickInputs._fields[:3] == ('at', 'state', 'senses')
     board.close()
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.infra.config.world import DAYS
 from curiosity_rosa_demo.infra.config_loader import load_world, shipped_config_dir
@@ -25,7 +25,7 @@ import pytest
 ROVER = load_world('world_view', shipped_config_dir())
 PUPIL = load_world('companion', shipped_config_dir())
 ZONES = ('UTC', 'UTC+08:00', 'Asia/Kathmandu', 'Europe/Berlin', 'Australia/Lord_Howe')
-BERLIN = World(PUPIL, time_zone('Europe/Berlin'))
+BERLIN = WorldModel(PUPIL, time_zone('Europe/Berlin'))
 T0 = 1_767_225_600.0  # Thursday, 2026-01-01 00:00 UTC
 YEAR = 365 * 86_400
 
@@ -70,7 +70,7 @@ windows = st.one_of(
 def test_a_window_is_that_of_the_calendar(
     zone: str, window: str, days: list[str], at: float, edge: str | None
 ) -> None:
-    world = World(PUPIL, time_zone(zone))
+    world = WorldModel(PUPIL, time_zone(zone))
     if edge and window:  # often on the minute of its begin or its end
         hour, minute = map(int, window.split('-')[edge == 'end'].split(':'))
         local = world.local(at).replace(hour=hour, minute=minute, second=0, microsecond=0)
@@ -144,7 +144,7 @@ def test_the_time_is_told_in_words() -> None:
     ],
 )
 def test_the_place_is_the_one_whose_zone_was_measured(zones: list[str], place: str) -> None:
-    assert World(ROVER, time_zone('UTC')).place_of(zones) == place
+    assert WorldModel(ROVER, time_zone('UTC')).place_of(zones) == place
 
 
 def asleep(energy: float, *, activity: str = 'sleep', **ongoing: object) -> WorldState:
@@ -172,5 +172,5 @@ def test_an_activity_changes_the_energy_by_the_hour(state: WorldState, energy: f
 
 
 def test_measured_energy_is_left_as_it_is() -> None:
-    world = World(ROVER, time_zone('UTC'))
+    world = WorldModel(ROVER, time_zone('UTC'))
     assert energy_now(asleep(0.5), world, T0 + 7200.0) == 0.5

@@ -14,8 +14,8 @@ import threading
 from typing import Any
 
 from chat_server import Call, Say
-from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
+from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from harness import wait_until
@@ -147,7 +147,7 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
         assert not result.ok
         assert nodes.state.react.refused_in_a_row == 1
     if answer['action'] == 'REJECT':
-        assert result.error_reason.startswith(REJECTED)
+        assert result.error_reason.startswith(REJECTED_TEXT)
         assert answer['why'] in result.error_reason
 
 
@@ -204,27 +204,29 @@ def test_nothing_routine_asks() -> None:
 
 
 def a_turn_with_answers(
-    monkeypatch: pytest.MonkeyPatch, *answers: Answer, timeout_s: float = 20.0
+    monkeypatch: pytest.MonkeyPatch, *answers: ApprovalAnswer, timeout_s: float = 20.0
 ) -> World:
     """move_forward for 9 s, then the end; a person gives these answers."""
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    desk = Desk(timeout_s=timeout_s)
+    approval_queue = ApprovalQueue(timeout_s=timeout_s)
     drive = Say('', (Call('move_forward', {'duration_s': 9}),))
-    world = World(drive, Say('Done.'), desk=desk, config=ASKING)
+    world = World(drive, Say('Done.'), approval_queue=approval_queue, config=ASKING)
     with world:
         thread = threading.Thread(target=world.turn, daemon=True)
         thread.start()
         for answer in answers:
-            wait_until(lambda: desk.question, 'the question')
+            wait_until(lambda: approval_queue.oldest_question, 'the question')
             assert world.rover.starts == []
-            desk.answer(answer)
+            approval_queue.answer(answer)
         thread.join(timeout=20)
         assert not thread.is_alive()
     return world
 
 
 def test_the_model_reads_the_edited_call_and_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = a_turn_with_answers(monkeypatch, Answer(ApprovalAction.EDIT, {'duration_s': 2.0}))
+    world = a_turn_with_answers(
+        monkeypatch, ApprovalAnswer(ApprovalAction.EDIT, {'duration_s': 2.0})
+    )
     (call,) = world.requests[-1].messages('assistant')[-1]['tool_calls']
     assert call['function']['arguments'] == '{"duration_s": 2.0}'
     (result,) = world.requests[-1].texts('tool')
@@ -236,13 +238,13 @@ def test_the_model_reads_the_edited_call_and_the_note(monkeypatch: pytest.Monkey
 
 
 def test_a_yes_drives_as_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = a_turn_with_answers(monkeypatch, Answer(ApprovalAction.APPROVE))
+    world = a_turn_with_answers(monkeypatch, ApprovalAnswer(ApprovalAction.APPROVE))
     assert world.rover.starts == ['move_forward']
     assert [e.message for e in world.events if e.kind == 'ACT'] == ['move_forward(duration_s=9.0)']
 
 
 def test_a_no_is_told_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = a_turn_with_answers(monkeypatch, Answer(ApprovalAction.REJECT, why='a stone'))
+    world = a_turn_with_answers(monkeypatch, ApprovalAnswer(ApprovalAction.REJECT, why='a stone'))
     assert world.rover.starts == []
     assert 'Rejected by the operator: a stone' in world.requests[-1].texts('tool')[0]
 

@@ -16,12 +16,12 @@ import threading
 from typing import Any
 
 from chat_server import Call, Say
-from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER
-from curiosity_rosa_demo.agent.react.nodes.streaming import Sentences
+from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT
+from curiosity_rosa_demo.agent.react.nodes.streaming import SentenceStream
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,7 +131,7 @@ def test_whatever_a_model_returns_is_one_of_the_seven_decisions(script: list[Any
         assert proposed is not None
         assert len(proposed.to_dispatch) <= 1
         for data in proposed.to_dispatch:
-            op = Op.from_json(data)
+            op = Operation.from_json(data)
             skill = SKILLS[op.skill]
             skill.arguments.model_validate(op.arguments)
             assert nodes.calls()[-1] or op.plan_step is not None
@@ -160,7 +160,7 @@ def test_a_stop_is_no_decision() -> None:
 def test_an_answer_without_words_ends_the_turn(nothing: Any) -> None:
     decision = Nodes(nothing).think().react.decision
     assert decision is not None
-    assert (decision.type, decision.reason) == (DecisionType.ABORT, NO_ANSWER)
+    assert (decision.type, decision.reason) == (DecisionType.ABORT, NO_ANSWER_TEXT)
 
 
 # --- decide ---------------------------------------------------------------------------------
@@ -285,19 +285,19 @@ def test_text_before_a_torn_call_is_told_and_nothing_moves(
 @given(st.lists(text | st.sampled_from(['A. ', 'B? ', '。', '\n', ' ', '.']), max_size=12))
 def test_the_sentences_are_the_text_whatever_the_pieces(pieces: list[str]) -> None:
     whole, told, at_once = ''.join(pieces), list[str](), list[str]()
-    listener = Sentences(told.append)
+    listener = SentenceStream(told.append)
     for piece in pieces:
         listener.on_llm_new_token(piece)
-    listener.end(whole)
+    listener.finish(whole)
     assert ''.join(''.join(told).split()) == ''.join(whole.split())
     assert all(sentence.strip() == sentence != '' for sentence in told)
-    Sentences(at_once.append).end(whole)
+    SentenceStream(at_once.append).finish(whole)
     assert ''.join(''.join(at_once).split()) == ''.join(whole.split())
 
 
 def test_what_comes_after_a_call_was_given_up_is_not_told() -> None:
     told: list[str] = []
-    listener = Sentences(told.append)
+    listener = SentenceStream(told.append)
     listener.on_llm_new_token('One. Two')
     listener.close()
     listener.on_llm_new_token('. Three. Four')

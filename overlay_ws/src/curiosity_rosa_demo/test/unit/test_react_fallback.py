@@ -15,14 +15,14 @@ from functools import cache
 from typing import Any
 
 from chat_server import Call, call, Cut, Fault, Hang, Say
-from curiosity_rosa_demo.agent.llm.fallback import FAILURES, Fallback, OPEN_S
-from curiosity_rosa_demo.agent.react.guardrails.rules import refusal
+from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
+from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from hypothesis import given, settings
@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from langchain_core.exceptions import OutputParserException
 import pytest
 from react_world import action, asking, finish, Nodes, REGISTRY
-from tool_rover import TwinRover
+from tool_rover import SimulatedRover
 from turn_world import BY_ROUTINE, check_story, config_of, KEY, LLM, rosa_of, SHIPPED, World
 
 DEMO = SHIPPED.prompts.templates.demo_ground_texture.text
@@ -83,7 +83,7 @@ class Steady:
     def given_to(self, world: World) -> None:
         turn = world.rosa.executor._turn
         assert turn.fallback is not None
-        turn.fallback = Fallback(turn.fallback.agent, self)
+        turn.fallback = FallbackModel(turn.fallback.agent, self)
 
 
 # --- a model that fails ---------------------------------------------------------------------
@@ -109,11 +109,11 @@ def test_a_model_that_fails_in_the_middle_is_stood_in_for(
     assert (last.ok, last.is_good) == (True, True)
     assert world.calls == ['mast_open', 'capture_and_score']
     assert check_story(world.events) == 2
-    alone = f'{why} It is not asked for {OPEN_S:g} s.'
+    alone = f'{why} It is not asked for {BREAKER_OPEN_S:g} s.'
     # It decides the capture and the answer.
     assert handed_over(world.events) == [why, why]
     assert alone not in handed_over(world.events)
-    assert len(world.requests) == 1 + FAILURES
+    assert len(world.requests) == 1 + MAX_FAILURES
     (decide,) = (e for e in world.events if e.kind is TraceKind.DECIDE and e.data)
     assert (decide.message, decide.data) == (
         'capture_and_score(), by the routine',
@@ -136,19 +136,19 @@ def test_a_model_that_keeps_failing_is_left_alone_for_a_while(make: Callable[...
     world, steady = make(Fault(500)), Steady()
     steady.given_to(world)
     assert world.turn(DEMO).ok
-    assert len(world.requests) == FAILURES
-    assert len(handed_over(world.events)) > FAILURES
-    assert set(handed_over(world.events)[FAILURES:]) == {
-        f'{BROKEN} It is not asked for {OPEN_S:g} s.'
+    assert len(world.requests) == MAX_FAILURES
+    assert len(handed_over(world.events)) > MAX_FAILURES
+    assert set(handed_over(world.events)[MAX_FAILURES:]) == {
+        f'{BROKEN} It is not asked for {BREAKER_OPEN_S:g} s.'
     }
-    steady.now += OPEN_S - 0.01
+    steady.now += BREAKER_OPEN_S - 0.01
     assert world.turn(DEMO).ok
-    assert len(world.requests) == FAILURES, 'nor in the next turn'
+    assert len(world.requests) == MAX_FAILURES, 'nor in the next turn'
     steady.now += 0.01
     world.server.says(Fault(500), Say('I am back.'))
     assert world.turn(DEMO).ok
     assert len(world.requests) == 1, 'one trial'
-    steady.now += OPEN_S
+    steady.now += BREAKER_OPEN_S
     assert world.turn('What is the rover status?').answer == 'I am back.'
 
 
@@ -172,7 +172,7 @@ def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failur
 
 @pytest.mark.parametrize('llm', [{'fallback': 'none'}, {'provider': 'routine'}])
 def test_there_may_be_no_fallback(llm: dict[str, str]) -> None:
-    assert rosa_of(TwinRover(), config_of(llm={**LLM, **llm})).executor._turn.fallback is None
+    assert rosa_of(SimulatedRover(), config_of(llm={**LLM, **llm})).executor._turn.fallback is None
 
 
 def test_without_a_fallback_the_failure_ends_the_turn(make: Callable[..., World]) -> None:
@@ -305,7 +305,7 @@ class Watched(SkillExecutor):
 
 @cache
 def routine() -> Any:
-    fallback = rosa_of(TwinRover(), config_of(llm=LLM)).executor._turn.fallback
+    fallback = rosa_of(SimulatedRover(), config_of(llm=LLM)).executor._turn.fallback
     assert fallback is not None
     return fallback.agent
 
@@ -313,7 +313,7 @@ def routine() -> Any:
 def nodes_of(*script: Any, text: str, config: Config = SHIPPED) -> Nodes:
     """Nodes whose model is scripted and whose routine is ROSA's."""
     nodes = Nodes(*script, config=config)
-    nodes.turn.fallback, nodes.turn.text = Fallback(routine(), Steady()), text
+    nodes.turn.fallback, nodes.turn.text = FallbackModel(routine(), Steady()), text
     return nodes
 
 
@@ -369,12 +369,12 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
         state, skill = nodes.state, REGISTRY.get(name)
         proposed = state.react.proposed_ops
         assert proposed is not None
-        (op,) = map(Op.from_json, proposed.to_dispatch)
+        (op,) = map(Operation.from_json, proposed.to_dispatch)
         assert (op.skill, op.arguments) == (name, arguments)
         resources = frozenset(skill.definition.resources_required)
         cost = nodes.turn.config.tool_costs.of(name)
         proposal = Proposal(op, resources, skill.risk, cost)
-        assert refusal(proposal, situation_of(state), nodes.turn.limits) is None
+        assert find_refusal(proposal, situation_of(state), nodes.turn.limits) is None
         begun.append(name)
 
     watched.heard = heard

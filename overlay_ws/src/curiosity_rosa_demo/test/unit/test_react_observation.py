@@ -16,10 +16,10 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.guardrails.situation import situation_of
 from curiosity_rosa_demo.agent.react.nodes.build_observation import (
     build_observation,
-    LAST_RESULTS,
-    MAX_SIZE,
+    MAX_OBSERVATION_CHARS,
+    MAX_RESULTS,
 )
-from curiosity_rosa_demo.agent.react.turn.messages import entry, with_result
+from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_result
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     ReactState,
@@ -45,7 +45,7 @@ FLAT = {
 def with_results(*results: ToolResult) -> BrainState:
     messages: list[Any] = []
     for number, result in enumerate(results):
-        messages.append(entry(action(f'tool_{number}'), '', set()))
+        messages.append(call_entry(action(f'tool_{number}'), '', set()))
         messages = with_result(messages, str(messages[-1]['call_id']), result)
     return BrainState(messages=messages)
 
@@ -84,9 +84,9 @@ def test_what_cannot_be_measured_is_unknown_and_unsafe() -> None:
 
 def test_the_last_results_are_shown_with_their_age() -> None:
     nodes = Nodes(finish())
-    nodes.state = with_results(*(ToolResult.success(n=n) for n in range(LAST_RESULTS + 2)))
+    nodes.state = with_results(*(ToolResult.success(n=n) for n in range(MAX_RESULTS + 2)))
     results: Any = nodes.run(build_observation).react.observation['results']
-    assert [each['call'] for each in results] == [f'tool_{n}' for n in range(2, LAST_RESULTS + 2)]
+    assert [each['call'] for each in results] == [f'tool_{n}' for n in range(2, MAX_RESULTS + 2)]
     assert results[0]['result'] == 'n 2'
     assert 0.0 <= results[0]['age_s'] < 60.0
 
@@ -99,7 +99,7 @@ long = st.integers(0, 9000).map(lambda size: 'x' * size) | st.text(
 @settings(max_examples=60)
 @given(
     memory=st.lists(long, max_size=4).map('\n'.join),
-    results=st.lists(long, max_size=LAST_RESULTS),
+    results=st.lists(long, max_size=MAX_RESULTS),
     steps=st.integers(0, 100),
     action_name=long.filter(str.strip),
     zones=st.lists(long, max_size=30),
@@ -115,7 +115,7 @@ def test_however_much_there_is_the_size_is_bounded_and_the_facts_are_there(
         robot=RobotState(safety_latch=latch),
         world=WorldState(zones=zones),
     )
-    nodes.world.brain = lambda: brain
+    nodes.world.brain_state = lambda: brain
     plan = Plan.create_new('goal').to_dict()
     plan['steps'] = [{'step_id': n, 'action': action_name} for n in range(steps)]
     state = with_results(*(ToolResult.failure(f'no: {text}') for text in results))
@@ -123,7 +123,7 @@ def test_however_much_there_is_the_size_is_bounded_and_the_facts_are_there(
     nodes.state = state.model_copy(update={'react': react})
     seen = nodes.run(build_observation).react.observation
     assert set(seen) >= FLAT
-    assert len(json.dumps(seen)) <= MAX_SIZE
+    assert len(json.dumps(seen)) <= MAX_OBSERVATION_CHARS
     assert bool(situation_of(nodes.state).safety_latch) is bool(latch)
     if steps == 0 and not results:
         told = str(seen.get('memory', ''))

@@ -17,7 +17,7 @@ from typing import Any
 
 from chat_server import Call, Reply, Say
 from curiosity_rosa_demo.agent.react.plan.steps import plan_text
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.plan.plan import (
@@ -31,7 +31,10 @@ import pytest
 from turn_world import KEY, World
 
 DONE = Say('Done.')
-YES, NO = Answer(ApprovalAction.APPROVE), Answer(ApprovalAction.REJECT, why='not now')
+YES, NO = (
+    ApprovalAnswer(ApprovalAction.APPROVE),
+    ApprovalAnswer(ApprovalAction.REJECT, why='not now'),
+)
 Make = Callable[..., World]
 
 
@@ -41,7 +44,9 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     worlds: list[World] = []
 
     def make_world(*script: Reply, **options: Any) -> World:
-        worlds.append(World(*(script or (DONE,)), desk=Desk(timeout_s=20.0), **options))
+        worlds.append(
+            World(*(script or (DONE,)), approval_queue=ApprovalQueue(timeout_s=20.0), **options)
+        )
         return worlds[-1]
 
     yield make_world
@@ -59,20 +64,20 @@ def step(action: str, **more: Any) -> Json:
     return {'action': action, **more}
 
 
-def run(world: World, plan: Json | None, *answers: Answer) -> tuple[TurnResult, list[str]]:
+def run(world: World, plan: Json | None, *answers: ApprovalAnswer) -> tuple[TurnResult, list[str]]:
     """The turn, and what was asked in it."""
     ends: list[TurnResult] = []
     asked: list[str] = []
-    desk = world.rosa.executor._desk
+    approval_queue = world.rosa.executor._approval_queue
     thread = threading.Thread(target=lambda: ends.append(world.turn(plan=plan)), daemon=True)
     thread.start()
     for answer in answers:
-        wait_until(lambda: desk.question or ends, 'the question')
-        assert desk.question is not None, ends
-        asked.append(desk.question.text)
-        desk.answer(answer)
+        wait_until(lambda: approval_queue.oldest_question or ends, 'the question')
+        assert approval_queue.oldest_question is not None, ends
+        asked.append(approval_queue.oldest_question.text)
+        approval_queue.answer(answer)
     thread.join(timeout=30)
-    assert not thread.is_alive(), f'it still asks: {desk.question}'
+    assert not thread.is_alive(), f'it still asks: {approval_queue.oldest_question}'
     return ends[0], asked
 
 
@@ -147,7 +152,7 @@ def test_a_fallback_is_tried_when_the_rules_or_the_rover_refuse(make: Make) -> N
 
 
 @pytest.mark.parametrize('answer', [YES, NO])
-def test_a_step_that_needs_a_yes_waits_for_it(make: Make, answer: Answer) -> None:
+def test_a_step_that_needs_a_yes_waits_for_it(make: Make, answer: ApprovalAnswer) -> None:
     world = make()
     plan = a_plan(step('mast_open', requires_confirmation=True), step('mast_close'))
     last, asked = run(world, plan, answer)
@@ -161,7 +166,7 @@ def test_a_step_that_needs_a_yes_waits_for_it(make: Make, answer: Answer) -> Non
 
 @pytest.mark.parametrize('answer', [YES, NO])
 def test_a_plan_of_high_risk_asks_before_its_first_step_and_only_then(
-    make: Make, answer: Answer
+    make: Make, answer: ApprovalAnswer
 ) -> None:
     world = make()
     plan = a_plan(step('mast_open'), step('mast_close'), risk_level='high')
@@ -184,7 +189,7 @@ def test_a_no_to_a_plain_question_ends_the_plan(make: Make) -> None:
 def test_an_edited_step_is_done_as_edited(make: Make) -> None:
     world = make()
     drive = step('move_forward', parameters={'duration_s': 9}, requires_confirmation=True)
-    edit = Answer(ApprovalAction.EDIT, {'duration_s': 2.0})
+    edit = ApprovalAnswer(ApprovalAction.EDIT, {'duration_s': 2.0})
     last, _ = run(world, a_plan(drive), edit)
     assert last.ok
     acts = [event.message for event in world.events if event.kind == 'ACT']

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.nodes.human_approval import GO_ON
-from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import LOOPS_PER_STEP, stop_or_loop
-from curiosity_rosa_demo.agent.react.turn.messages import entry, with_result
+from curiosity_rosa_demo.agent.react.nodes.human_approval import ASK_TO_CONTINUE
+from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import MAX_LOOPS_PER_STEP, stop_or_loop
+from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_result
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Decision,
@@ -43,12 +43,12 @@ def state_of(
     *, decision: Decision | None = None, failure: str = '', beside: bool = False, **react: Any
 ) -> BrainState:
     """After a call of get_status that failed for that reason, or did not fail."""
-    messages = [entry(action('get_status'), '', set())]
+    messages = [call_entry(action('get_status'), '', set())]
     call_id = str(messages[0]['call_id'])
     result = ToolResult.failure(failure) if failure else ToolResult.success()
     messages = with_result(messages, call_id, result, op=call_text('get_status', {}))
     if beside:  # a declined call of the same answer
-        messages.append(entry(action('no such skill'), '', {call_id}))
+        messages.append(call_entry(action('no such skill'), '', {call_id}))
         declined = str(messages[-1]['call_id'])
         messages = with_result(messages, declined, ToolResult.failure('One at a time'))
     status = SkillStatus.FAILED if failure else SkillStatus.SUCCESS
@@ -73,7 +73,7 @@ counts = st.integers(0, 10)
     same=counts,
     refused=st.integers(0, 4),
     steps=st.integers(0, 7),
-    loops=st.integers(0, LOOPS_PER_STEP * 6 + 3),
+    loops=st.integers(0, MAX_LOOPS_PER_STEP * 6 + 3),
 )
 def test_a_turn_ends_when_it_must_and_only_then(
     kind: DecisionType,
@@ -109,20 +109,20 @@ def test_a_turn_ends_when_it_must_and_only_then(
         mapped == 'ABORT'
         or (steps >= most and refused > 0)
         or steps > most
-        or loops > LOOPS_PER_STEP * (most + 1)
+        or loops > MAX_LOOPS_PER_STEP * (most + 1)
         or refused >= PATIENCE.refused_in_a_row
     ):
         end = 'ABORT'
     elif mapped == 'ASK_HUMAN':
-        end = GO_ON
+        end = ASK_TO_CONTINUE
     elif failures >= PATIENCE.failures_in_a_row or same + 1 >= PATIENCE.no_progress:
-        end = GO_ON if exhausted == 'ASK_HUMAN' else 'ABORT'
+        end = ASK_TO_CONTINUE if exhausted == 'ASK_HUMAN' else 'ABORT'
     else:
         end = ''
     assert react.stop_reason == end
     assert react.ok is (end in ('FINISH', 'SWITCH_TASK'))
     assert bool(react.answer.strip()) is bool(end)
-    assert (react.question is not None) is (end == GO_ON)
+    assert (react.question is not None) is (end == ASK_TO_CONTINUE)
 
 
 @settings(max_examples=50)

@@ -10,14 +10,14 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.react.turn.texts import (
     budget_text,
     pending_table,
-    question_in_short,
+    question_summary,
     question_text,
 )
-from curiosity_rosa_demo.agent.runtime.approvals import find, id_and_why
+from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.domain.brain_state import Question, ReactState, Spent
 from curiosity_rosa_demo.infra.config.guardrails import Budget
 from hypothesis import given
@@ -40,7 +40,7 @@ questions = st.builds(
 @given(questions)
 def test_whatever_a_model_asks_stays_in_its_line(question: Question) -> None:
     """It cannot print another question, nor move the cursor."""
-    for text in (question_text(question, 12.3), question_in_short(question)):
+    for text in (question_text(question, 12.3), question_summary(question)):
         assert text.isprintable()
         assert text.startswith(f'? {question.id[:8]}')
         assert (':edit' in text) is (question.op is not None) or ':edit' in question.text
@@ -84,10 +84,10 @@ def test_a_question_is_found_by_the_beginning_of_its_id(open_: list[Question], s
     exact = [each for each in open_ if each.id == start]
     fitting = exact or [each for each in open_ if each.id.startswith(start)]
     if fitting and (start == '' or len(fitting) == 1):
-        assert find(open_, start) == fitting[0]
+        assert find_question(open_, start) == fitting[0]
         return
-    with pytest.raises(NoQuestion) as refused:
-        find(open_, start)
+    with pytest.raises(QuestionNotFound) as refused:
+        find_question(open_, start)
     if not open_:
         assert str(refused.value) == 'No question is open.'
     assert all(each.id[:8] in str(refused.value) for each in open_)
@@ -110,4 +110,4 @@ def test_a_question_is_found_by_the_beginning_of_its_id(open_: list[Question], s
 )
 def test_a_first_word_that_is_an_id_is_no_reason(words: str, meant: tuple[str, str]) -> None:
     open_ = [Question(id='q1a2b3c4', text=''), Question(id='fee1dead', text='')]
-    assert id_and_why(words, open_) == meant
+    assert split_id_and_reason(words, open_) == meant

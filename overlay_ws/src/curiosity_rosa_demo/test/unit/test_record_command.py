@@ -18,9 +18,9 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     help_text,
     parse,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import at_once, NO_RECORDING
+from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, NO_RECORDING
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.recording.recorder import Recording
+from curiosity_rosa_demo.recording.recorder import RecordingControl
 import pytest
 
 
@@ -39,7 +39,9 @@ class Told:
 
 def carried_out(line: str, recording: Any) -> Outcome:
     nobody: Any = None
-    return at_once(parsed(line), nobody, nobody, nobody, nobody, cast(Recording, recording))
+    return answer_query(
+        parsed(line), nobody, nobody, nobody, nobody, cast(RecordingControl, recording)
+    )
 
 
 @pytest.mark.parametrize(

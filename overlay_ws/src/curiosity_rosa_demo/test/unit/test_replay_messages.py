@@ -18,8 +18,12 @@ from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.recording.mcap.channels import STRING, TF
 from curiosity_rosa_demo.recording.replay.main import parse_arguments
-from curiosity_rosa_demo.recording.replay.messages import as_replay, PREFIX, Unreadable
-from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, start_of
+from curiosity_rosa_demo.recording.replay.messages import (
+    replay_message,
+    REPLAY_PREFIX,
+    UnreadableMessage,
+)
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, start_event
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,13 +41,13 @@ NOW = Time(sec=1_900_000_000, nanosec=123_456_789)
 
 
 def replayed(role: str, type_name: str, message: Any, *, turn: int = 1) -> Any:
-    data = as_replay(role, type_name, serialize_message(message), now_ns=NOW_NS, turn=turn)
+    data = replay_message(role, type_name, serialize_message(message), now_ns=NOW_NS, turn=turn)
     assert data is not None
     return deserialize_message(data, type(message))
 
 
 def trace_text(event: TraceEvent, turn: int = 1) -> str:
-    data = as_replay('trace', STRING, an_event(event), now_ns=NOW_NS, turn=turn)
+    data = replay_message('trace', STRING, an_event(event), now_ns=NOW_NS, turn=turn)
     assert data is not None
     return str(deserialize_message(data, String).data)
 
@@ -53,7 +57,7 @@ def test_an_event_says_that_it_is_replayed_and_when_it_was(event: TraceEvent) ->
     text = trace_text(event)
     assert len(text.encode()) <= MAX_EVENT_BYTES
     again, was = decode(text), decode(encode(event))  # what was recorded
-    assert again.message.startswith(PREFIX)
+    assert again.message.startswith(REPLAY_PREFIX)
     assert again.ts == pytest.approx(NOW_NS * 1e-9)
     assert (again.kind, again.tool_name, again.ok, again.score) == (
         was.kind,
@@ -64,7 +68,7 @@ def test_an_event_says_that_it_is_replayed_and_when_it_was(event: TraceEvent) ->
     assert again.data is not None
     assert again.data['replay'] is True
     if 'dropped' not in again.data:
-        assert again.message == PREFIX + was.message
+        assert again.message == REPLAY_PREFIX + was.message
         assert again.data['recorded_ts'] == was.ts
         assert again.data['recorded_id'] == was.event_id
 
@@ -77,8 +81,8 @@ def test_in_a_loop_each_event_is_a_new_one(event: TraceEvent) -> None:
 
 
 def test_the_start_of_a_node_is_no_event_of_a_replay() -> None:
-    event = an_event(start_of('adapter', 'adapter started'))
-    assert as_replay('trace', STRING, event, now_ns=NOW_NS, turn=1) is None
+    event = an_event(start_event('adapter', 'adapter started'))
+    assert replay_message('trace', STRING, event, now_ns=NOW_NS, turn=1) is None
 
 
 @pytest.mark.parametrize('text', ['{"moving": true, "mast": "open"}', 'nothing', '[1]', '{"a":'])
@@ -104,14 +108,14 @@ def test_whatever_has_a_stamp_is_of_now() -> None:
 @given(st.binary(max_size=40), st.sampled_from(['trace', 'adapter', 'tf', 'scan']))
 def test_bytes_that_are_no_message_are_refused(data: bytes, role: str) -> None:
     types = {'tf': TF, 'scan': 'sensor_msgs/msg/LaserScan'}
-    with suppress(Unreadable):  # most bytes are no message, some are one
-        said = as_replay(role, types.get(role, STRING), data, now_ns=NOW_NS, turn=1)
+    with suppress(UnreadableMessage):  # most bytes are no message, some are one
+        said = replay_message(role, types.get(role, STRING), data, now_ns=NOW_NS, turn=1)
         assert said is None or b'replay' in said or role in types
 
 
 def test_a_type_that_is_not_installed_is_refused() -> None:
-    with pytest.raises(Unreadable, match='no_such'):
-        as_replay('trace', 'no_such_msgs/msg/Thing', a_string(''), now_ns=NOW_NS, turn=1)
+    with pytest.raises(UnreadableMessage, match='no_such'):
+        replay_message('trace', 'no_such_msgs/msg/Thing', a_string(''), now_ns=NOW_NS, turn=1)
 
 
 @pytest.mark.parametrize(

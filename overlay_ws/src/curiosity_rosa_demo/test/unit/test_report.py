@@ -27,7 +27,7 @@ from curiosity_rosa_demo.drawing.scale import round_step, ticks
 from curiosity_rosa_demo.recording.report.html import page, TEMPLATES
 from curiosity_rosa_demo.recording.report.main import run as report
 from curiosity_rosa_demo.recording.report.main import write_report
-from curiosity_rosa_demo.recording.report.run import read_run, Run
+from curiosity_rosa_demo.recording.report.run import read_run, RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock
 from curiosity_rosa_demo.recording.report.timeline import act_ends, timeline_svg
 from drawing_checks import checked, classed, titles
@@ -145,12 +145,12 @@ def test_a_run_is_gathered_from_its_recording(file: Path) -> None:
     run = read_run(file)
     assert run.length_s == pytest.approx(30.0)
     assert run.distance_m == pytest.approx(6.0, abs=0.1)
-    assert [shot.score for shot in run.shots] == [0.4, None, 0.97]
-    assert [shot.image for shot in run.shots] == [JPEGS[0], b'', JPEGS[1]]
-    assert [shot.is_good for shot in run.shots] == [False, False, True]
-    assert run.shots[1].reason == 'Mast is closed'
-    assert run.shots[2].place is not None
-    assert run.shots[2].place.x == pytest.approx(2.0 + 16 * 4 / 17, abs=0.06)
+    assert [capture.score for capture in run.captures] == [0.4, None, 0.97]
+    assert [capture.image for capture in run.captures] == [JPEGS[0], b'', JPEGS[1]]
+    assert [capture.is_good for capture in run.captures] == [False, False, True]
+    assert run.captures[1].reason == 'Mast is closed'
+    assert run.captures[2].place is not None
+    assert run.captures[2].place.x == pytest.approx(2.0 + 16 * 4 / 17, abs=0.06)
     assert [call.ok for call in run.calls] == [True, False]
     assert run.battery[0] == pytest.approx((0.0, 0.9))
     assert run.battery[-1] == pytest.approx((30.0, 0.6), abs=1e-6)
@@ -274,7 +274,7 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
         tmp_path / 'a<b>"&.mcap', said, info={'domain': HOSTILE, 'bright_zone': HOSTILE}
     )
     run = read_run(path)
-    run.torn, run.end = HOSTILE, {'dropped': HOSTILE}
+    run.end_problem, run.end = HOSTILE, {'dropped': HOSTILE}
     text = page(run)
     report_page = Page(text)
     assert loads_nothing(report_page)
@@ -427,7 +427,7 @@ def test_a_recording_is_never_overwritten_by_its_report(
 
 
 def test_an_empty_recording_has_a_report() -> None:
-    assert 'Figures' in Page(page(Run('empty.mcap'))).text
+    assert 'Figures' in Page(page(RecordedRun('empty.mcap'))).text
 
 
 def test_an_event_of_another_clock_is_put_where_it_was_heard(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from typing import Any
 
 from chat_server import Hang, Say
 from curiosity_rosa_demo.agent.llm.chat_model import KEY_NAMES, make_chat_model, ModelSetupError
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
-from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import Brain, BrainUnavailable
+from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -30,7 +30,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_openai import ChatOpenAI
 import pytest
 import rosa.rosa
-from tool_rover import TwinRover
+from tool_rover import SimulatedRover
 from turn_world import (
     config_of,
     KEY,
@@ -39,7 +39,7 @@ from turn_world import (
     parts_of_the_key,
     rosa_of,
     SHIPPED,
-    TwinWorld,
+    SimulatedRoverWorld,
     World,
 )
 
@@ -85,7 +85,7 @@ def with_context(text: str) -> Prompts:
 
 def rosa_with(prompts: Prompts) -> CuriosityRosa:
     config: Config = SHIPPED.model_copy(update={'prompts': prompts})
-    return rosa_of(TwinRover(), config)
+    return rosa_of(SimulatedRover(), config)
 
 
 def system_messages(world: World) -> list[str]:
@@ -99,7 +99,7 @@ def system_messages(world: World) -> list[str]:
 
 
 def test_the_routine_needs_nothing() -> None:
-    assert isinstance(make_chat_model(SHIPPED.agent.llm), RoutineChatModel)
+    assert isinstance(make_chat_model(SHIPPED.agent.llm), RuleChatModel)
 
 
 @pytest.mark.parametrize(('provider', 'name'), KEY_NAMES.items())
@@ -229,16 +229,16 @@ def test_any_prompt_reaches_the_model_as_it_is_written(text: str) -> None:
 # --- made in the background -----------------------------------------------------------------
 
 
-def brain_of(config: Config) -> Brain:
-    return Brain(
-        Surroundings(
+def brain_of(config: Config) -> ModelLoader:
+    return ModelLoader(
+        TurnEnvironment(
             registry=make_registry(config),
-            world=TwinWorld(TwinRover(), config),
-            desk=Desk(timeout_s=1.0),
+            world=SimulatedRoverWorld(SimulatedRover(), config),
+            approval_queue=ApprovalQueue(timeout_s=1.0),
             checkpoints=':memory:',
             trace=lambda *_, **__: None,
-            memory=lambda: '',
-            shown=lambda react: None,
+            recall=lambda: '',
+            on_react_state=lambda react: None,
         )
     )
 
@@ -250,35 +250,37 @@ def slow_world(key: str) -> Iterator[World]:
 
 
 def test_a_brain_without_a_key_says_so_at_every_turn() -> None:
-    brain = brain_of(config_of(llm=LLM))
+    model_loader = brain_of(config_of(llm=LLM))
     for _ in range(2):
-        with pytest.raises(BrainUnavailable, match=r'^No key for openai: set OPENAI_API_KEY'):
-            brain.turn(Request('Hello', Cancellation()))
+        with pytest.raises(ModelUnavailable, match=r'^No key for openai: set OPENAI_API_KEY'):
+            model_loader.run_turn(TurnRequest('Hello', Cancellation()))
 
 
 def test_a_provider_that_cannot_call_tools_says_so(key: str) -> None:
     # Without its own package, ollama falls back on a class of langchain-community without tools.
-    brain = brain_of(config_of(llm={**LLM, 'provider': 'ollama', 'model': 'x'}))
-    with pytest.raises(BrainUnavailable, match='ollama'):
-        brain.turn(Request('Hello', Cancellation()))
+    model_loader = brain_of(config_of(llm={**LLM, 'provider': 'ollama', 'model': 'x'}))
+    with pytest.raises(ModelUnavailable, match='ollama'):
+        model_loader.run_turn(TurnRequest('Hello', Cancellation()))
 
 
 def test_a_turn_can_be_stopped_while_rosa_is_still_being_made(key: str) -> None:
     button = Cancellation()
     button.cancel('Stopped by a test')
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        brain_of(config_of(llm=LLM)).turn(Request('Hello', button))
+        brain_of(config_of(llm=LLM)).run_turn(TurnRequest('Hello', button))
 
 
 def test_a_turn_of_the_brain_is_a_turn_of_rosa() -> None:
-    result = brain_of(SHIPPED).turn(Request('現在のローバーの状態を教えて', Cancellation()))
+    result = brain_of(SHIPPED).run_turn(
+        TurnRequest('現在のローバーの状態を教えて', Cancellation())
+    )
     assert result.ok
     assert result.steps == 1
 
 
 def test_half_a_character_from_a_keyboard_hurts_nobody(slow_world: World) -> None:
     slow_world.server.says(Say('One.'))
-    brain = brain_of(slow_world.config)
+    model_loader = brain_of(slow_world.config)
     for _ in range(2):
-        assert brain.turn(Request('Look \ud83d', Cancellation())).ok
+        assert model_loader.run_turn(TurnRequest('Look \ud83d', Cancellation())).ok
     assert slow_world.requests[-1].texts('user') == ['Look \ufffd'] * 2

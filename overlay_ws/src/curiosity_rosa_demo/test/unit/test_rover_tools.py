@@ -30,14 +30,14 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import _json_object
-from curiosity_rosa_demo.tools.rover_tools import Path, RoverTools
+from curiosity_rosa_demo.tools.rover_tools import DrivenPath, RoverTools
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
 from strategies import json_objects
-from tool_rover import Hurry, OwnedClock, RADIUS_M, SPEED_MPS, TwinRover
+from tool_rover import Hurry, OwnedClock, RADIUS_M, SimulatedRover, SPEED_MPS
 from turn_world import NINE, SHIPPED
 
 REGISTRY = make_registry(SHIPPED)
@@ -45,7 +45,7 @@ COSTS = SHIPPED.tool_costs.tools.model_dump()
 UNAVAILABLE = service_unavailable('/adapter/get_status')
 
 
-def tools_of(rover: TwinRover, config: Config = SHIPPED) -> RoverTools:
+def tools_of(rover: SimulatedRover, config: Config = SHIPPED) -> RoverTools:
     tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
     tools.cancellation = Hurry(rover.clock)
     return tools
@@ -78,7 +78,7 @@ def fine() -> None: ...
 
 @pytest.mark.parametrize('name', MOTIONS)
 def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(name: str) -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     began = rover.clock.seconds
     result = tools_of(rover).run(name, duration_s=4.0)
     assert result.ok, result.error_reason
@@ -90,7 +90,7 @@ def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(name: st
 
 
 def test_the_way_is_measured_along_the_arc() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     result = tools_of(rover).run('turn_left', duration_s=10.0)
     angle = 10.0 * SPEED_MPS / RADIUS_M
     chord = math.hypot(result.data['x'], result.data['y'])  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def test_the_way_is_measured_along_the_arc() -> None:
 
 
 def test_a_rover_that_rolls_on_is_waited_for() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     rover.faults['move_stop'] = in_turn(lambda: ServiceFailed('still rolling'), fine)
     moving = [True, True, False]
     rover.faults['get_status'] = lambda: rover.extra_status.update(moving=moving.pop(0))
@@ -111,22 +111,22 @@ def test_a_rover_that_rolls_on_is_waited_for() -> None:
 
 
 def test_a_rover_that_never_stands_still_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr('curiosity_rosa_demo.tools.rover_tools.STILL_WAIT_S', 0.1)
-    rover = TwinRover(extra_status={'moving': True})
+    monkeypatch.setattr('curiosity_rosa_demo.tools.rover_tools.STANDSTILL_TIMEOUT_S', 0.1)
+    rover = SimulatedRover(extra_status={'moving': True})
     result = tools_of(rover).run('move_forward', duration_s=1.0)
     assert result.error_reason == 'SAFETY_VIOLATION: The rover is not still 0.1 s after its stop'
 
 
 @pytest.mark.parametrize('mast', [True, None])
 def test_a_refused_motion_is_neither_stopped_nor_measured(mast: bool | None) -> None:
-    rover = TwinRover(mast_is_open=mast)
+    rover = SimulatedRover(mast_is_open=mast)
     result = tools_of(rover).run('move_forward', duration_s=1.0)
     assert result == ToolResult.failure(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
     assert rover.calls == ['move_forward']
 
 
 def test_a_start_without_an_answer_is_stopped_for_it_may_have_begun() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     timeout = service_timeout('/adapter/move_forward')
 
     def begins_late() -> Exception:
@@ -142,7 +142,7 @@ def test_a_start_without_an_answer_is_stopped_for_it_may_have_begun() -> None:
 
 
 def test_an_absent_adapter_is_asked_once() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     absent = service_unavailable('/adapter/move_forward')
     rover.faults['move_forward'] = lambda: ServiceFailed(absent)
     assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == absent
@@ -150,12 +150,12 @@ def test_an_absent_adapter_is_asked_once() -> None:
 
 
 def test_a_rover_without_a_pose_drives_and_says_that_nothing_was_measured() -> None:
-    result = tools_of(TwinRover(tells_pose=False)).run('move_forward', duration_s=1.0)
+    result = tools_of(SimulatedRover(tells_pose=False)).run('move_forward', duration_s=1.0)
     assert result.ok
     assert [result.data[key] for key in ('distance_m', 'x', 'y', 'yaw_rad')] == [None] * 4
 
 
-def real_tools(rover: TwinRover) -> RoverTools:
+def real_tools(rover: SimulatedRover) -> RoverTools:
     """Tools whose waits take real time, at 20 times the pace of the rover's clock."""
 
     class Paced(Hurry):
@@ -169,7 +169,7 @@ def real_tools(rover: TwinRover) -> RoverTools:
 
 
 def test_a_motion_that_something_ended_says_so_and_how_far_it_came() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     rover.faults['get_status'] = in_turn(lambda: rover.halt('Leash: stopped after 30 s'))
     result = real_tools(rover).run('move_forward', duration_s=20.0)
     assert result.error_reason == 'Motion ended early: Leash: stopped after 30 s'
@@ -181,7 +181,7 @@ def test_a_motion_that_something_ended_says_so_and_how_far_it_came() -> None:
 
 
 def test_an_end_without_a_reason_is_told_as_a_stop() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     rover.faults['get_status'] = in_turn(rover.halt)
     result = real_tools(rover).run('turn_right', duration_s=20.0)
     assert result.error_reason == 'Motion ended early: the rover was stopped'
@@ -192,7 +192,7 @@ def test_time_that_stands_still_does_not_keep_the_rover_driving() -> None:
         def sleep(self, seconds: float) -> None:
             Cancellation.sleep(self, seconds / 5)
 
-    rover = TwinRover()
+    rover = SimulatedRover()
     rover.faults['get_status'] = in_turn(fine, lambda: rover.halt('Leash'))
     tools = tools_of(rover)
     tools.cancellation = Frozen(rover.clock)
@@ -202,7 +202,7 @@ def test_time_that_stands_still_does_not_keep_the_rover_driving() -> None:
 
 
 def test_an_adapter_that_vanishes_in_a_motion_is_asked_to_stop_all_the_same() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     gone = ServiceFailed(UNAVAILABLE)
     rover.faults['get_status'] = in_turn(lambda: gone)
     rover.faults['move_stop'] = in_turn(lambda: gone, fine)
@@ -213,7 +213,7 @@ def test_an_adapter_that_vanishes_in_a_motion_is_asked_to_stop_all_the_same() ->
 
 
 def test_the_way_is_told_although_the_stop_failed() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     rover.faults['move_stop'] = lambda: ServiceFailed('Service timeout: /adapter/move_stop')
     result = tools_of(rover).run('move_forward', duration_s=4.0)
     assert result.error_reason == 'Service timeout: /adapter/move_stop'
@@ -222,7 +222,7 @@ def test_the_way_is_told_although_the_stop_failed() -> None:
 
 
 def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     rover.faults['get_status'] = lambda: ZeroDivisionError('a bug')
     result = tools_of(rover).run('move_forward', duration_s=4.0)
     assert result.error_reason.startswith('Internal error in move_forward: ZeroDivisionError')
@@ -231,7 +231,7 @@ def test_the_way_is_told_although_something_of_ours_broke_on_it() -> None:
 
 
 def test_an_adapter_that_stays_away_is_a_result_too() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     away = service_unavailable('/adapter/move_stop')
     rover.faults['move_stop'] = lambda: ServiceFailed(away)
     assert tools_of(rover).run('move_forward', duration_s=1.0).error_reason == away
@@ -244,7 +244,7 @@ def test_an_adapter_that_stays_away_is_a_result_too() -> None:
 
 @pytest.mark.parametrize('stops', ['work', 'fail'])
 def test_a_cancelled_motion_stops_the_rover_before_it_ends(stops: str) -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     tools = tools_of(rover)
     rover.faults['move_forward'] = in_turn(lambda: tools.cancellation.cancel('Stopped by a test'))
     if stops == 'fail':
@@ -257,7 +257,7 @@ def test_a_cancelled_motion_stops_the_rover_before_it_ends(stops: str) -> None:
 
 @pytest.mark.parametrize('name', NINE)
 def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     tools = tools_of(rover)
     tools.cancellation.cancel('Stopped by a test')
     arguments = {'duration_s': 1.0} if name in MOTIONS else {}
@@ -270,7 +270,7 @@ def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
 
 
 def test_a_failure_that_a_stop_caused_is_the_stop() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     tools = tools_of(rover)
 
     def interrupted() -> Exception:
@@ -286,7 +286,7 @@ def test_a_failure_that_a_stop_caused_is_the_stop() -> None:
 
 
 def test_a_capture_needs_a_raised_mast() -> None:
-    rover = TwinRover(mast_is_open=False)
+    rover = SimulatedRover(mast_is_open=False)
     result = tools_of(rover).run('capture_and_score')
     assert result == ToolResult.failure(MAST_IS_CLOSED, cost=COSTS['capture_and_score'])
     assert rover.calls == ['get_status']
@@ -294,7 +294,7 @@ def test_a_capture_needs_a_raised_mast() -> None:
 
 @pytest.mark.parametrize('mast', [True, None])
 def test_a_capture_is_taken_unless_the_mast_is_known_closed(mast: bool | None) -> None:
-    rover = TwinRover(mast_is_open=mast, light=0.5)
+    rover = SimulatedRover(mast_is_open=mast, light=0.5)
     assert tools_of(rover).run('capture_and_score').data == {
         'score': 0.5,
         'is_good': False,
@@ -304,13 +304,13 @@ def test_a_capture_is_taken_unless_the_mast_is_known_closed(mast: bool | None) -
 
 
 def test_the_rule_of_the_mast_can_be_switched_off() -> None:
-    rover = TwinRover(mast_is_open=False)
+    rover = SimulatedRover(mast_is_open=False)
     assert tools_of(rover, without_mast_rule()).run('capture_and_score').ok
     assert rover.calls == ['capture_and_score']
 
 
 def test_the_mast_tools_and_the_stop_are_one_call_each() -> None:
-    rover = TwinRover()
+    rover = SimulatedRover()
     tools = tools_of(rover)
     assert tools.run('mast_rotate').error_reason == NEED_TO_OPEN_MAST
     for name in ('mast_open', 'mast_rotate', 'mast_close', 'move_stop'):
@@ -319,7 +319,7 @@ def test_the_mast_tools_and_the_stop_are_one_call_each() -> None:
 
 
 def test_the_status_is_the_adapters_and_its_cost_ours() -> None:
-    rover = TwinRover(extra_status={'cost': 'high'})
+    rover = SimulatedRover(extra_status={'cost': 'high'})
     result = tools_of(rover).run('get_status')
     assert result.data['mast_is_open'] is False
     assert result.data['cost'] == COSTS['get_status']
@@ -327,7 +327,7 @@ def test_the_status_is_the_adapters_and_its_cost_ours() -> None:
 
 @pytest.mark.parametrize('value', [math.nan, math.inf, object(), '\ud83d'])
 def test_what_json_cannot_carry_is_a_failed_result(value: object) -> None:
-    rover = TwinRover(extra_status={'rover_x': value})
+    rover = SimulatedRover(extra_status={'rover_x': value})
     result = tools_of(rover).run('get_status')
     assert not result.ok
     assert result.error_reason.startswith('Internal error in get_status: ')
@@ -344,7 +344,7 @@ def test_what_json_cannot_carry_is_a_failed_result(value: object) -> None:
 def test_every_tool_answers_a_result_and_leaves_the_rover_still(
     name: str, fault: str, error: Exception, mast: bool | None
 ) -> None:
-    rover = TwinRover(mast_is_open=mast)
+    rover = SimulatedRover(mast_is_open=mast)
     rover.faults[fault] = in_turn(lambda: error)
     result = tools_of(rover).run(name, **({'duration_s': 1.0} if name in MOTIONS else {}))
     assert isinstance(result, ToolResult)
@@ -361,7 +361,7 @@ poses = st.none() | st.builds(RoverPose, x=metres, y=metres, frame_id=st.just('o
 
 @given(st.lists(poses, max_size=10))
 def test_a_path_is_never_shorter_than_the_straight_line(seen: list[RoverPose | None]) -> None:
-    path = Path(seen[:1])
+    path = DrivenPath(seen[:1])
     for pose in seen[1:]:
         path.add(pose)
     known = [pose for pose in seen if pose is not None]
@@ -372,13 +372,13 @@ def test_a_path_is_never_shorter_than_the_straight_line(seen: list[RoverPose | N
     first, last = known[0], known[-1]
     assert path.length is not None
     assert path.length >= math.hypot(last.x - first.x, last.y - first.y) - 1e-6
-    back = Path(list(reversed(known)))
+    back = DrivenPath(list(reversed(known)))
     assert back.length == pytest.approx(path.length)
 
 
 @given(duration=st.floats(0.05, 20.0), name=st.sampled_from(MOTIONS))
 def test_the_distance_is_speed_times_duration(duration: float, name: str) -> None:
-    result = tools_of(TwinRover()).run(name, duration_s=duration)
+    result = tools_of(SimulatedRover()).run(name, duration_s=duration)
     assert result.data['duration_s'] == duration
     assert result.data['distance_m'] == pytest.approx(duration * SPEED_MPS, rel=0.05, abs=0.03)
 
@@ -413,7 +413,7 @@ def test_the_nine_tools_are_described_with_their_costs() -> None:
 
 
 def test_where_no_time_is_simulated_the_steady_clock_counts() -> None:
-    rover = TwinRover(clock=OwnedClock(ros_time_is_active=False))
+    rover = SimulatedRover(clock=OwnedClock(ros_time_is_active=False))
     tools = RoverTools(rover, SHIPPED, rover.clock)  # type: ignore[arg-type]
     result = tools.run('move_forward', duration_s=0.2)
     assert result.ok

@@ -16,11 +16,11 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
-    Ending,
-    ending_of,
-    MAX_CHARACTERS,
-    Wanted,
-    wanted_in,
+    goal_result_of,
+    GoalArguments,
+    GoalResult,
+    MAX_TEXT_CHARS,
+    parse_goal,
 )
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
@@ -40,17 +40,17 @@ class Request:
 @given(json_objects)
 def test_a_skill_gets_its_arguments_as_they_are(arguments: dict[str, Any]) -> None:
     request = Request(skill=' speak ', arguments_json=json.dumps(arguments))
-    assert wanted_in(request) == Wanted(skill='speak', arguments=arguments)
+    assert parse_goal(request) == GoalArguments(skill='speak', arguments=arguments)
 
 
 @pytest.mark.parametrize('nothing', ['', ' ', '\n'])
 def test_no_arguments_are_none(nothing: str) -> None:
     request = Request(skill='move_stop', arguments_json=nothing)
-    assert wanted_in(request) == Wanted(skill='move_stop', arguments={})
+    assert parse_goal(request) == GoalArguments(skill='move_stop', arguments={})
 
 
 def test_a_text_is_taken_as_it_is_said() -> None:
-    assert wanted_in(Request(text=' :demo\n')) == Wanted(text=':demo')
+    assert parse_goal(Request(text=' :demo\n')) == GoalArguments(text=':demo')
 
 
 @pytest.mark.parametrize(
@@ -68,15 +68,15 @@ def test_a_text_is_taken_as_it_is_said() -> None:
         (Request(skill='speak', arguments_json='[' * 20_000), 'cannot be read'),
         (Request(skill='speak', arguments_json='{"a":' * 150 + '1' + '}' * 150), 'nested'),
         (Request(skill='speak', arguments_json='{"a": "\\ud800"}'), 'cannot be read'),
-        (Request(text='x' * (MAX_CHARACTERS + 1)), f'{MAX_CHARACTERS} are allowed'),
-        (Request(skill='x' * (MAX_CHARACTERS + 1)), 'skill has'),
+        (Request(text='x' * (MAX_TEXT_CHARS + 1)), f'{MAX_TEXT_CHARS} are allowed'),
+        (Request(skill='x' * (MAX_TEXT_CHARS + 1)), 'skill has'),
     ],
 )
 def test_what_is_no_task_is_refused_with_what_would_be_right(
     request_: Request, words: str
 ) -> None:
     with pytest.raises(BadTask) as refused:
-        wanted_in(request_)
+        parse_goal(request_)
     assert words in str(refused.value)
     assert len(str(refused.value)) < 500
 
@@ -84,22 +84,22 @@ def test_what_is_no_task_is_refused_with_what_would_be_right(
 @given(st.text(max_size=200), st.text(max_size=20), st.text(max_size=200))
 def test_any_goal_is_a_task_or_refused(text: str, skill: str, arguments: str) -> None:
     try:
-        wanted = wanted_in(Request(text, skill, arguments))
+        wanted = parse_goal(Request(text, skill, arguments))
     except BadTask:
         return
     assert bool(wanted.text) != bool(wanted.skill)
 
 
-def ended(state: LifecycleState, reason: str = '', outcome: Any = None) -> Ending:
+def ended(state: LifecycleState, reason: str = '', outcome: Any = None) -> GoalResult:
     metadata = {} if outcome is None else {'outcome': outcome}
     task = Task('react', metadata=metadata)
     task.state, task.reason = state, reason
-    return ending_of(task)
+    return goal_result_of(task)
 
 
 def test_a_task_that_is_done_answers_with_its_score() -> None:
     outcome = {'ok': True, 'answer': 'Here it is bright.', 'score': 0.9}
-    assert ended(LifecycleState.COMPLETED, outcome=outcome) == Ending(
+    assert ended(LifecycleState.COMPLETED, outcome=outcome) == GoalResult(
         True, 'Here it is bright.', 0.9
     )
 

@@ -8,7 +8,7 @@
 
 """Seed 004's parts by their names and its branches in their order.
 
-It is a plan for TypeScript without code to run. Its blackboard is ``Board``, its tree what
+It is a plan for TypeScript without code to run. Its blackboard is ``PolicyBoard``, its tree what
 ``behaviour_tree`` makes; its scenarios are in test_policy_scenarios.py.
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
-from curiosity_rosa_demo.agent.policy.blackboard import Board
+from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
     ActionStarted,
@@ -31,8 +31,8 @@ from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
 from curiosity_rosa_demo.agent.policy.world_state import Source, WorldState
-from policy_twins import ModelTwin, SETTINGS, suggests
-from policy_world import COMPANION, instant, Life, world_of
+from policy_doubles import ScriptedModel, SETTINGS, suggests
+from policy_world import COMPANION, instant, PolicyRun, world_of
 from py_trees.composites import Selector
 from py_trees.decorators import Decorator
 import pytest
@@ -41,8 +41,8 @@ HOME = world_of(COMPANION)
 
 
 def test_the_root_selects_emergency_then_the_model_then_the_routine() -> None:
-    twin = ModelTwin(suggests('read'))
-    board = Board()
+    twin = ScriptedModel(suggests('read'))
+    board = PolicyBoard()
     root = behaviour_tree(board, HOME, SafetyFilter(HOME, 0.0), twin.provider)
     try:
         assert isinstance(root, Selector)
@@ -59,9 +59,9 @@ def test_the_root_selects_emergency_then_the_model_then_the_routine() -> None:
 def test_the_policy_decides_once_a_minute_of_utc_plus_8() -> None:
     scheduler = TickScheduler(SETTINGS.tick_s, HOME.zone)
     at = instant('2026-11-23 07:20', HOME)
-    assert scheduler.due(at + 59.9) is not None
-    assert scheduler.due(at + 59.99) is None
-    due = scheduler.due(at + 60.0)
+    assert scheduler.take_due(at + 59.9) is not None
+    assert scheduler.take_due(at + 59.99) is None
+    due = scheduler.take_due(at + 60.0)
     assert due is not None
     assert (due.at, SETTINGS.timezone) == (at + 60.0, 'UTC+08:00')
 
@@ -71,7 +71,7 @@ def test_the_model_answers_with_one_action_of_which_only_the_type_is_needed() ->
     assert (action.preemptive, action.rationale) == (False, '')
     assert PolicyAction('read', True, 'it is quiet').rationale == 'it is quiet'
     assert set(PolicyAction.model_fields) == {'type', 'preemptive', 'rationale'}
-    assert isinstance(ModelTwin(suggests('read')).provider, LLMPolicyProvider)
+    assert isinstance(ScriptedModel(suggests('read')).provider, LLMPolicyProvider)
 
 
 def test_the_events_have_the_published_names() -> None:
@@ -83,7 +83,7 @@ def test_the_executor_begins_an_action_and_publishes_it() -> None:
     bus, heard = EventBus(), []
     bus.subscribe(heard.append)
     executor = ActionExecutor(HOME, bus, WorldState.first(COMPANION))
-    executor.begin(Proposal(PolicyAction(type='read'), Source.MODEL), at=1000.0)
+    executor.start_activity(Proposal(PolicyAction(type='read'), Source.MODEL), at=1000.0)
     assert [event.name for event in heard] == ['action.started']
     assert executor.state.activity is not None
     assert executor.state.activity.activity == 'read'
@@ -100,8 +100,8 @@ def test_the_executor_begins_an_action_and_publishes_it() -> None:
 def test_an_action_that_the_world_forbids_is_refused_and_the_routine_decides(
     suggested: str, refused: str
 ) -> None:
-    life = Life(HOME, instant('2026-11-23 07:19', HOME))
-    life.provider = ModelTwin(suggests(suggested)).provider
+    life = PolicyRun(HOME, instant('2026-11-23 07:19', HOME))
+    life.provider = ScriptedModel(suggests(suggested)).provider
     life.restart()
     life.run(1)
     [rejection] = life.decisions[-1].decision.rejected
@@ -110,7 +110,7 @@ def test_an_action_that_the_world_forbids_is_refused_and_the_routine_decides(
 
 
 def test_a_message_goes_before_everything_else() -> None:
-    life = Life(HOME, instant('2026-11-23 07:19', HOME))
+    life = PolicyRun(HOME, instant('2026-11-23 07:19', HOME))
     life.at += 60.0
     tick = life.tick('come home', cause='external.message')
     assert tick.state.activity is not None
@@ -122,9 +122,9 @@ def test_a_message_goes_before_everything_else() -> None:
 
 def test_what_may_not_be_interrupted_keeps_control() -> None:
     safety = SafetyFilter(HOME, 0.0)
-    life = Life(HOME, instant('2026-11-23 21:29', HOME))
+    life = PolicyRun(HOME, instant('2026-11-23 21:29', HOME))
     life.run(1)
     assert life.doing == 'sleep'
     wish = Proposal(PolicyAction('rest', True), Source.MODEL)
-    reason = safety.check(wish, life.saved, Senses(tasks=life.twin.states), life.at)
+    reason = safety.refusal_reason(wish, life.saved, Senses(tasks=life.twin.states), life.at)
     assert reason == 'sleep goes on and cannot be interrupted'

@@ -85,7 +85,7 @@ def test_a_stop_between_two_tries_keeps_the_second_from_being_sent() -> None:
         if tries:
             button.cancel('Stopped by the operator')
         tries.append('try')
-        return button.held_back()
+        return button.hold_back()
 
     with pytest.raises(TurnCancelled, match='Stopped by the operator'):
         ask(client, timeout_s=30.0, sending=sending)

@@ -22,9 +22,9 @@ from curiosity_rosa_demo.agent.skills.errors import (
     UnknownRun,
     UnknownSkill,
 )
-from curiosity_rosa_demo.agent.skills.executor import KEPT, SkillExecutor
+from curiosity_rosa_demo.agent.skills.executor import MAX_ENDED_RUNS, SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import RESOURCES
-from curiosity_rosa_demo.agent.skills.run import HEARD
+from curiosity_rosa_demo.agent.skills.run import MAX_PROGRESS_REPORTS
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
 from curiosity_rosa_demo.domain.brain_state import SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -257,7 +257,7 @@ def test_the_first_thing_that_happens_decides(
                 actor.finish(end)
                 await until(actor.ended, 'the skill to end')
             elif what == first:
-                with actor.button.calling(stopped.set):
+                with actor.button.call_when_pressed(stopped.set):
                     await until(stopped, 'the time-out')
         if first == 'turn':
             with pytest.raises(TurnCancelled):
@@ -391,11 +391,11 @@ async def test_runs_that_ended_are_forgotten_in_the_end() -> None:
     long = await executor.dispatch('long', {}, Cancellation())
     first = await executor.dispatch('job', {}, Cancellation())
     await executor.get_result(first)
-    for _ in range(KEPT):
+    for _ in range(MAX_ENDED_RUNS):
         await executor.get_result(await executor.dispatch('job', {}, Cancellation()))
     with pytest.raises(UnknownRun):
         await executor.get_result(first)
-    assert len(executor._runs) <= KEPT
+    assert len(executor._runs) <= MAX_ENDED_RUNS
     actor.finish()
     assert (await executor.get_result(long)).status is SkillStatus.SUCCESS
 
@@ -403,7 +403,7 @@ async def test_runs_that_ended_are_forgotten_in_the_end() -> None:
 # --- progress --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('count', [0, 1, HEARD])
+@pytest.mark.parametrize('count', [0, 1, MAX_PROGRESS_REPORTS])
 @in_loop
 async def test_each_report_of_progress_arrives_once_and_in_order(count: int) -> None:
     def counts(call: SkillCall) -> ToolResult:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills.navigation.nav2 import nav2_of
+from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
@@ -38,7 +38,7 @@ class ScriptedNav2:
         self.goal = (frame, x, y, yaw_rad)
         return self.refuses
 
-    def look(self, seconds: float) -> Look:
+    def wait_for_result(self, seconds: float) -> Look:
         return self.looks.pop(0)
 
     def cancel(self) -> None:
@@ -57,7 +57,7 @@ def drove(
     nav2: ScriptedNav2, world: StillWorld, button: Cancellation | None = None, **more: Any
 ) -> tuple[ToolResult, list[Any]]:
     heard: list[Any] = []
-    run = nav2_of('/nav', nav2.connected)
+    run = make_navigate_skill('/nav', nav2.connected)
     result = run(call_of(world, button, heard), 1.0, 3.0, **more)
     assert nav2.closed
     return result, heard

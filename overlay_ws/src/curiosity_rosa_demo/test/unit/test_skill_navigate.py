@@ -14,20 +14,20 @@ import math
 import random
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills.navigation.dubins import drive, Place, ways
+from curiosity_rosa_demo.agent.skills.navigation.dubins import dubins_paths, PlanarPose, pose_after
 from curiosity_rosa_demo.agent.skills.navigation.navigate import (
-    LEG_S,
-    LOOKS,
+    DUBINS_MOTIONS,
+    MAX_LEG_S,
     MAX_LEGS,
-    MOTION,
+    MAX_STUCK_LEGS,
     navigate_to_pose,
-    STUCK_LEGS,
+    POSE_ATTEMPTS,
     TOLERANCE_M,
     TOLERANCE_RAD,
 )
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     GUESSED_RADIUS_M,
-    Pace,
+    SpeedEstimate,
     turning_radius,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -37,10 +37,10 @@ from hypothesis import strategies as st
 import pytest
 from skill_calls import call_of, SHIPPED, StillWorld
 
-LETTER = {name: letter for letter, name in MOTION.items()}
+LETTER = {name: letter for letter, name in DUBINS_MOTIONS.items()}
 angles = st.floats(-math.pi, math.pi)
 metres = st.floats(-8.0, 8.0)
-places = st.builds(Place, metres, metres, angles)
+places = st.builds(PlanarPose, metres, metres, angles)
 
 
 class ArcWorld(StillWorld):
@@ -60,7 +60,7 @@ class ArcWorld(StillWorld):
         config: Any = SHIPPED,
     ) -> None:
         super().__init__(config)
-        self.at = Place(0.0, 0.0, 0.0)
+        self.at = PlanarPose(0.0, 0.0, 0.0)
         self.speeds = {'S': forward_mps, 'L': arc_mps, 'R': arc_mps}
         self.radius_m, self.noise, self.coast_s = radius_m, noise, coast_s
         self.random = random.Random(seed)
@@ -85,7 +85,7 @@ class ArcWorld(StillWorld):
         speed = self.speeds[letter] * (1 + self.random.uniform(-off, off))
         driven = speed * (arguments['duration_s'] + self.coast_s)
         radius = self.radius_m * (1 + self.random.uniform(-off, off))
-        self.at = drive(self.at, letter, driven, radius)
+        self.at = pose_after(self.at, letter, driven, radius)
         self.driven_m += driven
         return self.answers.get(len(self.tools), ToolResult.success(distance_m=driven))
 
@@ -112,7 +112,7 @@ def checked_trip(world: ArcWorld, x: float, y: float, yaw: float | None) -> Tool
     ]
     for name, arguments in world.tools:
         assert name in LETTER
-        assert 0.0 < arguments['duration_s'] <= LEG_S
+        assert 0.0 < arguments['duration_s'] <= MAX_LEG_S
     assert [each['legs'] for each in heard] == list(range(1, 1 + len(heard)))
     distance, turned = world.off(x, y, yaw)
     if result.ok:
@@ -259,7 +259,7 @@ def test_a_pose_that_is_missing_for_a_moment_is_waited_for() -> None:
 
         def pose(self) -> RoverPose | None:
             self.looks += 1
-            return super().pose() if self.looks % LOOKS == 0 else None
+            return super().pose() if self.looks % POSE_ATTEMPTS == 0 else None
 
     assert checked_trip(Flickering(), 4.0, 0.0, None).ok
 
@@ -268,8 +268,8 @@ def test_a_pose_that_is_missing_for_a_moment_is_waited_for() -> None:
 def test_wheels_that_slip_are_noticed(goal: tuple[float, float]) -> None:
     world = ArcWorld(forward_mps=0.0, arc_mps=0.0)
     result = checked_trip(world, *goal, None)
-    assert result.error_reason == f'NAV_BLOCKED: the rover hardly moved in {STUCK_LEGS} legs'
-    assert len(world.tools) == STUCK_LEGS
+    assert result.error_reason == f'NAV_BLOCKED: the rover hardly moved in {MAX_STUCK_LEGS} legs'
+    assert len(world.tools) == MAX_STUCK_LEGS
 
 
 def test_a_place_too_far_away_is_given_up() -> None:
@@ -297,14 +297,14 @@ def test_a_stop_ends_the_trip_at_once() -> None:
 
 @given(start=places, goal=places, radius=st.floats(0.2, 5.0))
 @settings(max_examples=200, deadline=None)
-def test_every_way_leads_to_its_goal(start: Place, goal: Place, radius: float) -> None:
-    found = list(ways(start, goal, radius))
+def test_every_way_leads_to_its_goal(start: PlanarPose, goal: PlanarPose, radius: float) -> None:
+    found = list(dubins_paths(start, goal, radius))
     assert len(found) >= 2
     for way in found:
         end = start
-        for letter, length in way.parts:
+        for letter, length in way.segments:
             assert length >= 0.0
-            end = drive(end, letter, length, radius)
+            end = pose_after(end, letter, length, radius)
         assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
         assert abs(math.remainder(end.yaw - goal.yaw, math.tau)) < 1e-5
         assert way.length >= math.hypot(start.x - goal.x, start.y - goal.y) - 1e-6
@@ -312,11 +312,11 @@ def test_every_way_leads_to_its_goal(start: Place, goal: Place, radius: float) -
 
 @given(speed=st.floats(0.1, 2.0), turn=st.floats(0.05, 1.0), guess=st.floats(0.1, 2.0))
 def test_a_pace_becomes_what_was_measured(speed: float, turn: float, guess: float) -> None:
-    pace = Pace(guess, guess / GUESSED_RADIUS_M)
+    pace = SpeedEstimate(guess, guess / GUESSED_RADIUS_M)
     assert turning_radius([pace]) == GUESSED_RADIUS_M
-    assert pace.learn(2.0, 2.0 * speed, 2.0 * turn)
+    assert pace.update(2.0, 2.0 * speed, 2.0 * turn)
     assert (pace.speed, pace.turn) == (pytest.approx(speed), pytest.approx(turn))
-    assert turning_radius([pace, Pace(1.0, 0.1)]) == pytest.approx(speed / turn)
-    assert not pace.learn(2.0, 0.1 * speed, 2.0 * turn)
-    assert not pace.learn(2.0, 2.0 * speed, -2.0 * turn)
+    assert turning_radius([pace, SpeedEstimate(1.0, 0.1)]) == pytest.approx(speed / turn)
+    assert not pace.update(2.0, 0.1 * speed, 2.0 * turn)
+    assert not pace.update(2.0, 2.0 * speed, -2.0 * turn)
     assert pace.speed == pytest.approx(speed)

@@ -16,8 +16,12 @@ import sys
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
-from curiosity_rosa_demo.agent.skills.plugins import GROUP
-from curiosity_rosa_demo.agent.skills.registry import checked, make_registry, SkillRegistry
+from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP
+from curiosity_rosa_demo.agent.skills.registry import (
+    checked_arguments,
+    make_registry,
+    SkillRegistry,
+)
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -39,7 +43,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
         info.mkdir()
         (info / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 0.1\n')
         lines = [f'{name} = {value}' for name, value in entries.items()]
-        (info / 'entry_points.txt').write_text('\n'.join([f'[{GROUP}]', *lines]))
+        (info / 'entry_points.txt').write_text('\n'.join([f'[{ENTRY_POINT_GROUP}]', *lines]))
         if isinstance(source, Path):
             monkeypatch.syspath_prepend(source)
         else:
@@ -72,7 +76,7 @@ def wiggle(install: Install) -> None:
     package = EXAMPLE.name
     project = (EXAMPLE / 'pyproject.toml').read_text()
     entry = f'{package}:wiggle_skill'
-    assert f'[project.entry-points."{GROUP}"]\nwiggle = "{entry}"' in project
+    assert f'[project.entry-points."{ENTRY_POINT_GROUP}"]\nwiggle = "{entry}"' in project
     install(package, {'wiggle': entry}, EXAMPLE)
 
 
@@ -90,7 +94,9 @@ def test_the_example_is_a_skill_like_any_other() -> None:
         'Cost: 1.'
     )
     world, heard = StillWorld(), list[Any]()
-    result = skill.run(call_of(world, heard=heard), **checked(skill, {'times': 2, 'turn_s': 0.5}))
+    result = skill.run(
+        call_of(world, heard=heard), **checked_arguments(skill, {'times': 2, 'turn_s': 0.5})
+    )
     assert result == ToolResult.success(times=2)
     turn = {'duration_s': 0.5}
     assert world.tools == [('turn_left', turn), ('turn_right', turn)] * 2
@@ -98,7 +104,7 @@ def test_the_example_is_a_skill_like_any_other() -> None:
     world.refuses = 'outside the fence'
     assert skill.run(call_of(world)) == ToolResult.failure('outside the fence', times=0)
     with pytest.raises(BadArguments, match='turn_s'):
-        checked(skill, {'turn_s': SHIPPED.agent.turn.max_motion_s + 1})
+        checked_arguments(skill, {'turn_s': SHIPPED.agent.turn.max_motion_s + 1})
 
 
 @pytest.mark.usefixtures('wiggle')
@@ -178,7 +184,7 @@ def test_a_broken_package_is_left_out_with_a_note(
     registry = make_registry(SHIPPED)
     assert names(registry) == BUILT_IN
     (note,) = registry.notes
-    assert note.startswith(f'{GROUP}: wave is left out: ')
+    assert note.startswith(f'{ENTRY_POINT_GROUP}: wave is left out: ')
     assert told in note
     assert '\n' not in note
     assert registry.get('move_stop').run.__module__.endswith('skills.library.rover')

@@ -146,9 +146,11 @@ def test_a_skill_of_a_turn_is_seen_in_the_state_and_in_the_trace(
         ]
         assert {event.kind for event in told} == {TraceKind.OBSERVE}
         assert {str((event.data or {})['task_id']) for event in told} == {task.id}
-        assert not any('progress' in (event.data or {}) for event in world.session.events.last())
-        assert world.session.activity is not None
-        assert world.session.activity.what == 'drive()'
+        assert not any(
+            'progress' in (event.data or {}) for event in world.session.trace_buffer.last()
+        )
+        assert world.session.current_activity is not None
+        assert world.session.current_activity.description == 'drive()'
         (row,) = progress_facts(world.state.skills.running)['rows']
         assert (row['fraction'], row['text']) == (0.5, 'drive: 50 %, 5.0 m left')
         release.cancel('enough')

@@ -15,10 +15,10 @@ from typing import Any
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill, UnknownSkill
 from curiosity_rosa_demo.agent.skills.registry import (
-    checked,
-    INTERFACES,
+    checked_arguments,
+    INTERFACE_TYPES,
     make_registry,
-    RESERVED,
+    RESERVED_NAMES,
     RESOURCES,
     SkillRegistry,
 )
@@ -54,8 +54,8 @@ many = settings(max_examples=500, deadline=None)
 decisions = st.sampled_from([decision.value for decision in DecisionType])
 complete = st.fixed_dictionaries(
     {
-        'name': text.filter(str.strip).filter(lambda name: name not in RESERVED),
-        'interface_type': st.sampled_from(INTERFACES),
+        'name': text.filter(str.strip).filter(lambda name: name not in RESERVED_NAMES),
+        'interface_type': st.sampled_from(INTERFACE_TYPES),
         'args_schema': st.dictionaries(text, json_values, max_size=2).map(
             lambda properties: {
                 'type': 'object',
@@ -239,7 +239,7 @@ def test_the_tasks_do_nothing_when_they_are_called_as_skills() -> None:
         ('activity', {'activity': 'nap', 'minutes': 5}),
     ):
         skill = make_registry(CONFIG).get(name)
-        result = skill.run(call_of(StillWorld()), **checked(skill, arguments))
+        result = skill.run(call_of(StillWorld()), **checked_arguments(skill, arguments))
         assert result.error_reason.startswith(f'SKILL_NOT_FOUND: {name} is a task')
 
 
@@ -253,9 +253,9 @@ def test_a_motion_takes_seconds_above_0_and_up_to_the_limit(name: str) -> None:
         assert (duration['exclusiveMinimum'], duration['maximum']) == (0.0, longest)
         assert schema['required'] == ['duration_s']
         assert f' duration_s is at most {longest:g} s. Cost: ' in skill.description
-        assert checked(skill, {'duration_s': longest}) == {'duration_s': longest}
+        assert checked_arguments(skill, {'duration_s': longest}) == {'duration_s': longest}
         with pytest.raises(BadArguments, match='duration_s'):
-            checked(skill, {'duration_s': longest + 1e-9})
+            checked_arguments(skill, {'duration_s': longest + 1e-9})
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,7 @@ async def test_events_follow_the_commits_and_a_slow_reader_holds_up_nobody(tmp_p
 async def test_a_file_that_cannot_be_written_stops_the_robot_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(journal, 'RETRY_S', 0.02)
+    monkeypatch.setattr(journal, 'RETRY_PERIOD_S', 0.02)
     stage, told = Stage(), []
     runner: SkillRunner = staged(tmp_path / 't.db', stage, on_failure=told.append)
     async with looping(runner):

@@ -25,7 +25,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.entry import Record
+from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS
 from hypothesis import HealthCheck, settings
@@ -83,7 +83,7 @@ class Life(RuleBasedStateMachine):
             self.folder / 'tasks.db', self.stage, cancel_grace_s=LONG_S, retry_backoff_s=0.0
         )
         scheduler = self.runner._engine.scheduler
-        take = scheduler.take
+        take = scheduler.pop_next
 
         def checked_take() -> str | None:
             expected = self.next_by_the_rules()
@@ -91,21 +91,21 @@ class Life(RuleBasedStateMachine):
             assert taken == expected, f'{taken} began, not {expected}'
             return taken
 
-        scheduler.take = checked_take  # type: ignore[method-assign]
+        scheduler.pop_next = checked_take  # type: ignore[method-assign]
         self.run(self.runner.start())
         self.loop_task = self.loop.create_task(self.runner.run_loop())
         self.run(self.settled())
 
     # --- the rules of the design, as a scan --------------------------------------------------
 
-    def rank(self, record: Record) -> tuple[bool, int]:
+    def rank(self, record: TaskRecord) -> tuple[bool, int]:
         records = self.runner._engine.records.values()
         own = (not record.plan.urgent, -record.plan.priority)
         lent = [self.rank(r) for r in records if record.plan.id in r.open_blockers]
         return min([own, *lent])
 
     def next_by_the_rules(self) -> str | None:
-        def place(record: Record) -> tuple[Any, ...]:
+        def place(record: TaskRecord) -> tuple[Any, ...]:
             return self.rank(record), record.plan.state is not S.RECOVERING, record.plan.seq
 
         records = list(self.runner._engine.records.values())

@@ -17,7 +17,11 @@ from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
-from curiosity_rosa_demo.agent.skills.registry import as_json, checked, make_registry
+from curiosity_rosa_demo.agent.skills.registry import (
+    arguments_as_json,
+    checked_arguments,
+    make_registry,
+)
 from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
@@ -69,7 +73,7 @@ def test_the_schema_tells_types_limits_and_defaults() -> None:
 
 
 def test_defaults_fill_in() -> None:
-    assert checked(SURVEY, {'duration_s': 1}) == {
+    assert checked_arguments(SURVEY, {'duration_s': 1}) == {
         'duration_s': 1.0,
         'times': 1,
         'spots': None,
@@ -89,7 +93,7 @@ def test_a_number_is_a_finite_number_within_its_limits(
 ) -> None:
     arguments = {'duration_s': duration, 'times': times, 'spots': spots}
     try:
-        taken = checked(SURVEY, arguments)
+        taken = checked_arguments(SURVEY, arguments)
     except BadArguments as error:
         why = str(error)
     else:
@@ -108,9 +112,9 @@ def test_a_number_is_a_finite_number_within_its_limits(
 @pytest.mark.parametrize('limit', [0.5, 12.5])
 def test_a_limit_of_the_configuration_is_kept_to_the_last_bit(limit: float) -> None:
     skill = skill_of(survey, settings_of(), at_most={'duration_s': limit})
-    assert checked(skill, {'duration_s': limit})['duration_s'] == limit
+    assert checked_arguments(skill, {'duration_s': limit})['duration_s'] == limit
     with pytest.raises(BadArguments, match=r'duration_s: .* less than or equal'):
-        checked(skill, {'duration_s': math.nextafter(limit, math.inf)})
+        checked_arguments(skill, {'duration_s': math.nextafter(limit, math.inf)})
 
 
 @given(extra=st.dictionaries(st.text(max_size=5), json_values, min_size=1, max_size=2))
@@ -118,7 +122,7 @@ def test_no_other_key_is_taken(extra: dict[str, Any]) -> None:
     if set(extra) <= set(SURVEY.arguments.model_fields):
         return
     with pytest.raises(BadArguments):
-        checked(SURVEY, {'duration_s': 1.0, **extra})
+        checked_arguments(SURVEY, {'duration_s': 1.0, **extra})
 
 
 @pytest.mark.parametrize(
@@ -130,22 +134,22 @@ def test_what_json_cannot_carry_is_refused_however_deep(hidden: Any) -> None:
         return ToolResult.success()
 
     skill = skill_of(loose, settings_of())
-    assert checked(skill, {'options': {'a': [1, None]}})
+    assert checked_arguments(skill, {'options': {'a': [1, None]}})
     with pytest.raises(BadArguments):
-        checked(skill, {'options': hidden})
+        checked_arguments(skill, {'options': hidden})
 
 
 @pytest.mark.parametrize('spot', ['nan', '-inf', 'Infinity', '1e999'])
 def test_no_text_is_a_number_that_is_none(spot: str) -> None:
-    assert checked(SURVEY, {'duration_s': '1.5', 'spots': ['2']})['spots'] == [2.0]
+    assert checked_arguments(SURVEY, {'duration_s': '1.5', 'spots': ['2']})['spots'] == [2.0]
     with pytest.raises(BadArguments, match='finite'):
-        checked(SURVEY, {'duration_s': 1.0, 'spots': [spot]})
+        checked_arguments(SURVEY, {'duration_s': 1.0, 'spots': [spot]})
 
 
 @pytest.mark.parametrize('arguments', [None, [], 'x', 3, [1.0], {'duration_s': {}}, {1: 2}])
 def test_arguments_are_an_object(arguments: Any) -> None:
     with pytest.raises(BadArguments):
-        checked(SURVEY, arguments)
+        checked_arguments(SURVEY, arguments)
 
 
 @given(
@@ -155,9 +159,9 @@ def test_arguments_are_an_object(arguments: Any) -> None:
 )
 def test_what_a_file_keeps_is_taken_again(duration: float, how: str, where: Any) -> None:
     arguments = {'duration_s': duration, 'how': how, 'where': where}
-    kept = json.loads(json.dumps(as_json(SURVEY, arguments), allow_nan=False))
-    assert checked(SURVEY, kept) == checked(SURVEY, arguments)
-    assert as_json(SURVEY, kept) == kept
+    kept = json.loads(json.dumps(arguments_as_json(SURVEY, arguments), allow_nan=False))
+    assert checked_arguments(SURVEY, kept) == checked_arguments(SURVEY, arguments)
+    assert arguments_as_json(SURVEY, kept) == kept
 
 
 # --- what is no skill ------------------------------------------------------------------------

@@ -16,17 +16,21 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.library.knowledge import (
-    EXCERPT,
-    Knowledge,
-    knowledge_of,
+    KnowledgeIndex,
+    make_search_knowledge,
     MAX_BYTES,
+    MAX_EXCERPT_CHARS,
     passages,
-    QUOTED,
+    QUOTED_NOTE,
     search_terms,
 )
-from curiosity_rosa_demo.agent.skills.library.query_world import asked_for
-from curiosity_rosa_demo.agent.skills.library.wait_until import LONGEST_S, LOOK_S, waited
-from curiosity_rosa_demo.agent.skills.registry import checked, make_registry
+from curiosity_rosa_demo.agent.skills.library.query_world import matching_facts
+from curiosity_rosa_demo.agent.skills.library.wait_until import (
+    MAX_TIMEOUT_S,
+    POLL_PERIOD_S,
+    wait_result,
+)
+from curiosity_rosa_demo.agent.skills.registry import checked_arguments, make_registry
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult
@@ -54,7 +58,7 @@ FACTS: Json = {
 def ran(name: str, world: StillWorld | None = None, **arguments: Any) -> ToolResult:
     """One run of a skill of the agent, with checked arguments. Raises BadArguments."""
     skill = REGISTRY.get(name)
-    return skill.run(call_of(world or StillWorld()), **checked(skill, arguments))
+    return skill.run(call_of(world or StillWorld()), **checked_arguments(skill, arguments))
 
 
 # --- the rover's tools, and speak ------------------------------------------------------------
@@ -120,13 +124,13 @@ def test_it_waits_until_the_condition_holds_or_the_time_is_over(
     button = Waiting()
     call = call_of(Charging(button), button)
     condition: Json = {'battery_pct_at_least': level}
-    result = waited(call, condition, timeout_s, now=lambda: button.seconds)
+    result = wait_result(call, condition, timeout_s, now=lambda: button.seconds)
     assert button.seconds <= timeout_s + 1e-6
     if result.ok:
-        assert level - 1e-6 <= button.seconds <= level + LOOK_S + 1e-6
+        assert level - 1e-6 <= button.seconds <= level + POLL_PERIOD_S + 1e-6
         return
     assert button.seconds == pytest.approx(timeout_s)
-    assert level > timeout_s - LOOK_S
+    assert level > timeout_s - POLL_PERIOD_S
     assert result.error_reason.startswith(f'Not within {timeout_s:g} s: ')
     assert 'battery_pct' in result.error_reason
 
@@ -134,8 +138,8 @@ def test_it_waits_until_the_condition_holds_or_the_time_is_over(
 def test_a_stop_ends_the_wait() -> None:
     button = Waiting(stop_after_s=3.0)
     with pytest.raises(TurnCancelled):
-        waited(call_of(Charging(button), button), {'battery_pct_above': 90}, 60.0)
-    assert button.seconds <= 3.0 + LOOK_S
+        wait_result(call_of(Charging(button), button), {'battery_pct_above': 90}, 60.0)
+    assert button.seconds <= 3.0 + POLL_PERIOD_S
 
 
 def test_what_holds_already_is_not_waited_for() -> None:
@@ -149,7 +153,7 @@ def test_a_condition_that_makes_no_sense_fails_at_once() -> None:
     assert result.error_reason.startswith('PARAM_INVALID: ')
 
 
-@pytest.mark.parametrize('seconds', [0.0, LONGEST_S + 1, True, float('inf')])
+@pytest.mark.parametrize('seconds', [0.0, MAX_TIMEOUT_S + 1, True, float('inf')])
 def test_a_wait_ends(seconds: Any) -> None:
     with pytest.raises(BadArguments, match='timeout_s'):
         ran('wait_until', condition={}, timeout_s=seconds)
@@ -177,7 +181,7 @@ def test_a_query_chooses_facts(query: str, names: set[str]) -> None:
 
 @given(facts=st.dictionaries(text, json_values, max_size=5), query=text)
 def test_an_answer_is_part_of_the_facts_and_not_empty(facts: Json, query: str) -> None:
-    answer = asked_for(facts, query)
+    answer = matching_facts(facts, query)
     assert bool(answer) is bool(facts)
     assert all(facts[name] == value for name, value in answer.items())
 
@@ -210,15 +214,15 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_the_best_excerpt_comes_first(folder: Path, query: str, file: str) -> None:
-    result = knowledge_of(str(folder))(call_of(StillWorld()), query)
+    result = make_search_knowledge(str(folder))(call_of(StillWorld()), query)
     assert result.ok
-    assert result.data['note'] == QUOTED
+    assert result.data['note'] == QUOTED_NOTE
     excerpts: Any = result.data['excerpts']
     assert excerpts[0]['file'] == file
 
 
 def test_what_changed_is_read_anew(folder: Path) -> None:
-    knowledge = Knowledge(folder)
+    knowledge = KnowledgeIndex(folder)
     assert knowledge.search('wombat', 3) == []
     index = knowledge._index
     assert knowledge.search('wombat', 3) == []
@@ -238,7 +242,7 @@ def test_what_is_too_large_or_elsewhere_is_no_document(folder: Path, tmp_path: P
     outside.write_text('A wombat outside.')
     (folder / 'link.txt').symlink_to(outside)
     (folder / 'gone.txt').symlink_to(tmp_path / 'nothing')
-    assert Knowledge(folder).search('wombat', 3) == []
+    assert KnowledgeIndex(folder).search('wombat', 3) == []
 
 
 @given(query=st.text(min_size=1, max_size=500), limit=st.integers(1, 10))
@@ -248,7 +252,7 @@ def test_any_text_is_a_safe_query(query: str, limit: int) -> None:
     found = knowledge.search(query, limit)
     assert len(found) <= limit
     for each in found:
-        assert len(str(each['excerpt'])) <= EXCERPT
+        assert len(str(each['excerpt'])) <= MAX_EXCERPT_CHARS
     assert all(term.isalnum() or '_' in term for term in search_terms(query))
 
 
@@ -262,7 +266,9 @@ def test_the_words_of_fts_are_words(query: str) -> None:
 @given(st.text(max_size=3000))
 def test_passages_are_short_lines_that_lose_no_word(document: str) -> None:
     found = list(passages(document))
-    assert all(0 < len(passage) <= EXCERPT and passage.isprintable() for passage in found)
+    assert all(
+        0 < len(passage) <= MAX_EXCERPT_CHARS and passage.isprintable() for passage in found
+    )
     kept = ''.join(''.join(found).split())
     shown = ''.join(char for char in document if char.isprintable() and not char.isspace())
     assert kept == shown
@@ -273,17 +279,17 @@ def test_passages_are_short_lines_that_lose_no_word(document: str) -> None:
     [('', 'knowledge.folder of agent.yaml is empty'), ('/no/such/folder', 'no such folder')],
 )
 def test_without_documents_it_says_so(folder: str, told: str) -> None:
-    result = knowledge_of(folder)(call_of(StillWorld()), 'battery')
+    result = make_search_knowledge(folder)(call_of(StillWorld()), 'battery')
     assert told in result.error_reason
 
 
-class _Filled(Knowledge):
+class _Filled(KnowledgeIndex):
     """One document of many words, without a file."""
 
     def __init__(self) -> None:
         super().__init__(Path(__file__).parent / 'corpus')
 
-    def _look(self) -> list[tuple[str, int, int]]:
+    def _list_documents(self) -> list[tuple[str, int, int]]:
         path = self._folder / 'utterances.tsv'
         return [(path.name, path.stat().st_mtime_ns, path.stat().st_size)]
 

@@ -21,17 +21,17 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.writer import Printer
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply
-from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
-from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
+from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
+from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.storage.paths import (
-    agent_log,
-    recordings,
+    agent_log_file,
+    recordings_folder,
     state_folder,
-    task_database,
+    task_database_file,
     trace_file,
 )
 from harness import wait_until
@@ -46,9 +46,9 @@ LONG_S = 20.0
 def test_lines_are_printed_in_their_order_from_any_thread(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    printer = Printer()
+    printer = ConsoleWriter()
     for number in range(100):
-        printer.say(f'{number} 光')
+        printer.write(f'{number} 光')
     printer.close()
     assert capsys.readouterr().out.splitlines() == [f'{number} 光' for number in range(100)]
 
@@ -58,7 +58,7 @@ def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> N
     program = '\n'.join(
         [
             'import os, signal, sys, time',
-            'from curiosity_rosa_demo.agent.interfaces.terminal.writer import Printer',
+            'from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter',
             'told = []',
             'signal.signal(signal.SIGTERM, lambda *_: told.append(True))',
             before,
@@ -89,7 +89,7 @@ def test_what_is_logged_is_in_the_file_in_its_order(tmp_path: Path) -> None:
     path = tmp_path / 'agent.log'
     log = LogFile(path)
     try:
-        logger = logging.getLogger(f'{LOGGER}.tasks')
+        logger = logging.getLogger(f'{LOGGER_NAME}.tasks')
         for number in range(50):
             logger.info('event=x number=%d name=%r', number, '光')
         logger.debug('event=too_much')
@@ -104,9 +104,9 @@ def test_what_is_logged_is_in_the_file_in_its_order(tmp_path: Path) -> None:
 def test_after_close_the_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / 'agent.log'
     LogFile(path).close()
-    logging.getLogger(LOGGER).error('event=late')
+    logging.getLogger(LOGGER_NAME).error('event=late')
     assert path.read_text() == ''
-    assert logging.getLogger(LOGGER).propagate
+    assert logging.getLogger(LOGGER_NAME).propagate
     assert not [each for each in os.listdir('/proc/self/fd') if _leads_to(each, path)]
 
 
@@ -149,7 +149,7 @@ def test_each_domain_and_namespace_has_its_tasks(
 ) -> None:
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
     monkeypatch.setenv('ROS_DOMAIN_ID', domain)
-    assert task_database('', namespace) == tmp_path / 'curiosity_rosa' / name
+    assert task_database_file('', namespace) == tmp_path / 'curiosity_rosa' / name
 
 
 def test_agents_of_two_namespaces_share_no_file(
@@ -166,10 +166,10 @@ def test_agents_of_two_namespaces_share_no_file(
 
     def files(namespace: str) -> list[Path | None]:
         return [
-            task_database('~/my.db', namespace),
-            agent_log(namespace),
+            task_database_file('~/my.db', namespace),
+            agent_log_file(namespace),
             trace_file(config, namespace),
-            recordings(config, '', namespace),
+            recordings_folder(config, '', namespace),
         ]
 
     assert files('/r1') == [
@@ -185,8 +185,8 @@ def test_agents_of_two_namespaces_share_no_file(
         tmp_path / 'runs',
     ]
     assert trace_file(shipped, '/r1') is None
-    assert recordings(shipped, '', '/r1') == tmp_path / 'curiosity_rosa/recordings_r1'
-    assert recordings(config, '~/asked', '/r1') == tmp_path / 'asked'
+    assert recordings_folder(shipped, '', '/r1') == tmp_path / 'curiosity_rosa/recordings_r1'
+    assert recordings_folder(config, '~/asked', '/r1') == tmp_path / 'asked'
 
 
 def test_a_state_folder_that_cannot_be_made_is_an_error(
@@ -204,7 +204,7 @@ def test_a_state_folder_that_cannot_be_made_is_an_error(
 class Loop:
     def __init__(self) -> None:
         self.errors: list[BaseException] = []
-        self.loop = LoopThread('test-loop', self.errors.append)
+        self.loop = EventLoopThread('test-loop', self.errors.append)
 
 
 @pytest.fixture
@@ -246,7 +246,7 @@ def test_what_is_not_answered_in_time_does_not_happen_later(loop: Loop) -> None:
 def test_calls_keep_their_order(loop: Loop) -> None:
     done: list[int] = []
     for number in range(100):
-        loop.loop.soon(done.append, number)
+        loop.loop.call_soon(done.append, number)
     wait_until(lambda: len(done) == 100, 'the calls', LONG_S)
     assert done == list(range(100))
 
@@ -263,8 +263,8 @@ def test_a_job_that_fails_is_told_and_one_that_is_cancelled_is_not(loop: Loop) -
         finally:
             ended.set()
 
-    loop.loop.soon(loop.loop.start, fail())
-    loop.loop.soon(loop.loop.start, last())
+    loop.loop.call_soon(loop.loop.start_job, fail())
+    loop.loop.call_soon(loop.loop.start_job, last())
     wait_until(lambda: loop.errors, 'the error', LONG_S)
     loop.loop.call(loop.loop.cancel_jobs())
     assert ended.is_set()
@@ -274,7 +274,7 @@ def test_a_job_that_fails_is_told_and_one_that_is_cancelled_is_not(loop: Loop) -
 def test_after_close_nothing_happens_any_more() -> None:
     made, done = Loop(), list[int]()
     made.loop.close()
-    made.loop.soon(done.append, 1)
+    made.loop.call_soon(done.append, 1)
     made.loop.close()
     time.sleep(0.05)
     assert done == []
@@ -284,17 +284,19 @@ def test_after_close_nothing_happens_any_more() -> None:
 
 
 def test_everybody_hears_exactly_once() -> None:
-    replies, heard = Replies(), list[str]()
-    first, second = (replies.expect(lambda reply: heard.extend(reply.words)) for _ in range(2))
-    first(Reply(['first']))
-    first(Reply(['again']))
-    replies.lose('lost')
-    second(Reply(['too late']))
+    replies, heard = PendingReplies(), list[str]()
+    first, second = (
+        replies.expect_reply(lambda reply: heard.extend(reply.lines)) for _ in range(2)
+    )
+    first(MessageReply(['first']))
+    first(MessageReply(['again']))
+    replies.fail_all('lost')
+    second(MessageReply(['too late']))
     assert heard == ['first', 'lost']
 
 
 def test_whoever_asks_when_all_is_lost_is_told_at_once() -> None:
-    replies, heard = Replies(), list[Reply]()
-    replies.lose('lost')
-    replies.expect(heard.append)
-    assert heard == [Reply(['lost'], ok=False)]
+    replies, heard = PendingReplies(), list[MessageReply]()
+    replies.fail_all('lost')
+    replies.expect_reply(heard.append)
+    assert heard == [MessageReply(['lost'], ok=False)]

@@ -16,7 +16,7 @@ import sqlite3
 
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreFull, StoreLocked
 from curiosity_rosa_demo.agent.tasks.writer import store_error
-from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault, has_other_tables
 from full_disk import no_file_beyond
 import pytest
@@ -89,7 +89,7 @@ def test_a_name_within_an_error_decides_nothing(database: Path) -> None:
     [
         (OSError(errno.ENOSPC, 'No space left on device'), FileFault.FULL),
         (PermissionError(errno.EACCES, 'Permission denied'), FileFault.READ_ONLY),
-        (Damaged('it is a database of something else'), FileFault.DAMAGED),
+        (FileDamaged('it is a database of something else'), FileFault.DAMAGED),
         (ValueError('readonly'), FileFault.OTHER),
         # As on Python 3.10: no code.
         (sqlite3.OperationalError('database or disk is full'), FileFault.FULL),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.priority_inheritance import Rank, rank_of, Ranks
+from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, Rank, rank_of
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -37,13 +37,13 @@ def ready(*tasks: tuple[str, int, tuple[str, ...]]) -> Scheduler:
 
 
 def take_all(made: Scheduler) -> list[str]:
-    return list(iter(made.take, None))
+    return list(iter(made.pop_next, None))
 
 
 def test_the_higher_priority_goes_first_and_equals_in_order_of_submission():
     made = ready(('low', 1, ALL), ('first', 3, ALL), ('second', 3, ALL), ('high', 5, ALL))
     order = []
-    while (task_id := made.take()) is not None:
+    while (task_id := made.pop_next()) is not None:
         order.append(task_id)
         made.free(frozenset(ALL))
     assert order == ['high', 'first', 'second', 'low']
@@ -52,14 +52,14 @@ def test_the_higher_priority_goes_first_and_equals_in_order_of_submission():
 def test_urgent_goes_before_any_priority():
     made = ready(('high', 1000, ALL))
     made.add('urgent', (rank(-1000, urgent=True), True, 9), frozenset(ALL))
-    assert made.take() == 'urgent'
+    assert made.pop_next() == 'urgent'
 
 
 def test_what_recovers_goes_before_others_of_its_rank_only():
     made = ready(('equal', 3, ALL), ('higher', 4, ALL))
     made.add('recovering', (rank(3), False, 9), frozenset(ALL))
     order = []
-    while (task_id := made.take()) is not None:
+    while (task_id := made.pop_next()) is not None:
         order.append(task_id)
         made.free(frozenset(ALL))
     assert order == ['higher', 'recovering', 'equal']
@@ -72,7 +72,7 @@ def test_tasks_that_share_nothing_run_side_by_side():
 
 def test_a_waiting_task_reserves_what_it_needs():
     made = ready(('drive', 3, ('base',)))
-    assert made.take() == 'drive'
+    assert made.pop_next() == 'drive'
     made.add('both', (rank(2), True, 1), frozenset({'base', 'mast'}))
     made.add('look', (rank(1), True, 2), frozenset({'mast'}))
     made.add('shoot', (rank(1), True, 3), frozenset({'camera'}))
@@ -123,7 +123,7 @@ def test_without_ageing_the_age_counts_for_nothing():
 
 
 def test_a_blocker_inherits_the_highest_rank_over_several_steps_and_loses_it_again():
-    ranks = Ranks()
+    ranks = PriorityRanks()
     ranks.add('a', rank(1))
     ranks.add('b', rank(2), ['a'])
     assert ranks.add('c', rank(0, urgent=True), ['b']) == ['b', 'a']
@@ -136,7 +136,7 @@ def test_a_blocker_inherits_the_highest_rank_over_several_steps_and_loses_it_aga
 
 @given(st.data())
 def test_every_rank_is_the_highest_of_all_that_wait_for_it(data: st.DataObject):
-    ranks, own, blockers = Ranks(), {}, {}
+    ranks, own, blockers = PriorityRanks(), {}, {}
 
     def expected(task_id: str) -> Rank:
         waiting = [other for other, known in blockers.items() if task_id in known]
@@ -216,7 +216,7 @@ class AgainstReference(RuleBasedStateMachine):
                 expected = task_id
                 break
             taken |= resources
-        assert self.made.take() == expected
+        assert self.made.pop_next() == expected
         if expected is not None:
             self.running.append(self.ready.pop(expected)[1])
 
@@ -249,7 +249,7 @@ def test_a_decision_costs_no_more_than_the_logarithm():
         made.add(f'p{number}', place, frozenset({'mast'}))
     compared = 0
     for _ in range(100):
-        assert made.take() is not None
+        assert made.pop_next() is not None
         made.free(frozenset(ALL))
     assert compared < 100 * 60  # twice log2(20,000) and the heads of two lanes
 
@@ -260,20 +260,20 @@ def test_what_could_not_start_starts_when_that_which_had_reserved_goes_or_may_no
     def blocked() -> Scheduler:
         scheduler = Scheduler()
         scheduler.add('runs', ((True, -9.0), True, 1), frozenset({'mast'}))
-        assert scheduler.take() == 'runs'
+        assert scheduler.pop_next() == 'runs'
         scheduler.add('reserves', ((True, -5.0), True, 2), both)
         scheduler.add('low', ((True, -1.0), True, 3), base)
-        assert scheduler.take() is None
-        assert scheduler.take() is None
+        assert scheduler.pop_next() is None
+        assert scheduler.pop_next() is None
         return scheduler
 
     discarded, gated, released = blocked(), blocked(), blocked()
     discarded.discard('reserves')
-    assert discarded.take() == 'low'
+    assert discarded.pop_next() == 'low'
     gated.gate(lambda task_id: task_id == 'low')
-    assert gated.take() == 'low'
+    assert gated.pop_next() == 'low'
     released.discard('reserves')
     released.gate(lambda task_id: False)
-    assert released.take() is None
+    assert released.pop_next() is None
     released.gate(None)
-    assert released.take() == 'low'
+    assert released.pop_next() == 'low'

@@ -95,7 +95,7 @@ def test_the_database_itself_refuses_what_is_illegal(file: Path) -> None:
 
 def test_the_index_of_the_ended_names_the_states_without_a_way_out() -> None:
     ended = ', '.join(f"'{state.value}'" for state in TRANSITIONS if state.terminal)
-    assert f'state IN ({ended})' == schema.ENDED
+    assert f'state IN ({ended})' == schema.ENDED_CONDITION
 
 
 def test_the_allowed_moves_follow_the_program(file: Path) -> None:

@@ -18,7 +18,7 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
-from curiosity_rosa_demo.agent.tasks.schema import COLUMNS, FIXED
+from curiosity_rosa_demo.agent.tasks.schema import COLUMNS, FIXED_COLUMNS
 from curiosity_rosa_demo.agent.tasks.store import Insert, Save, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -88,7 +88,7 @@ def test_a_save_keeps_all_that_may_change_and_not_the_state(task: Task, new: Tas
     async def run() -> None:
         async with opened(TaskStore(':memory:')) as store:
             await store.write([Insert(task)])
-            kept = {name: getattr(task, name) for name in (*FIXED, 'state')}
+            kept = {name: getattr(task, name) for name in (*FIXED_COLUMNS, 'state')}
             for name in COLUMNS:
                 setattr(task, name, getattr(new, name))
             task.id = kept['id']

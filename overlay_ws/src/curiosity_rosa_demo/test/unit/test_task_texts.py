@@ -17,14 +17,14 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.texts import (
     duration,
-    HEAD,
     history_table,
+    MAX_REASON_COLUMNS,
+    MAX_TASK_COLUMNS,
     mode_text,
+    TABLE_HEADINGS,
+    task_summary,
     task_text,
     tasks_table,
-    WHAT,
-    what,
-    WHY,
 )
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -107,18 +107,18 @@ def column_starts(line: str) -> list[int]:
 @settings(max_examples=100)
 def test_the_cells_of_a_table_stand_below_their_heads(rows: list[Task]) -> None:
     head, *lines = tasks_table(rows, NOW).splitlines()
-    assert head.split() == list(HEAD)
+    assert head.split() == list(TABLE_HEADINGS)
     assert len(lines) == len(rows)
-    starts = dict(zip(HEAD, column_starts(head), strict=True))
+    starts = dict(zip(TABLE_HEADINGS, column_starts(head), strict=True))
     for line, task in zip(lines, rows, strict=True):
         assert line == line.rstrip()
         cells = {
             'id': task.id[:8],
             'state': task.state.name,
             'prio': str(task.priority),
-            'what': clip_columns(what(task), WHAT),
+            'what': clip_columns(task_summary(task), MAX_TASK_COLUMNS),
             'for': duration((NOW - task.updated_at).total_seconds()),
-            'why': clip_columns(task.reason, WHY),
+            'why': clip_columns(task.reason, MAX_REASON_COLUMNS),
         }
         for name, cell in cells.items():
             assert part_from(line, starts[name]).startswith(cell.rstrip()), name

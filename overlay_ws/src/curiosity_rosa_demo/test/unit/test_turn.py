@@ -17,18 +17,18 @@ import time
 from typing import Any
 
 from chat_server import Call, call, Hang, Say
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
-from curiosity_rosa_demo.agent.react.nodes.react_decide import MEASURED
+from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
+from curiosity_rosa_demo.agent.react.nodes.react_decide import OBSERVATION_HEADING
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, NEED_TO_CLOSE_MAST, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.domain.text import LONGEST_QUOTE
+from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from tool_rover import SPEED_MPS, TwinRover
+from tool_rover import SimulatedRover, SPEED_MPS
 from turn_world import check_story, KEY, NINE, OFFERED, World
 
 DONE = Say('Done.')
@@ -118,7 +118,7 @@ def test_the_memory_and_what_is_measured_are_told_once_and_before_the_talk(make:
     messages = world.requests[-1].body['messages']
     recalled = [m for m in messages if str(m['content']).startswith('What happened lately')]
     assert [m['content'].splitlines()[1] for m in recalled] == ['[RESULT] Hello.']
-    measured = [m for m in messages if str(m['content']).startswith(f'{MEASURED}: {{')]
+    measured = [m for m in messages if str(m['content']).startswith(f'{OBSERVATION_HEADING}: {{')]
     assert '"mast": "closed"' in measured[0]['content']
     roles = [message['role'] for message in messages]
     talk = roles.index('user')
@@ -195,7 +195,7 @@ def test_of_several_calls_at_once_only_the_first_is_carried_out(make: Make, coun
     assert world.turn().ok
     assert world.calls == ['mast_open']
     assert world.rover.mast_is_open
-    assert world.errors() == [ONE_AT_A_TIME] * (count - 1)
+    assert world.errors() == [ONE_CALL_AT_A_TIME_TEXT] * (count - 1)
     assert check_story(world.events) == 1
     asked = [c['id'] for m in world.requests[1].messages('assistant') for c in m['tool_calls']]
     answered = [message['tool_call_id'] for message in world.requests[1].messages('tool')]
@@ -279,7 +279,7 @@ def test_nothing_that_a_model_writes_makes_an_endless_event(make: Make) -> None:
     wide = Say('', (Call(long), Call('mast_open', {long: 1})), piece=100_000)
     world = make(wide, Say('', wide.calls[1:], piece=100_000), DONE)
     assert world.turn().ok
-    assert max(len(event.message) for event in world.events) < 4 * LONGEST_QUOTE
+    assert max(len(event.message) for event in world.events) < 4 * MAX_QUOTE_CHARS
 
 
 def test_three_calls_in_a_row_that_are_refused_end_the_turn(make: Make) -> None:
@@ -408,7 +408,7 @@ def test_a_stop_does_not_wait_for_a_model_that_hangs(make: Make) -> None:
     assert isinstance(end, TurnCancelled)
     assert str(end) == 'Stopped by a test'
     assert seconds < 5.0  # the model has six
-    assert world.rosa.executor.last is None
+    assert world.rosa.executor.last_result is None
     world.server.says(DONE)
     world.renew_button()
     assert world.turn().ok, 'the next turn works'
@@ -465,7 +465,7 @@ def test_whatever_a_model_writes_the_story_is_told_in_order(
     world.server.says(*script)
     world.events.clear()
     world.rosa.clear_chat()
-    world.rover = TwinRover(world.rover.clock)
+    world.rover = SimulatedRover(world.rover.clock)
     world.rosa.executor._turn.world._client = world.rover  # type: ignore[attr-defined]
     last = world.turn()
     check_story(world.events)

@@ -19,15 +19,15 @@ import threading
 from typing import Any
 
 from chat_server import Call, ChatServer, Reply, Say
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk
-from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED, result_of
-from curiosity_rosa_demo.agent.react.turn.request import Request, TurnResult
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.messages import INTERRUPTED_TEXT, result_of
+from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -36,7 +36,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from react_world import asking
-from tool_rover import TwinRover
+from tool_rover import SimulatedRover
 from turn_world import config_of, KEY, LLM, rosa_of, SHIPPED
 
 DEMO = SHIPPED.prompts.templates.demo_ground_texture.text
@@ -50,7 +50,7 @@ class Crash(BaseException):
     """The process ended."""
 
 
-class CrashingSaver(TurnSaver):
+class CrashingSaver(TurnCheckpointer):
     """The process ends with its commit number ``crash_at``, before or after it is on the disk."""
 
     def __init__(self, file: Path, crash_at: int | None, *, before: bool) -> None:
@@ -71,7 +71,7 @@ class CrashingSaver(TurnSaver):
             return super().put(*args)
 
 
-class LitRover(TwinRover):
+class LitRover(SimulatedRover):
     """The farther along X, the brighter. ``witness`` hears of each service that does something."""
 
     witness: Callable[[str], None] = staticmethod(lambda name: None)
@@ -98,8 +98,8 @@ class Story:
         self.rover.witness = self._intended
         self.unintended: list[str] = []
         self.commits = 0
-        self.desk = Desk(timeout_s=30.0)
-        self.desk.attended = False
+        self.approval_queue = ApprovalQueue(timeout_s=30.0)
+        self.approval_queue.is_attended = False
         self.events: list[TraceEvent] = []
         self.button = Cancellation()
         self.saver: CrashingSaver | None = None
@@ -112,16 +112,20 @@ class Story:
         self.events, self.button = [], Cancellation()
         self.saver = CrashingSaver(self.file, crash_at, before=before)
         rosa = rosa_of(
-            self.rover, self.config, trace=self._trace, desk=self.desk, saver=self.saver
+            self.rover,
+            self.config,
+            trace=self._trace,
+            approval_queue=self.approval_queue,
+            saver=self.saver,
         )
         try:
-            rosa.executor.request = Request(DEMO, self.button, THREAD, plan)
+            rosa.executor.request = TurnRequest(DEMO, self.button, THREAD, plan)
             rosa.invoke(DEMO)
         finally:
             self.commits = self.saver.commits
             self.saver.close()
-        assert rosa.executor.last is not None
-        return rosa.executor.last
+        assert rosa.executor.last_result is not None
+        return rosa.executor.last_result
 
     def cut(self, crash_at: int, *, before: bool = False, plan: Json | None = None) -> None:
         with pytest.raises(Crash):
@@ -129,7 +133,7 @@ class Story:
 
     def kept(self) -> BrainState:
         """The state as another process reads it from the file."""
-        saver = TurnSaver(self.file)
+        saver = TurnCheckpointer(self.file)
         try:
             found = saver.get_tuple({'configurable': {'thread_id': THREAD, 'checkpoint_ns': ''}})
         finally:
@@ -150,7 +154,9 @@ class Story:
 
     def _intended(self, name: str) -> None:
         proposed = self.kept().react.proposed_ops
-        ops = [Op.from_json(each).skill for each in proposed.to_dispatch] if proposed else []
+        ops = (
+            [Operation.from_json(each).skill for each in proposed.to_dispatch] if proposed else []
+        )
         if ops != [name]:
             self.unintended.append(name)
 
@@ -202,7 +208,7 @@ def test_a_turn_that_crashed_ends_like_one_that_did_not(cuts: list[tuple[int, bo
             assert len(now) >= known
             if in_flight is not None and dict(now)[in_flight] is not None:
                 told = from_json(ToolResult, str(dict(now)[in_flight]))
-                assert told.error_reason == INTERRUPTED
+                assert told.error_reason == INTERRUPTED_TEXT
             if len(now) == known:
                 assert len(story.done()) == calls_before
             finished = [each for each in now if each[1] is not None]
@@ -233,7 +239,7 @@ def test_a_turn_that_was_stopped_and_resumed_ends_like_one_that_was_not(
             if counts['seen'] >= number:
                 story.button.cancel('paused')
 
-        def pressing(saver: TurnSaver) -> None:
+        def pressing(saver: TurnCheckpointer) -> None:
             put = saver.put
             saver.put = lambda *a: (put(*a), press())[0]  # type: ignore[method-assign]
 
@@ -311,7 +317,7 @@ def test_the_call_in_flight_is_told_as_interrupted_and_not_repeated(scripted: Sc
     assert scripted.done() == ['mast_open', 'mast_rotate']
     opened, rotated = scripted.told()
     assert opened.ok
-    assert rotated.error_reason == INTERRUPTED
+    assert rotated.error_reason == INTERRUPTED_TEXT
     (request,) = scripted.requests
     asked = [c for m in request.messages('assistant') for c in m.get('tool_calls') or ()]
     answered = [m['tool_call_id'] for m in request.messages('tool')]
@@ -339,8 +345,8 @@ def test_of_several_calls_in_one_answer_one_is_carried_out_once(
     assert scripted.says(*script).process().ok
     assert scripted.done() == (['mast_open'] if (crash_at, before) != (INTENT, False) else [])
     first, *others = scripted.told()
-    assert first.ok or first.error_reason == INTERRUPTED
-    assert [each.error_reason for each in others] == [ONE_AT_A_TIME] * 2
+    assert first.ok or first.error_reason == INTERRUPTED_TEXT
+    assert [each.error_reason for each in others] == [ONE_CALL_AT_A_TIME_TEXT] * 2
 
 
 def test_a_call_with_numbers_that_json_has_not_is_kept_and_told_again(scripted: Scripted) -> None:
@@ -352,7 +358,7 @@ def test_a_call_with_numbers_that_json_has_not_is_kept_and_told_again(scripted: 
 
 
 def test_the_score_of_a_capture_before_the_cut_counts(scripted: Scripted) -> None:
-    scripted.rover.capture = lambda: TwinRover.capture(scripted.rover)  # type: ignore
+    scripted.rover.capture = lambda: SimulatedRover.capture(scripted.rover)  # type: ignore
     look = Say('', (Call('mast_open'),)), Say('', (Call('capture_and_score'),))
     scripted.says(*look, Say('Done.')).cut(RESULT + 2)
     result = scripted.says(Say('Done.')).process()
@@ -362,7 +368,7 @@ def test_the_score_of_a_capture_before_the_cut_counts(scripted: Scripted) -> Non
 def test_a_process_says_after_how_many_calls_it_goes_on(scripted: Scripted) -> None:
     began: list[int] = []
     scripted.says(Say('', (Call('mast_open'),)), Say('Done.')).cut(RESULT)
-    request = Request('', Cancellation(), THREAD, began=began.append)
+    request = TurnRequest('', Cancellation(), THREAD, on_start=began.append)
     rosa = rosa_of(scripted.rover, scripted.config, checkpoints=scripted.file)
     rosa.executor.request = request
     rosa.invoke('Go on.')  # its server is gone: it ends as a failure
@@ -376,7 +382,7 @@ RAISE = Say('', (Call('mast_open'),))
 
 @pytest.fixture
 def questioned(scripted: Scripted) -> Scripted:
-    scripted.config, scripted.desk.attended = ASKS, True
+    scripted.config, scripted.approval_queue.is_attended = ASKS, True
     return scripted
 
 
@@ -384,14 +390,14 @@ def in_a_thread(story: Story) -> tuple[threading.Thread, list[TurnResult]]:
     ends: list[TurnResult] = []
     thread = threading.Thread(target=lambda: ends.append(story.process()), daemon=True)
     thread.start()
-    wait_until(lambda: story.desk.question or ends, 'the question')
+    wait_until(lambda: story.approval_queue.oldest_question or ends, 'the question')
     return thread, ends
 
 
 def answered(story: Story, action: ApprovalAction) -> TurnResult:
     """The turn in a process of its own, with this answer to its question."""
     thread, ends = in_a_thread(story)
-    story.desk.answer(Answer(action))
+    story.approval_queue.answer(ApprovalAnswer(action))
     thread.join(timeout=20)
     assert not thread.is_alive()
     return ends[0]
@@ -401,15 +407,16 @@ def answered(story: Story, action: ApprovalAction) -> TurnResult:
 def test_a_question_that_was_open_is_asked_again(questioned: Scripted, crash_at: int) -> None:
     questioned.says(RAISE, Say('Done.'))
     # With the commit of the question, or with that of the answer.
-    questioned.desk.ask = lambda *_: Answer(ApprovalAction.APPROVE)  # type: ignore[method-assign]
+    # type: ignore[method-assign]
+    questioned.approval_queue.ask = lambda *_: ApprovalAnswer(ApprovalAction.APPROVE)
     questioned.cut(crash_at, before=crash_at > INTENT)
-    del questioned.desk.ask
+    del questioned.approval_queue.ask
     question = questioned.kept().react.question
     assert question is not None
     questioned.says(Say('Done.'))
     thread, ends = in_a_thread(questioned)
-    assert questioned.desk.question == question
-    questioned.desk.answer(Answer(ApprovalAction.APPROVE))
+    assert questioned.approval_queue.oldest_question == question
+    questioned.approval_queue.answer(ApprovalAnswer(ApprovalAction.APPROVE))
     thread.join(timeout=20)
     assert ends[0].ok
     assert questioned.done() == ['mast_open']
@@ -418,7 +425,7 @@ def test_a_question_that_was_open_is_asked_again(questioned: Scripted, crash_at:
 
 def test_the_time_for_an_answer_goes_on_across_a_cut(questioned: Scripted) -> None:
     questioned.says(RAISE, Say('Done.')).cut(INTENT)
-    questioned.desk.timeout_s = 1e-6
+    questioned.approval_queue.timeout_s = 1e-6
     assert questioned.says(Say('Done.')).process().ok
     assert questioned.done() == []
     assert 'no answer within' in questioned.told()[0].error_reason
@@ -431,16 +438,18 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
 ) -> None:
     """Unless the yes was kept: then nobody is asked again, and what it allowed was begun."""
     questioned.says(RAISE, Say('Done.'))
-    answers: list[Answer] = []
-    questioned.desk.ask = lambda *_: answers.append(yes) or yes  # type: ignore[method-assign]
-    yes, no = (Answer(ApprovalAction.APPROVE), Answer(ApprovalAction.REJECT))
+    answers: list[ApprovalAnswer] = []
+    # type: ignore[method-assign]
+    questioned.approval_queue.ask = lambda *_: answers.append(yes) or yes
+    yes, no = (ApprovalAnswer(ApprovalAction.APPROVE), ApprovalAnswer(ApprovalAction.REJECT))
     with suppress(Crash):
         questioned.process(crash_at, before=before)
     if not questioned.kept().messages:
         return  # nothing was asked yet
     asked = questioned.kept().react.question is not None
     done = questioned.done()
-    questioned.desk.ask = lambda *_: answers.append(no) or no  # type: ignore[method-assign]
+    # type: ignore[method-assign]
+    questioned.approval_queue.ask = lambda *_: answers.append(no) or no
     questioned.says(Say('Done.')).process()
     assert (answers[-1] is no) is asked
     assert questioned.done() == done
@@ -463,7 +472,7 @@ def test_a_stop_while_a_question_is_open_leaves_it_open(questioned: Scripted) ->
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    wait_until(lambda: questioned.desk.question, 'the question')
+    wait_until(lambda: questioned.approval_queue.oldest_question, 'the question')
     questioned.button.cancel('paused')
     thread.join(timeout=20)
     assert [str(end) for end in ends] == ['paused']

@@ -32,7 +32,7 @@ class Kennel:
 def test_it_does_not_bark_before_the_first_beat() -> None:
     kennel = Kennel()
     kennel.now_s += 100.0
-    kennel.dog.look()
+    kennel.dog.check()
     assert kennel.barks == []
 
 
@@ -41,11 +41,11 @@ def test_it_barks_once_for_a_silence_and_again_for_the_next() -> None:
     for _ in range(2):
         kennel.dog.beat()
         kennel.now_s += LIMIT_S
-        kennel.dog.look()
+        kennel.dog.check()
         kennel.now_s += 0.5
-        kennel.dog.look()
+        kennel.dog.check()
         kennel.now_s += 5.0
-        kennel.dog.look()
+        kennel.dog.check()
     assert kennel.barks == ['the watchdog: the kernel was silent for 2.5 s'] * 2
 
 
@@ -59,7 +59,7 @@ def test_it_barks_at_the_first_look_after_each_silence(script: list[tuple[str, f
             kennel.dog.beat()
             last, owed = kennel.now_s, True
         else:
-            kennel.dog.look()
+            kennel.dog.check()
             if last is not None and owed and kennel.now_s - last > LIMIT_S:
                 expected, owed = expected + 1, False
         assert len(kennel.barks) == expected

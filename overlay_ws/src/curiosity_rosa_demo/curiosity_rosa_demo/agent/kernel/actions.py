@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
+from curiosity_rosa_demo.agent.kernel.event_arbitrate import INTERRUPT_REASONS
 from curiosity_rosa_demo.agent.kernel.kernel_route import goal_of
 from curiosity_rosa_demo.agent.kernel.task_queue import (
     CHARGE_SKILL,
-    ENDED,
-    RUNNING,
+    ENDED_STATES,
+    RUNNING_STATES,
     wants_to_run,
 )
 from curiosity_rosa_demo.domain.brain_state import (
@@ -40,7 +40,7 @@ class StopRover:
 
 
 @dataclass(frozen=True)
-class Hold:
+class HoldTasks:
     """No task runs but those of ``allow_skills``, others are paused. Replaces an earlier hold."""
 
     why: str
@@ -61,7 +61,7 @@ class PauseTask:
 
 
 @dataclass(frozen=True)
-class Release:
+class ReleaseTasks:
     """The hold is over; what it paused goes on by itself."""
 
 
@@ -105,10 +105,10 @@ class Notice:
 
 Action = (
     StopRover
-    | Hold
+    | HoldTasks
     | CancelTasks
     | PauseTask
-    | Release
+    | ReleaseTasks
     | SubmitCharge
     | ResumeTask
     | SubmitGoal
@@ -119,8 +119,8 @@ Action = (
 
 def plan(before: BrainState, after: BrainState) -> list[Action]:
     """What to do, in this order."""
-    hold, held = _hold(after), _hold(before)
-    said = SAID.get(after.hci.user_interrupt, '')
+    hold, held = _hold_action(after), _hold_action(before)
+    said = INTERRUPT_REASONS.get(after.hci.user_interrupt, '')
     pressed = after.robot.estop and not before.robot.estop
     actions: list[Action] = []
     if pressed or (hold and hold != held):
@@ -130,37 +130,37 @@ def plan(before: BrainState, after: BrainState) -> list[Action]:
     if hold and hold != held:
         actions.append(hold)
     # Before the release, so that nothing resumes for a moment.
-    actions += _put_aside(after, said)
+    actions += _pause_actions(after, said)
     if held and not hold:
-        actions.append(Release())
-    if _charge_is_due(after, entered=before.tasks.mode is not Mode.CHARGE):
+        actions.append(ReleaseTasks())
+    if _is_charge_due(after, entered=before.tasks.mode is not Mode.CHARGE):
         actions.append(SubmitCharge())
-    actions += _answered(after)
-    actions += [Notice(text) for text in _told(before, after)]
+    actions += _user_actions(after)
+    actions += [Notice(text) for text in _notices(before, after)]
     return actions
 
 
-def _hold(state: BrainState) -> Hold | None:
+def _hold_action(state: BrainState) -> HoldTasks | None:
     tasks = state.tasks
     if tasks.mode is Mode.SAFE:
-        return Hold(f'SAFE: {tasks.mode_reason}')
+        return HoldTasks(f'SAFE: {tasks.mode_reason}')
     if tasks.mode is Mode.CHARGE:
-        return Hold(f'CHARGE: {tasks.mode_reason}', frozenset({CHARGE_SKILL}))
+        return HoldTasks(f'CHARGE: {tasks.mode_reason}', frozenset({CHARGE_SKILL}))
     return None
 
 
-def _put_aside(after: BrainState, said: str) -> list[Action]:
+def _pause_actions(after: BrainState, said: str) -> list[Action]:
     """A stop cancels; a pause lets nothing begin in place of what it pauses."""
     if after.hci.user_interrupt is UserInterruptType.STOP:
         return [CancelTasks(said)]
     if after.hci.user_interrupt is UserInterruptType.PAUSE:
         ready = [task for task in after.tasks.queue if wants_to_run(task)]
-        ready.sort(key=lambda task: task.status in RUNNING)
+        ready.sort(key=lambda task: task.status in RUNNING_STATES)
         return [PauseTask(task.task_id, said) for task in ready]
     return []
 
 
-def _charge_is_due(after: BrainState, *, entered: bool) -> bool:
+def _is_charge_due(after: BrainState, *, entered: bool) -> bool:
     """On entering CHARGE; and, when its task is gone, as soon as the user wants to go on."""
     interrupt = after.hci.user_interrupt
     wanted = entered or interrupt in (UserInterruptType.RESUME, UserInterruptType.NEW_GOAL)
@@ -169,12 +169,13 @@ def _charge_is_due(after: BrainState, *, entered: bool) -> bool:
         and wanted
         and interrupt is not UserInterruptType.STOP
         and not any(
-            task.skill == CHARGE_SKILL and task.status not in ENDED for task in after.tasks.queue
+            task.skill == CHARGE_SKILL and task.status not in ENDED_STATES
+            for task in after.tasks.queue
         )
     )
 
 
-def _answered(after: BrainState) -> list[Action]:
+def _user_actions(after: BrainState) -> list[Action]:
     """What the user said, other than to stop or to pause."""
     hci = after.hci
     if hci.user_interrupt is UserInterruptType.RESUME:
@@ -202,9 +203,9 @@ def _approval(hci: HCIState) -> Action:
     return Approve(action, {key: value for key, value in response.items() if key != 'action'})
 
 
-def _told(before: BrainState, after: BrainState) -> list[str]:
+def _notices(before: BrainState, after: BrainState) -> list[str]:
     lines = list(after.robot.events)
-    hold, held = _hold(after), _hold(before)
+    hold, held = _hold_action(after), _hold_action(before)
     if held and (hold is None or after.tasks.mode is not before.tasks.mode):
         lines.append(f'{before.tasks.mode.value} is over')
     if hold and hold != held:

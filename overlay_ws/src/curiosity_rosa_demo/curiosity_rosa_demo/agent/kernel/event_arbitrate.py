@@ -26,18 +26,18 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 
-SAID = {
+INTERRUPT_REASONS = {
     UserInterruptType.STOP: 'the user said stop',
     UserInterruptType.PAUSE: 'the user said pause',
 }
 
 
 def event_arbitrate(state: BrainState, rules: KernelRules) -> BrainState:
-    causes, doubts = _causes(state, rules), _doubts(state, rules)
+    causes, doubts = _known_dangers(state, rules), _unknown_dangers(state, rules)
     latch = state.robot.safety_latch or '; '.join(causes)
     events = state.robot.events
     if state.hci.user_interrupt is UserInterruptType.CLEAR:
-        events = [*events, _clear_told(latch, causes, doubts)]
+        events = [*events, _clear_text(latch, causes, doubts)]
         if not causes:
             latch = ''
     mode, reason = _mode(state, latch or '; '.join(doubts))
@@ -49,7 +49,7 @@ def event_arbitrate(state: BrainState, rules: KernelRules) -> BrainState:
     )
 
 
-def _causes(state: BrainState, rules: KernelRules) -> list[str]:
+def _known_dangers(state: BrainState, rules: KernelRules) -> list[str]:
     """What latches SAFE and lasts now."""
     robot, causes = state.robot, []
     if robot.estop:
@@ -65,13 +65,13 @@ def _causes(state: BrainState, rules: KernelRules) -> list[str]:
     return causes
 
 
-def _doubts(state: BrainState, rules: KernelRules) -> list[str]:
+def _unknown_dangers(state: BrainState, rules: KernelRules) -> list[str]:
     """Why nothing may run until a source is back."""
     needed = ('adapter', 'scan') if rules.obstacle_stop_m > 0.0 else ('adapter',)
     return [f'{source} is silent' for source in needed if source in state.robot.silent]
 
 
-def _clear_told(latch: str, causes: list[str], doubts: list[str]) -> str:
+def _clear_text(latch: str, causes: list[str], doubts: list[str]) -> str:
     if causes:
         return f'not cleared: {"; ".join(causes)}'
     if latch:
@@ -84,7 +84,7 @@ def _mode(state: BrainState, danger: str) -> tuple[Mode, str]:
         return Mode.SAFE, danger
     if state.robot.battery_state is BatteryLevel.LOW:
         return Mode.CHARGE, 'battery is low'
-    said = SAID.get(state.hci.user_interrupt)
+    said = INTERRUPT_REASONS.get(state.hci.user_interrupt)
     if said:
         return Mode.IDLE, said
     if any(wants_to_run(task) for task in state.tasks.queue):

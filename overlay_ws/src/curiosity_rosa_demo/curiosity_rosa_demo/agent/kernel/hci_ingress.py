@@ -35,9 +35,9 @@ from pydantic import JsonValue
 GOAL_PRIORITY = 3
 URGENT_PRIORITY = 5
 LOG_LINES = 50
-MAX_ANSWER = 200  # characters; a longer text is no mere pause, clear or answer
-_MASKED = ' # '
-_SHAPES = '{"text": ...} or {"intent": ..., "payload": {...}}'
+MAX_ANSWER_CHARS = 200  # characters; a longer text is no mere pause, clear or answer
+_MASK = ' # '
+_MESSAGE_SHAPES = '{"text": ...} or {"intent": ..., "payload": {...}}'
 _INTENTS = {intent.value for intent in UserInterruptType} - {UserInterruptType.NONE.value}
 _PUNCTUATION = re.compile(
     r"(?:[\s.,;:!\"()\[\]。、，：；！…·「」『』“”#*_-]|(?<![a-z])'|'(?![a-z]))+"
@@ -57,45 +57,45 @@ def classify(text: str) -> Intent:
     said = canonical(fold(text.strip()))
     if not said:
         return Intent(UserInterruptType.NONE)
-    short = len(said) <= MAX_ANSWER
-    plain = _plain(said)
-    if short and _fits(answers.CLEAR, plain):
+    short = len(said) <= MAX_ANSWER_CHARS
+    plain = _without_punctuation(said)
+    if short and _matches(answers.CLEAR, plain):
         return Intent(UserInterruptType.CLEAR)
     if short and stops.STOP_EN_WHOLE.fullmatch(plain):
         return Intent(UserInterruptType.STOP)
     masked = said
     if _sounds_like_stop(said):
-        masked = _mask(said)
+        masked = _without_masked_commands(said)
         if stops.STOP_EN_FIRST.search(said) or _sounds_like_stop(masked):
             return Intent(UserInterruptType.STOP)
     if short:
-        rest = _plain(without_gaps(masked))
+        rest = _without_punctuation(without_gaps(masked))
         for patterns, action in (
             (answers.APPROVE, ApprovalAction.APPROVE),
             (answers.REJECT, ApprovalAction.REJECT),
         ):
-            if _fits(patterns, plain):
+            if _matches(patterns, plain):
                 return Intent(UserInterruptType.APPROVAL, {'action': action.value})
-        if rest and _fits(answers.RESUME, rest):
+        if rest and _matches(answers.RESUME, rest):
             return Intent(UserInterruptType.RESUME)
-    if answers.PAUSE.search(answers.PAUSE_MASK.sub(_MASKED, without_gaps(said))):
+    if answers.PAUSE.search(answers.PAUSE_MASK.sub(_MASK, without_gaps(said))):
         return Intent(UserInterruptType.PAUSE)
     return _goal(text, urgent=bool(answers.URGENT.search(said)))
 
 
-def _plain(text: str) -> str:
+def _without_punctuation(text: str) -> str:
     """``text`` without punctuation, but for question marks: a question answers nothing."""
     return without_gaps(_PUNCTUATION.sub(' ', text).strip())
 
 
-def _fits(patterns: tuple[re.Pattern[str], ...], plain: str) -> bool:
+def _matches(patterns: tuple[re.Pattern[str], ...], plain: str) -> bool:
     return any(pattern.fullmatch(plain) for pattern in patterns)
 
 
-def _mask(said: str) -> str:
+def _without_masked_commands(said: str) -> str:
     """``said`` without the words of command that command nothing."""
     for mask in (stops.MASK_EN, stops.MASK_JA, stops.MASK_ZH):
-        said = mask.sub(_MASKED, said)
+        said = mask.sub(_MASK, said)
     return said
 
 
@@ -126,7 +126,7 @@ def hci_ingress(state: BrainState) -> BrainState:
     meant: list[tuple[dict[str, JsonValue], HCIState]] = []
     log: list[str] = []
     for message in state.tasks.inbox:
-        hci, problem = _read(message, open_question)
+        hci, problem = _read_message(message, open_question)
         if hci is None:
             log.append(f'inbox: message dropped: {problem}')
         else:
@@ -164,35 +164,37 @@ def _open_question(ops: ProposedOps | None) -> str | None:
     return str(ops.approval_payload.get('id', ''))
 
 
-def _read(message: object, open_question: str | None) -> tuple[HCIState | None, str]:
+def _read_message(message: object, open_question: str | None) -> tuple[HCIState | None, str]:
     """What a message of the inbox means, or None and why it means nothing.
 
     ``question`` of a message is the ID of the question that its author had before them, if any:
     a yes to one question never answers another.
     """
     if not isinstance(message, dict):
-        return None, f'it is no object but {type(message).__name__}; send {_SHAPES}'
+        return None, f'it is no object but {type(message).__name__}; send {_MESSAGE_SHAPES}'
     text, name = message.get('text'), message.get('intent')
     if isinstance(text, str):
         intent = classify(text)
         if intent.type is UserInterruptType.STOP or name is None:
-            return _heard(text, intent, message.get('question', open_question), open_question)
+            return _state_of_text(
+                text, intent, message.get('question', open_question), open_question
+            )
     if isinstance(name, str):
-        return _named(name.upper(), message.get('payload', {}))
-    return None, f'neither text nor intent is a string; send {_SHAPES}'
+        return _state_of_intent(name.upper(), message.get('payload', {}))
+    return None, f'neither text nor intent is a string; send {_MESSAGE_SHAPES}'
 
 
-def _heard(
+def _state_of_text(
     text: str, intent: Intent, asked: object, open_question: str | None
 ) -> tuple[HCIState | None, str]:
     if intent.type is UserInterruptType.NONE:
         return None, 'its text is empty'
     if intent.type is UserInterruptType.APPROVAL:
-        intent = _answer(text, intent, asked, open_question)
-    return _state(valid_unicode(text), intent.type, intent.payload), ''
+        intent = _as_answer(text, intent, asked, open_question)
+    return _hci_state(valid_unicode(text), intent.type, intent.payload), ''
 
 
-def _answer(text: str, intent: Intent, asked: object, open_question: str | None) -> Intent:
+def _as_answer(text: str, intent: Intent, asked: object, open_question: str | None) -> Intent:
     """A yes or a no; ``asked`` is the question that it is meant for."""
     is_open = open_question is not None and asked == open_question
     if not is_open and intent.payload['action'] == ApprovalAction.REJECT.value:
@@ -203,10 +205,10 @@ def _answer(text: str, intent: Intent, asked: object, open_question: str | None)
     return Intent(intent.type, {**intent.payload, 'id': valid_unicode(asked)})
 
 
-def _named(name: str, payload: object) -> tuple[HCIState | None, str]:
+def _state_of_intent(name: str, payload: object) -> tuple[HCIState | None, str]:
     """An intent that a program sends: a button, a command of the console."""
     if name == UserInterruptType.STOP.value:  # whatever comes with it
-        return _state('', UserInterruptType.STOP, {}), ''
+        return _hci_state('', UserInterruptType.STOP, {}), ''
     if name not in _INTENTS:
         return None, f'no intent {name[:40]!r}; there are {", ".join(sorted(_INTENTS))}'
     intent = UserInterruptType(name)
@@ -215,7 +217,7 @@ def _named(name: str, payload: object) -> tuple[HCIState | None, str]:
         return None, f'{name}: {problem}'
     if intent is UserInterruptType.NEW_GOAL:
         payload = {'priority': GOAL_PRIORITY, **payload}
-    return _state('', intent, payload), ''
+    return _hci_state('', intent, payload), ''
 
 
 def _payload_problem(intent: UserInterruptType, payload: object) -> str:
@@ -239,7 +241,7 @@ def _payload_problem(intent: UserInterruptType, payload: object) -> str:
     return ''
 
 
-def _state(text: str, intent: UserInterruptType, payload: dict[str, JsonValue]) -> HCIState:
+def _hci_state(text: str, intent: UserInterruptType, payload: dict[str, JsonValue]) -> HCIState:
     return HCIState(
         user_utterance=text,
         user_interrupt=intent,

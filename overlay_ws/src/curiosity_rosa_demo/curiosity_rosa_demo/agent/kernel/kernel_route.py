@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
-from curiosity_rosa_demo.agent.kernel.task_queue import active, candidate, CHARGE_SKILL
+from curiosity_rosa_demo.agent.kernel.event_arbitrate import INTERRUPT_REASONS
+from curiosity_rosa_demo.agent.kernel.task_queue import active_task, CHARGE_SKILL, next_candidate
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
@@ -39,9 +39,9 @@ class Goal:
 
 def kernel_route(state: BrainState) -> BrainState:
     tasks = state.tasks
-    reason = _preemption(state, active(tasks))
-    said = state.hci.user_interrupt in SAID
-    chosen = None if said else candidate(tasks)
+    reason = _preemption_reason(state, active_task(tasks))
+    said = state.hci.user_interrupt in INTERRUPT_REASONS
+    chosen = None if said else next_candidate(tasks)
     update = {
         'active_task_id': chosen.task_id if chosen else None,
         'preempt_flag': bool(reason),
@@ -62,20 +62,20 @@ def goal_of(hci: HCIState) -> Goal | None:
     return Goal(text, priority) if text.strip() else None
 
 
-def _preemption(state: BrainState, running: QueuedTask | None) -> str:
+def _preemption_reason(state: BrainState, running: QueuedTask | None) -> str:
     """Why what runs must yield now, in words; nothing when it need not."""
-    tasks, said = state.tasks, SAID.get(state.hci.user_interrupt, '')
+    tasks, said = state.tasks, INTERRUPT_REASONS.get(state.hci.user_interrupt, '')
     if tasks.mode is Mode.SAFE:
         return f'SAFE: {tasks.mode_reason}'
     if said:
         return said
     if tasks.mode is Mode.CHARGE:
-        return '' if _may_charge(tasks, running) else f'CHARGE: {tasks.mode_reason}'
+        return '' if _may_run_charge(tasks, running) else f'CHARGE: {tasks.mode_reason}'
     goal = goal_of(state.hci)
     if goal and running and running.preemptible and goal.priority > running.priority:
         return f'a goal of priority {goal.priority} before one of {running.priority}'
     return ''
 
 
-def _may_charge(tasks: TasksState, running: QueuedTask | None) -> bool:
+def _may_run_charge(tasks: TasksState, running: QueuedTask | None) -> bool:
     return running.skill == CHARGE_SKILL if running else tasks.active_task_id is None

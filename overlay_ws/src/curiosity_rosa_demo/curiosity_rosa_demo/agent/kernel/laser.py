@@ -16,7 +16,12 @@ import math
 import numpy as np
 
 HALF_SECTOR_RAD = math.radians(30.0)
-BEARINGS = {'ahead_m': 0.0, 'behind_m': math.pi, 'left_m': math.pi / 2, 'right_m': -math.pi / 2}
+SECTOR_BEARINGS = {
+    'ahead_m': 0.0,
+    'behind_m': math.pi,
+    'left_m': math.pi / 2,
+    'right_m': -math.pi / 2,
+}
 
 
 def reduce_scan(
@@ -36,7 +41,9 @@ def reduce_scan(
     with np.errstate(invalid='ignore'):  # NaN compares false, which is what is wanted
         valid = np.isfinite(metres) & (metres >= range_min) & (metres <= range_max)
         angles, metres = angles[valid], metres[valid]
-        return {name: _nearest(angles, metres, bearing) for name, bearing in BEARINGS.items()}
+        return {
+            name: _nearest(angles, metres, bearing) for name, bearing in SECTOR_BEARINGS.items()
+        }
 
 
 def _nearest(angles: np.ndarray, metres: np.ndarray, bearing: float) -> float | None:

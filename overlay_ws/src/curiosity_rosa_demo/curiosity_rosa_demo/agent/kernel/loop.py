@@ -21,7 +21,7 @@ import time
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, plan, StopRover
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
-from curiosity_rosa_demo.agent.kernel.skip_tick import Inputs, nothing_new, settled
+from curiosity_rosa_demo.agent.kernel.skip_tick import is_settled, is_unchanged, TickInputs
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
@@ -64,11 +64,12 @@ class KernelLoop:
         self._act, self._running = act, running
         self._tick_s, self._max_age_s, self._clock = tick_s, max_age_s, clock
         self._messages: deque[InboxMessage | Callable[[], None]] = deque()
-        self._news = asyncio.Event()
+        self._wakeup = asyncio.Event()
         definitions = {definition.name: definition for definition in registry}
         self.state = BrainState(skills=SkillsState(registry=definitions))
         self._violation = ''
-        self._last: Inputs | None = None  # of the last run, when that left all as it was
+        # of the last run, when that left all as it was
+        self._last_inputs: TickInputs | None = None
         self.ticks = 0
         self._counts = dict.fromkeys(('graph_runs', 'messages', 'rover_stops', 'mode_changes'), 0)
 
@@ -77,20 +78,20 @@ class KernelLoop:
         thread.
         """
         self._messages.append(message)
-        self._news.set()
+        self._wakeup.set()
 
-    def poke(self) -> None:
+    def tick_now(self) -> None:
         """Something changed: tick now. In the loop's thread."""
-        self._news.set()
+        self._wakeup.set()
 
     def violate(self, reason: str) -> None:
         """A safety rule was broken: the next tick, which is now, latches SAFE. In the loop's
         thread.
         """
         self._violation = reason
-        self._news.set()
+        self._wakeup.set()
 
-    def latch(self, reason: str) -> None:
+    def set_safety_latch(self, reason: str) -> None:
         """Begin with a safety latch of an earlier run."""
         robot = self.state.robot.model_copy(update={'safety_latch': reason})
         self.state = self.state.model_copy(update={'robot': robot})
@@ -103,10 +104,10 @@ class KernelLoop:
             if self._messages:
                 await asyncio.sleep(0)
                 continue
-            self._news.clear()
+            self._wakeup.clear()
             # Half the cost of wait_for(), ten times a second.
-            latest = loop.call_later(self._tick_s, self._news.set)
-            await self._news.wait()
+            latest = loop.call_later(self._tick_s, self._wakeup.set)
+            await self._wakeup.wait()
             latest.cancel()
 
     def _step(self, tick: Tick) -> None:
@@ -115,7 +116,7 @@ class KernelLoop:
         message = posted if isinstance(posted, InboxMessage) else None
         if posted is not None and not isinstance(posted, InboxMessage):
             posted()
-        inputs = Inputs(
+        inputs = TickInputs(
             self._clock(),
             dict(self._readings()),
             self._tasks(),
@@ -124,20 +125,24 @@ class KernelLoop:
             self._violation,
         )
         self._violation = ''
-        if message is None and self._last is not None and self._may_skip(self._last, inputs):
+        if (
+            message is None
+            and self._last_inputs is not None
+            and self._can_skip(self._last_inputs, inputs)
+        ):
             self._act([], None, self.state)
         else:
             self._run_graph(tick, message, inputs)
         self.ticks += 1
 
-    def _may_skip(self, last: Inputs, inputs: Inputs) -> bool:
-        return nothing_new(last, inputs, self.state, self._max_age_s)
+    def _can_skip(self, last: TickInputs, inputs: TickInputs) -> bool:
+        return is_unchanged(last, inputs, self.state, self._max_age_s)
 
-    def _run_graph(self, tick: Tick, message: InboxMessage | None, inputs: Inputs) -> None:
+    def _run_graph(self, tick: Tick, message: InboxMessage | None, inputs: TickInputs) -> None:
         before = self.state
         telemetry = {'now_s': inputs.now_s, 'readings': inputs.readings}
         tasks = {'inbox': [message.body] if message is not None else [], 'queue': inputs.queue}
-        react = {'proposed_ops': _asking(inputs.question)}
+        react = {'proposed_ops': _open_question_ops(inputs.question)}
         skills = {'running': inputs.running}
         after = tick(
             before.model_copy(
@@ -151,7 +156,7 @@ class KernelLoop:
             )
         )
         # What was said is part of the state until the next run.
-        self._last = inputs if message is None and settled(before, after) else None
+        self._last_inputs = inputs if message is None and is_settled(before, after) else None
         actions = plan(before, after)
         self.state = self._counted(before, after, actions, message)
         self._act(actions, message, self.state)
@@ -174,7 +179,7 @@ class KernelLoop:
         return after.model_copy(update={'trace': trace})
 
 
-def _asking(question: Question | None) -> ProposedOps | None:
+def _open_question_ops(question: Question | None) -> ProposedOps | None:
     if question is None:
         return None
     payload: Json = {'id': question.id, 'text': question.text}

@@ -26,11 +26,11 @@ from curiosity_rosa_demo.domain.brain_state import (
     RunningSkill,
 )
 
-LONGEST_S = 1.0  # seconds without a run, at most
+MAX_SKIPPED_S = 1.0  # seconds without a run, at most
 
 
 @dataclass(frozen=True)
-class Inputs:
+class TickInputs:
     """What comes into a tick beside a message."""
 
     now_s: float
@@ -41,20 +41,20 @@ class Inputs:
     violation: str = ''  # of a safety rule, reported since the last tick
 
 
-def settled(before: BrainState, after: BrainState) -> bool:
+def is_settled(before: BrainState, after: BrainState) -> bool:
     """Whether a run left all as it was; the ages of what was heard aside."""
     return (
         after.robot.exposed_since_s is None
         and not after.robot.events
-        and _lasting(before) == _lasting(after)
+        and _without_ages(before) == _without_ages(after)
     )
 
 
-def nothing_new(
-    last: Inputs, now: Inputs, state: BrainState, max_age_s: Mapping[str, float]
+def is_unchanged(
+    last: TickInputs, now: TickInputs, state: BrainState, max_age_s: Mapping[str, float]
 ) -> bool:
     """Whether ``now`` differs from the inputs of the ``last`` run in nothing but time stamps."""
-    if now.now_s - last.now_s >= LONGEST_S or now.queue != last.queue:
+    if now.now_s - last.now_s >= MAX_SKIPPED_S or now.queue != last.queue:
         return False
     if now.question != last.question or now.running != last.running:
         return False
@@ -76,7 +76,7 @@ def nothing_new(
     return True
 
 
-def _lasting(state: BrainState) -> BrainState:
+def _without_ages(state: BrainState) -> BrainState:
     robot = state.robot.model_copy(update={'ages_s': {}, 'heard': {}})
     telemetry = state.telemetry.model_copy(update={'now_s': 0.0, 'readings': {}})
     return state.model_copy(update={'robot': robot, 'telemetry': telemetry})

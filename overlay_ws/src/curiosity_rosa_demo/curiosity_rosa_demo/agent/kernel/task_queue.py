@@ -18,9 +18,9 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 CHARGE_SKILL = 'charge'
 # Names of the states, as QueuedTask.status has them.
-RUNNING = frozenset(state.name for state in LifecycleState if state.running)
-READY = RUNNING | {state.name for state in LifecycleState if state.waits_its_turn}
-ENDED = frozenset(state.name for state in LifecycleState if state.terminal)
+RUNNING_STATES = frozenset(state.name for state in LifecycleState if state.running)
+READY_STATES = RUNNING_STATES | {state.name for state in LifecycleState if state.waits_its_turn}
+ENDED_STATES = frozenset(state.name for state in LifecycleState if state.terminal)
 
 
 def task_queue(state: BrainState) -> BrainState:
@@ -30,22 +30,22 @@ def task_queue(state: BrainState) -> BrainState:
 
 def wants_to_run(task: QueuedTask) -> bool:
     """Whether nothing but the kernel and the resources keeps it from running."""
-    return task.status in READY and not task.held
+    return task.status in READY_STATES and not task.held
 
 
-def candidate(tasks: TasksState) -> QueuedTask | None:
+def next_candidate(tasks: TasksState) -> QueuedTask | None:
     """What should run in the present mode: the task that runs, else the first in the queue."""
     if tasks.mode is Mode.SAFE:
         return None
     ready = [task for task in tasks.queue if wants_to_run(task)]
     if tasks.mode is Mode.CHARGE:
         ready = [task for task in ready if task.skill == CHARGE_SKILL]
-    running = (task for task in ready if task.status in RUNNING)
+    running = (task for task in ready if task.status in RUNNING_STATES)
     return next(running, ready[0] if ready else None)
 
 
-def active(tasks: TasksState) -> QueuedTask | None:
+def active_task(tasks: TasksState) -> QueuedTask | None:
     """The task of ``active_task_id``; where the queue has none of that id, the first that runs."""
     named = (task for task in tasks.queue if task.task_id == tasks.active_task_id)
-    running = (task for task in tasks.queue if task.status in RUNNING)
+    running = (task for task in tasks.queue if task.status in RUNNING_STATES)
     return next(named, None) or next(running, None)

@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.validation import problem
+from curiosity_rosa_demo.agent.kernel.validation import reading_problem
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
@@ -26,10 +26,10 @@ from curiosity_rosa_demo.domain.brain_state import (
     Twist,
 )
 
-FULL = 0.99
-LABELS = {'estop': 'e-stop'}
-LONGEST_AGE_S = 1e9
-STOWING = ('opening', 'closing')
+FULL_BATTERY = 0.99
+SOURCE_LABELS = {'estop': 'e-stop'}
+MAX_AGE_S = 1e9
+MOVING_MAST_STATES = ('opening', 'closing')
 
 
 def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
@@ -41,7 +41,7 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
     silent = [
         source for source, age in ages.items() if age > rules.max_age_s.get(source, math.inf)
     ]
-    _tell_silence(before.silent, silent, rules, events)
+    _add_silence_events(before.silent, silent, rules, events)
 
     known = {source: reading.value for source, reading in heard.items()}
     pose, twist = _odometry(known.get('odometry'), before)
@@ -71,7 +71,7 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
         'mast': mast,
         'moving': moving,
         'scan_min_m': _clearance(known.get('scan'), twist) if 'scan' not in silent else None,
-        'exposed_since_s': _since(before.exposed_since_s, now_s) if exposed else None,
+        'exposed_since_s': _exposed_since(before.exposed_since_s, now_s) if exposed else None,
         'estop': pressed,
         'ages_s': ages,
         'silent': silent,
@@ -89,7 +89,7 @@ def _received(
         last = heard.get(source)
         if last is not None and last.received_s == reading.received_s:
             continue
-        why = problem(source, reading.value)
+        why = reading_problem(source, reading.value)
         if not why:
             heard[source] = reading
             if source in refused:
@@ -100,7 +100,7 @@ def _received(
     return heard, refused
 
 
-def _tell_silence(
+def _add_silence_events(
     before: list[str], silent: list[str], rules: KernelRules, events: list[str]
 ) -> None:
     for source in silent:
@@ -110,14 +110,14 @@ def _tell_silence(
 
 
 def _label(source: str) -> str:
-    return LABELS.get(source, source)
+    return SOURCE_LABELS.get(source, source)
 
 
 def _age(reading: Reading, now_s: float) -> float:
-    return min(max(0.0, now_s - reading.received_s), LONGEST_AGE_S)
+    return min(max(0.0, now_s - reading.received_s), MAX_AGE_S)
 
 
-def _since(before: float | None, now_s: float) -> float:
+def _exposed_since(before: float | None, now_s: float) -> float:
     return now_s if before is None else before
 
 
@@ -162,7 +162,7 @@ def _battery(
     if fraction <= rules.battery_low or (bound is not None and fraction < bound):
         level = BatteryLevel.LOW
     else:
-        level = BatteryLevel.FULL if fraction >= FULL else BatteryLevel.OK
+        level = BatteryLevel.FULL if fraction >= FULL_BATTERY else BatteryLevel.OK
     return {'battery_pct': 100.0 * fraction, 'battery_state': level}
 
 
@@ -171,6 +171,6 @@ def _resources(running: list[RunningSkill], *, moving: bool, mast: str) -> dict[
     taken = {resource for skill in running for resource in skill.resources_occupied}
     return {
         'base_busy': moving or 'base' in taken,
-        'mast_busy': mast in STOWING or 'mast' in taken,
+        'mast_busy': mast in MOVING_MAST_STATES or 'mast' in taken,
         'camera_busy': 'camera' in taken,
     }

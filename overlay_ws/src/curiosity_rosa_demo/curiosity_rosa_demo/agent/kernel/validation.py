@@ -12,22 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-MASTS = ('closed', 'opening', 'open', 'closing', 'unknown')
+MAST_STATES = ('closed', 'opening', 'open', 'closing', 'unknown')
 FAR_M = 1e6  # no rover is farther from where it began, and none is faster
-UNIT = 1.01  # a component of a unit quaternion, with some rounding
+MAX_UNIT_COMPONENT = 1.01  # a component of a unit quaternion, with some rounding
 
 ODOMETRY = {
     **dict.fromkeys(('x', 'y', 'z', 'linear_x', 'angular_z'), FAR_M),
-    **dict.fromkeys(('orientation_z', 'orientation_w'), UNIT),
+    **dict.fromkeys(('orientation_z', 'orientation_w'), MAX_UNIT_COMPONENT),
 }
 SECTORS = ('ahead_m', 'behind_m', 'left_m', 'right_m')
 
 
-def problem(source: str, value: Mapping[str, object]) -> str:
+def reading_problem(source: str, value: Mapping[str, object]) -> str:
     """Why the reading cannot be used, in words; nothing when it can."""
-    check = _CHECKS.get(source)
+    check = _SOURCE_CHECKS.get(source)
     if check is None:
-        return f'there is no such source; the sources are {", ".join(_CHECKS)}'
+        return f'there is no such source; the sources are {", ".join(_SOURCE_CHECKS)}'
     if not isinstance(value, Mapping):
         return f'it is {_shown(value)}, not an object'
     return check(value)
@@ -49,8 +49,8 @@ def _battery(value: Mapping[str, object]) -> str:
 
 def _adapter(value: Mapping[str, object]) -> str:
     mast, moving = value.get('mast'), value.get('moving')
-    if not isinstance(mast, str) or mast not in MASTS:
-        return f'mast is {_shown(mast)}, not one of {", ".join(MASTS)}'
+    if not isinstance(mast, str) or mast not in MAST_STATES:
+        return f'mast is {_shown(mast)}, not one of {", ".join(MAST_STATES)}'
     return '' if isinstance(moving, bool) else f'moving is {_shown(moving)}, not true or false'
 
 
@@ -69,7 +69,7 @@ def _estop(value: Mapping[str, object]) -> str:
     return f'pressed is {_shown(pressed)}, not true or false'
 
 
-_CHECKS: dict[str, Callable[[Mapping[str, object]], str]] = {
+_SOURCE_CHECKS: dict[str, Callable[[Mapping[str, object]], str]] = {
     'odometry': _odometry,
     'battery': _battery,
     'adapter': _adapter,

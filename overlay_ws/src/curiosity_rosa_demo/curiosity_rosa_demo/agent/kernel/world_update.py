@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from curiosity_rosa_demo.agent.kernel.laser import BEARINGS
+from curiosity_rosa_demo.agent.kernel.laser import SECTOR_BEARINGS
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -33,7 +33,9 @@ BASE_RADIUS_M = 1.0
 def world_update(state: BrainState, rules: KernelRules) -> BrainState:
     robot = state.robot
     zones = _zones(robot, rules)
-    world = WorldState(summary=_summary(robot, zones), zones=zones, obstacles=_obstacles(robot))
+    world = WorldState(
+        summary=_world_summary(robot, zones), zones=zones, obstacles=_obstacles(robot)
+    )
     distance = max(0.0, rules.bright_x_m - robot.pose.x)
     return state.model_copy(
         update={
@@ -43,12 +45,12 @@ def world_update(state: BrainState, rules: KernelRules) -> BrainState:
     )
 
 
-def _live(robot: RobotState, source: str) -> bool:
+def _is_live(robot: RobotState, source: str) -> bool:
     return source in robot.ages_s and source not in robot.silent
 
 
 def _zones(robot: RobotState, rules: KernelRules) -> list[str]:
-    if not _live(robot, 'odometry'):
+    if not _is_live(robot, 'odometry'):
         return []
     zones = []
     if robot.pose.x >= rules.bright_x_m:
@@ -60,20 +62,20 @@ def _zones(robot: RobotState, rules: KernelRules) -> list[str]:
 
 def _obstacles(robot: RobotState) -> list[Json]:
     """The nearest return in each direction, the nearest first."""
-    if not _live(robot, 'scan'):
+    if not _is_live(robot, 'scan'):
         return []
     scan = robot.heard['scan'].value
     found = [
         {'distance_m': metres, 'bearing_rad': bearing}
-        for name, bearing in BEARINGS.items()
+        for name, bearing in SECTOR_BEARINGS.items()
         if (metres := scan[name]) is not None
     ]
     return sorted(found, key=lambda one: one['distance_m'])  # type: ignore[arg-type,return-value]
 
 
-def _summary(robot: RobotState, zones: list[str]) -> str:
-    parts = [_place(robot), _motion(robot)]
-    parts.append(f'mast {robot.mast}' if _live(robot, 'adapter') else 'mast unknown')
+def _world_summary(robot: RobotState, zones: list[str]) -> str:
+    parts = [_place_text(robot), _motion_text(robot)]
+    parts.append(f'mast {robot.mast}' if _is_live(robot, 'adapter') else 'mast unknown')
     if robot.battery_state is BatteryLevel.UNKNOWN:
         parts.append('battery unknown')
     else:
@@ -88,7 +90,7 @@ def _summary(robot: RobotState, zones: list[str]) -> str:
     return '; '.join(parts)
 
 
-def _place(robot: RobotState) -> str:
+def _place_text(robot: RobotState) -> str:
     if 'odometry' not in robot.ages_s:
         return 'place unknown'
     pose = robot.pose
@@ -100,7 +102,7 @@ def _place(robot: RobotState) -> str:
     return f'{word} x {x:.1f} m, y {y:.1f} m, heading {round(heading)} deg'
 
 
-def _motion(robot: RobotState) -> str:
-    if not _live(robot, 'odometry') and not _live(robot, 'adapter'):
+def _motion_text(robot: RobotState) -> str:
+    if not _is_live(robot, 'odometry') and not _is_live(robot, 'adapter'):
         return 'motion unknown'
     return 'moving' if robot.moving else 'standing still'

@@ -24,22 +24,24 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 
-RETRY_WAIT_S = 8.0  # the longest that a provider's client waits by itself between two tries
-GRACE_S = 1.0
-POLL_S = 0.05
+MAX_RETRY_WAIT_S = 8.0  # the longest that a provider's client waits by itself between two tries
+CANCEL_GRACE_S = 1.0
+POLL_PERIOD_S = 0.05
 
 
-class TurnFailed(Exception):
+class ModelCallFailed(Exception):
     """The turn cannot go on; the message is for the user."""
 
 
-def patience_s(llm: LlmConfig) -> float:
+def call_timeout_s(llm: LlmConfig) -> float:
     """How long one decision may take with all its retries, in seconds.
 
     The client's own time-out starts anew with every byte, so it alone does not hold against a
     server that trickles.
     """
-    return llm.timeout_s * (llm.max_retries + 1) + RETRY_WAIT_S * llm.max_retries + GRACE_S
+    return (
+        llm.timeout_s * (llm.max_retries + 1) + MAX_RETRY_WAIT_S * llm.max_retries + CANCEL_GRACE_S
+    )
 
 
 def decide(
@@ -49,7 +51,7 @@ def decide(
     cancellation: Cancellation,
     *listeners: BaseCallbackHandler,
 ) -> AgentFinish | list[AgentAction]:
-    """What the model wants next. Raises TurnFailed and TurnCancelled.
+    """What the model wants next. Raises ModelCallFailed and TurnCancelled.
 
     ``listeners`` hear the text as it arrives. A call that hangs is left behind in its thread: a
     stop waits for nobody.
@@ -67,24 +69,24 @@ def decide(
 
     cancellation.check()
     threading.Thread(target=ask, name='model-call', daemon=True).start()
-    patience = patience_s(llm)
+    patience = call_timeout_s(llm)
     deadline = time.monotonic() + patience
-    while not done.wait(POLL_S):
+    while not done.wait(POLL_PERIOD_S):
         cancellation.check()
         if time.monotonic() > deadline:
-            raise TurnFailed(f'The model did not answer within {patience:g} s.')
+            raise ModelCallFailed(f'The model did not answer within {patience:g} s.')
     cancellation.check()
     decision = outcome[0]
     if isinstance(decision, OutputParserException):
-        raise TurnFailed('The model wrote a tool call that cannot be read.') from decision
+        raise ModelCallFailed('The model wrote a tool call that cannot be read.') from decision
     if isinstance(decision, Exception):
-        raise TurnFailed(explain(decision, llm)) from decision
+        raise ModelCallFailed(explain(decision, llm)) from decision
     if isinstance(decision, BaseException):
-        raise TurnFailed(f'The model failed ({type(decision).__name__}).') from decision
+        raise ModelCallFailed(f'The model failed ({type(decision).__name__}).') from decision
     return decision
 
 
-def readable(message: BaseMessage) -> BaseMessage:
+def readable_actions(message: BaseMessage) -> BaseMessage:
     """``message`` with valid Unicode and whole tool calls. Raises OutputParserException.
 
     LangChain drops a call that it cannot read when another can be, or when there is text beside

@@ -14,7 +14,7 @@ import os
 import re
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.model import RoutineChatModel
+from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from langchain_core.language_models import BaseChatModel
 
@@ -38,7 +38,7 @@ class ModelSetupError(Exception):
 def make_chat_model(llm: LlmConfig) -> BaseChatModel:
     """The configured chat model. Raises ModelSetupError; never quotes a key."""
     if llm.provider == 'routine':
-        return RoutineChatModel()
+        return RuleChatModel()
     key_name = KEY_NAMES.get(llm.provider, f'{llm.provider.upper()}_API_KEY')
     key = os.environ.get(key_name, '')
     if llm.provider in KEY_NAMES and not key.strip():

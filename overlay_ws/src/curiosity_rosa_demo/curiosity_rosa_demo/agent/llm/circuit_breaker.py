@@ -23,7 +23,7 @@ class CircuitBreaker:
         self._open_s = open_s
         self._failures = 0
         self._open_until = 0.0
-        self._trying = False
+        self._probing = False
 
     @property
     def state(self) -> str:
@@ -32,23 +32,23 @@ class CircuitBreaker:
         """
         if self._failures < self._limit:
             return 'closed'
-        return 'half open' if self._trying else 'open'
+        return 'half open' if self._probing else 'open'
 
     def allows(self, at: float) -> bool:
         """Whether a call may begin. It changes nothing: who begins one says so by ``begun``."""
         if self._failures < self._limit:
             return True
-        return not self._trying and at >= self._open_until
+        return not self._probing and at >= self._open_until
 
-    def begun(self) -> None:
-        self._trying = True
+    def record_start(self) -> None:
+        self._probing = True
 
-    def succeeded(self) -> None:
-        self._trying = False
+    def record_success(self) -> None:
+        self._probing = False
         self._failures = 0
 
-    def failed(self, at: float) -> None:
-        self._trying = False
+    def record_failure(self, at: float) -> None:
+        self._probing = False
         self._failures += 1
         if self._failures >= self._limit:
             self._open_until = at + self._open_s

@@ -18,15 +18,15 @@ from urllib.parse import urlsplit
 
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
-BROKEN_OFF = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
+CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
 # What LangChain's integrations raise when an answer has not the shape they expect.
-UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+MALFORMED_ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
 
 def explain(error: BaseException, llm: LlmConfig) -> str:
     """One sentence for ``error``, which a LangChain chat model raised."""
     who = f"The model '{llm.model}' of {llm.provider}" if llm.model else 'The model'
-    chain = _causes(error)
+    chain = _error_chain(error)
     names = ' '.join(type(each).__name__ for each in chain)
     status = next((_status(each) for each in chain if _status(each)), None)
     if status == 401 or 'Authentication' in names:
@@ -48,12 +48,14 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
         )
     if 'Timeout' in names:
         return f'{who} did not answer within {llm.timeout_s:g} s (llm.timeout_s of agent.yaml).'
-    if any(name in names for name in BROKEN_OFF):
+    if any(name in names for name in CONNECTION_LOST_ERRORS):
         return f'{who} closed the connection before its answer was complete.'
     if 'Connect' in names:
         where = _without_login(llm.base_url) or "the provider's address"
         return f'{who} cannot be reached at {where}: check llm.base_url in agent.yaml.'
-    if 'ResponseValidation' in names or any(isinstance(each, UNREADABLE) for each in chain):
+    if 'ResponseValidation' in names or any(
+        isinstance(each, MALFORMED_ANSWER_ERRORS) for each in chain
+    ):
         return f'{who} sent an answer that cannot be read ({type(error).__name__}).'
     return f'{who} failed ({type(error).__name__}).'
 
@@ -78,7 +80,7 @@ def _without_login(url: str) -> str:
     return f'{parts.scheme}://{host}{f":{port}" if port else ""}{parts.path}'
 
 
-def _causes(error: BaseException) -> list[BaseException]:
+def _error_chain(error: BaseException) -> list[BaseException]:
     chain: list[BaseException] = []
     each: BaseException | None = error
     while each is not None and each not in chain:

@@ -16,29 +16,30 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
 
-FAILURES, OPEN_S = 2, 60.0  # so many failures in a row, and it is not asked for so long
+# so many failures in a row, and it is not asked for so long
+MAX_FAILURES, BREAKER_OPEN_S = 2, 60.0
 
 
-class Fallback:
+class FallbackModel:
     """``agent`` is ROSA's, with the routine for its model.
 
     One for all turns: a dead provider costs its time-out neither at each step nor in each turn.
     """
 
     def __init__(self, agent: Any, steady: Callable[[], float] = time.monotonic) -> None:
-        self.agent, self._steady = agent, steady
-        self._breaker = CircuitBreaker(FAILURES, OPEN_S)
-        self._why = ''
+        self.agent, self._clock = agent, steady
+        self._breaker = CircuitBreaker(MAX_FAILURES, BREAKER_OPEN_S)
+        self._last_failure = ''
 
-    def left_alone(self) -> str:
+    def unavailable_reason(self) -> str:
         """Why the model is not asked now; empty: it is."""
-        if self._breaker.allows(self._steady()):
+        if self._breaker.allows(self._clock()):
             return ''
-        return f'{self._why} It is not asked for {OPEN_S:g} s.'
+        return f'{self._last_failure} It is not asked for {BREAKER_OPEN_S:g} s.'
 
-    def failed(self, why: str) -> None:
-        self._why = why
-        self._breaker.failed(self._steady())
+    def record_failure(self, why: str) -> None:
+        self._last_failure = why
+        self._breaker.record_failure(self._clock())
 
-    def answered(self) -> None:
-        self._breaker.succeeded()
+    def record_success(self) -> None:
+        self._breaker.record_success()

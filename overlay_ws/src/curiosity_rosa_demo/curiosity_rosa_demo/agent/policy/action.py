@@ -32,13 +32,13 @@ class PolicyAction(Model):
 @dataclass(frozen=True)
 class Proposal:
     action: PolicyAction
-    by: Source
+    source: Source
 
 
 @dataclass(frozen=True)
 class Senses:
     """What is known from outside the policy. ``place`` and ``energy`` None: not measured.
-    ``holding``: why nothing may begin, such as 'SAFE: e-stop pressed'; '': it may.
+    ``hold_reason``: why nothing may begin, such as 'SAFE: e-stop pressed'; '': it may.
     ``tasks``: name of the LifecycleState of each kernel task that was asked for; those that the
     kernel does not know are missing. ``devices``: whether each can be used, of those about which
     that was said since the start.
@@ -46,13 +46,13 @@ class Senses:
 
     place: str | None = None
     energy: float | None = None
-    holding: str = ''
+    hold_reason: str = ''
     tasks: dict[str, str] = field(default_factory=dict)
     devices: dict[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class BeginTasks:
+class SubmitTasks:
     """Submit the tasks of an activity."""
 
     ongoing: Ongoing
@@ -77,4 +77,4 @@ class ResumeTasks:
     task_ids: tuple[str, ...]
 
 
-Command = BeginTasks | CancelTasks | PauseTasks | ResumeTasks
+Command = SubmitTasks | CancelTasks | PauseTasks | ResumeTasks

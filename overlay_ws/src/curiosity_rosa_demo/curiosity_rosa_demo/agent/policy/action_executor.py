@@ -23,13 +23,13 @@ from typing import Any
 from uuid import uuid4
 
 from curiosity_rosa_demo.agent.policy.action import (
-    BeginTasks,
     CancelTasks,
     Command,
     PauseTasks,
     Proposal,
     ResumeTasks,
     Senses,
+    SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.events import (
     ActionEnded,
@@ -38,10 +38,10 @@ from curiosity_rosa_demo.agent.policy.events import (
     StateChanged,
 )
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
-TERMINAL = frozenset(state.name for state in LifecycleState if state.terminal)
+ENDED_STATES = frozenset(state.name for state in LifecycleState if state.terminal)
 
 # How an activity ends; by off() it ends in another way.
 DONE = 'done'
@@ -57,7 +57,7 @@ class ActionExecutor:
 
     def __init__(
         self,
-        world: World,
+        world: WorldModel,
         bus: EventBus,
         state: WorldState,
         new_id: Callable[[], str] = lambda: str(uuid4()),
@@ -68,7 +68,7 @@ class ActionExecutor:
         self._new_id = new_id
         self._commands: list[Command] = []
         self._tasks: dict[str, str] = {}
-        self._absent: set[str] = set()  # first tasks that were missing at the last look
+        self._absent_tasks: set[str] = set()  # first tasks that were missing at the last look
         self._restarted = True
 
     def take_commands(self) -> tuple[Command, ...]:
@@ -82,30 +82,30 @@ class ActionExecutor:
         self._tasks = senses.tasks
         state = self.state
         if senses.place is not None and senses.place != state.place:
-            self._arrive(senses.place, at, at)
+            self._set_place(senses.place, at, at)
         if senses.energy is not None and senses.energy != state.energy:
             self._charge(_clipped(senses.energy), at)
         self._observe_devices(senses.devices, at)
         if self._restarted:
             self._restarted = False
-            self._say_again(bool(senses.holding))
-        absent = self._absent
-        self._absent = set()
+            self._repeat_commands(bool(senses.hold_reason))
+        absent = self._absent_tasks
+        self._absent_tasks = set()
         # The suspended ones first: where they ended lies before where the one that goes on does.
         for each in (*state.suspended, state.activity) if state.suspended else (state.activity,):
-            if each is not None and (how := self._outcome(each, absent)):
-                self._end(each, how, at)
+            if each is not None and (how := self._end_reason(each, absent)):
+                self._end_activity(each, how, at)
         ongoing = self.state.activity
-        if senses.holding:
+        if senses.hold_reason:
             if ongoing is not None and not ongoing.held:
-                self._hold(ongoing, senses.holding, at)
+                self._hold_activity(ongoing, senses.hold_reason, at)
             return
         if ongoing is not None and ongoing.held:
-            self._release(ongoing, at)
+            self._release_activity(ongoing, at)
         if self.state.suspended:
-            self._go_on(at)
+            self._resume_suspended(at)
 
-    def begin(self, proposal: Proposal, at: float) -> None:
+    def start_activity(self, proposal: Proposal, at: float) -> None:
         """What goes on ends or is suspended, and the proposed activity begins. It is for the
         SafetyFilter to say whether it may.
         """
@@ -113,35 +113,35 @@ class ActionExecutor:
         activity = self._world.view.activities[name]
         current = self.state.activity
         if current is not None and current.activity in activity.ends:
-            self._end(current, DONE, at)
+            self._end_activity(current, DONE, at)
         elif current is not None:
             self._suspend(current, f'{name} goes first', at)
         for each in self.state.suspended:
             if each.activity == name:  # or two that interrupt each other would pile up
-                self._end(each, GIVEN_UP, at)
+                self._end_activity(each, GIVEN_UP, at)
         work = bool(activity.does or activity.asks)
         ongoing = Ongoing(
             activity=name,
-            by=proposal.by,
+            by=proposal.source,
             began_at=at,
             until=None if work else at + activity.minutes * 60.0,
             task_ids=[self._new_id() for _ in range(work + (activity.minutes > 0))],
             rationale=why,
             energy_at=at,
         )
-        self._change(activity=ongoing)
-        self._remember('began', name, at)
-        self._commands.append(BeginTasks(ongoing))
-        self._bus.publish(ActionStarted(at, name, proposal.by, why))
+        self._update_state(activity=ongoing)
+        self._record_memory('began', name, at)
+        self._commands.append(SubmitTasks(ongoing))
+        self._bus.publish(ActionStarted(at, name, proposal.source, why))
 
-    def off(self, why: str, at: float) -> None:
+    def switch_off(self, why: str, at: float) -> None:
         """End everything."""
         state = self.state
         for each in (state.activity, *reversed(state.suspended)):
             if each is not None:
-                self._end(each, f'off: {why}', at)
+                self._end_activity(each, f'off: {why}', at)
 
-    def _outcome(self, ongoing: Ongoing, absent: set[str]) -> str:
+    def _end_reason(self, ongoing: Ongoing, absent: set[str]) -> str:
         """How it has ended; '' while it goes on. ``absent``: first tasks that were missing before:
         right after its beginning the kernel may not know them yet.
         """
@@ -153,108 +153,114 @@ class ActionExecutor:
         if None in states:
             first = ongoing.task_ids[0]
             if first not in absent:
-                self._absent.add(first)
+                self._absent_tasks.add(first)
                 return ''
             return NEVER_BEGAN if states[0] is None else LOST
         return '' if any(state != 'COMPLETED' for state in states) else DONE
 
-    def _end(self, ongoing: Ongoing, how: str, at: float) -> None:
+    def _end_activity(self, ongoing: Ongoing, how: str, at: float) -> None:
         name = ongoing.activity
         # Its last task may have ended long before anybody looked.
         end = at if ongoing.until is None else min(at, ongoing.until)
         if ongoing is self.state.activity:
-            energy = self.state.energy if how == NEVER_BEGAN else self._energy(at)
-            self._change(activity=None)
+            energy = self.state.energy if how == NEVER_BEGAN else self._energy_now(at)
+            self._update_state(activity=None)
             self._charge(energy, at)
         else:
-            self._change(suspended=[each for each in self.state.suspended if each is not ongoing])
+            self._update_state(
+                suspended=[each for each in self.state.suspended if each is not ongoing]
+            )
         if how == DONE:
-            self._remember('ended', name, end)
+            self._record_memory('ended', name, end)
             to = self._world.view.activities[name].to
             if to and not self._world.view.measured:
-                self._arrive(to, end, at)
+                self._set_place(to, end, at)
         elif how in (FAILED, CANCELLED):
-            self._remember('failed', name, at)
+            self._record_memory('failed', name, at)
         elif how == NEVER_BEGAN:
-            self._forget_begin(name)
-        self._command(CancelTasks, ongoing, f'{name}: {how}')
+            self._drop_pending_begin(name)
+        self._add_command(CancelTasks, ongoing, f'{name}: {how}')
         self._bus.publish(ActionEnded(at, name, how))
 
-    def _hold(self, ongoing: Ongoing, why: str, at: float) -> None:
+    def _hold_activity(self, ongoing: Ongoing, why: str, at: float) -> None:
         held = ongoing.model_copy(update={'held': True})
-        energy = self._energy(at)
-        self._change(activity=held)
+        energy = self._energy_now(at)
+        self._update_state(activity=held)
         self._charge(energy, at)
-        self._command(PauseTasks, ongoing, why)
+        self._add_command(PauseTasks, ongoing, why)
 
-    def _release(self, ongoing: Ongoing, at: float) -> None:
-        fits = self._fits(ongoing)
+    def _release_activity(self, ongoing: Ongoing, at: float) -> None:
+        fits = self._can_continue(ongoing)
         if fits:
             self._resume(ongoing, at)
         elif fits is False:
-            self._end(ongoing, GIVEN_UP, at)
+            self._end_activity(ongoing, GIVEN_UP, at)
 
     def _suspend(self, ongoing: Ongoing, why: str, at: float) -> None:
         suspended = [*self.state.suspended, ongoing]
-        energy = self._energy(at)
-        self._change(activity=None, suspended=suspended)
+        energy = self._energy_now(at)
+        self._update_state(activity=None, suspended=suspended)
         self._charge(energy, at)
-        self._command(PauseTasks, ongoing, why)
+        self._add_command(PauseTasks, ongoing, why)
 
-    def _go_on(self, at: float) -> None:
+    def _resume_suspended(self, at: float) -> None:
         while self.state.activity is None and self.state.suspended:
             last = self.state.suspended[-1]
             over = last.until is not None and at >= last.until
-            fits = self._fits(last)
+            fits = self._can_continue(last)
             if over or fits is False:
-                self._end(last, GIVEN_UP, at)
+                self._end_activity(last, GIVEN_UP, at)
             elif fits:
-                self._change(suspended=self.state.suspended[:-1])
+                self._update_state(suspended=self.state.suspended[:-1])
                 self._resume(last, at)
             else:
                 return
 
     def _resume(self, ongoing: Ongoing, at: float) -> None:
-        self._change(activity=ongoing.model_copy(update={'held': False, 'energy_at': at}))
-        self._command(ResumeTasks, ongoing)
+        self._update_state(activity=ongoing.model_copy(update={'held': False, 'energy_at': at}))
+        self._add_command(ResumeTasks, ongoing)
 
-    def _fits(self, ongoing: Ongoing) -> bool | None:
+    def _can_continue(self, ongoing: Ongoing) -> bool | None:
         """Whether it can go on where it is now; None while nobody knows where that is."""
         activity, place = self._world.view.activities[ongoing.activity], self.state.place
         if not activity.at:
             return True
         return place in activity.at or place == activity.to if place else None
 
-    def _say_again(self, holding: bool) -> None:
+    def _repeat_commands(self, holding: bool) -> None:
         state = self.state
         ongoing = [state.activity] if state.activity else []
         paused = [*state.suspended, *(each for each in ongoing if each.held)]
         running = [each for each in ongoing if not (each.held or holding)]
         own = {task_id for each in (*state.suspended, *ongoing) for task_id in each.task_ids}
         orphans = [task_id for task_id in self._tasks if task_id not in own]
-        self._tell(CancelTasks, orphans, 'its activity has ended')
-        self._tell(PauseTasks, self._known(paused), 'it was interrupted before the restart')
-        self._tell(ResumeTasks, self._known(running))
+        self._command_live_tasks(CancelTasks, orphans, 'its activity has ended')
+        self._command_live_tasks(
+            PauseTasks, self._known_task_ids(paused), 'it was interrupted before the restart'
+        )
+        self._command_live_tasks(ResumeTasks, self._known_task_ids(running))
 
-    def _known(self, activities: Iterable[Ongoing]) -> list[str]:
+    def _known_task_ids(self, activities: Iterable[Ongoing]) -> list[str]:
         ids = (task_id for each in activities for task_id in each.task_ids)
         return [task_id for task_id in ids if task_id in self._tasks]
 
-    def _command(self, kind: Callable[..., Command], ongoing: Ongoing, *why: str) -> None:
-        self._tell(kind, ongoing.task_ids, *why)
+    def _add_command(self, kind: Callable[..., Command], ongoing: Ongoing, *why: str) -> None:
+        self._command_live_tasks(kind, ongoing.task_ids, *why)
 
-    def _tell(self, kind: Callable[..., Command], task_ids: Iterable[str], *why: str) -> None:
+    def _command_live_tasks(
+        self, kind: Callable[..., Command], task_ids: Iterable[str], *why: str
+    ) -> None:
         """A command for those tasks that have not ended."""
-        live = tuple(each for each in task_ids if self._tasks.get(each) not in TERMINAL)
+        live = tuple(each for each in task_ids if self._tasks.get(each) not in ENDED_STATES)
         if live:
             self._commands.append(kind(live, *why))
 
-    def _energy(self, at: float) -> float:
+    def _energy_now(self, at: float) -> float:
         return energy_now(self.state, self._world, at)
 
     def _charge(self, energy: float, at: float) -> None:
         before = self.state.energy
-        self._change(energy=energy)
+        self._update_state(energy=energy)
         if _tenth(before) != _tenth(energy):
             self._bus.publish(StateChanged(at, 'energy', f'{before:.0%}', f'{energy:.0%}'))
 
@@ -264,28 +270,30 @@ class ActionExecutor:
             before = self.state.devices.get(name, device.available)
             usable = device.available and devices.get(name, before)
             if usable != before:
-                self._change(devices={**self.state.devices, name: usable})
+                self._update_state(devices={**self.state.devices, name: usable})
                 words = {True: 'usable', False: 'not usable'}
                 self._bus.publish(StateChanged(at, f'device {name}', words[before], words[usable]))
 
-    def _arrive(self, place: str, arrived: float, at: float) -> None:
+    def _set_place(self, place: str, arrived: float, at: float) -> None:
         before = self.state.place
-        self._change(place=place)
+        self._update_state(place=place)
         if place:
-            self._remember('arrived', place, arrived)
+            self._record_memory('arrived', place, arrived)
         if place != before:
             self._bus.publish(StateChanged(at, 'place', before, place))
 
-    def _remember(self, what: str, name: str, at: float) -> None:
+    def _record_memory(self, what: str, name: str, at: float) -> None:
         memory = self.state.memory
-        self._change(memory=memory.model_copy(update={what: {**getattr(memory, what), name: at}}))
+        self._update_state(
+            memory=memory.model_copy(update={what: {**getattr(memory, what), name: at}})
+        )
 
-    def _forget_begin(self, activity: str) -> None:
+    def _drop_pending_begin(self, activity: str) -> None:
         memory = self.state.memory
         began = {name: at for name, at in memory.began.items() if name != activity}
-        self._change(memory=memory.model_copy(update={'began': began}))
+        self._update_state(memory=memory.model_copy(update={'began': began}))
 
-    def _change(self, **values: Any) -> None:
+    def _update_state(self, **values: Any) -> None:
         self.state = self.state.model_copy(update=values)
 
 

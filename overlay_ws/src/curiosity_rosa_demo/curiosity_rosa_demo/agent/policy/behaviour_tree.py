@@ -10,19 +10,24 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.blackboard import Board
+from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
 from curiosity_rosa_demo.agent.policy.daily_routine import routine_fallback
 from curiosity_rosa_demo.agent.policy.guards import MayAsk, MessageWaits
-from curiosity_rosa_demo.agent.policy.leaves import Answered, AskModel, Continue, Held
+from curiosity_rosa_demo.agent.policy.leaves import (
+    AskModel,
+    ContinueActivity,
+    IsHeld,
+    UseSuggestion,
+)
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from py_trees.composites import Selector
 
 
 def behaviour_tree(
-    board: Board, world: World, safety: SafetyFilter, provider: LLMPolicyProvider | None
+    board: PolicyBoard, world: WorldModel, safety: SafetyFilter, provider: LLMPolicyProvider | None
 ) -> Selector:
     """Every node has a name of its own, without the colon that a graph's node cannot have."""
     model = AskModel('model', board, world=world, safety=safety, provider=provider)
@@ -31,18 +36,18 @@ def behaviour_tree(
     return Selector('Root', memory=False, children=branches)
 
 
-def _emergency(board: Board, world: World, safety: SafetyFilter) -> Selector:
+def _emergency(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> Selector:
     guarded = [
         MessageWaits(
             f'message {number}',
-            Answered(
+            UseSuggestion(
                 f'{entry.activity} answers {number}', board, activity=entry.activity, safety=safety
             ),
             board,
         )
         for number, entry in enumerate(world.view.emergencies, 1)
     ]
-    last = Continue('emergency continues', board, by=Source.EMERGENCY)
+    last = ContinueActivity('emergency continues', board, by=Source.EMERGENCY)
     return Selector(
-        'EmergencyBranch', memory=False, children=[Held('held', board), *guarded, last]
+        'EmergencyBranch', memory=False, children=[IsHeld('held', board), *guarded, last]
     )

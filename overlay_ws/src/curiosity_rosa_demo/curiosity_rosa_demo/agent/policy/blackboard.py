@@ -31,7 +31,7 @@ from py_trees.blackboard import Blackboard, Client
 from py_trees.common import Access
 
 
-class Moment(NamedTuple):
+class TickInputs(NamedTuple):
     """What holds during one tick. ``waiting``: messages that nobody handled, the oldest first."""
 
     at: float
@@ -41,7 +41,7 @@ class Moment(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TickOutcome:
     """What the leaves decided in one tick. ``message``: the one that ``chosen`` answers."""
 
     chosen: Proposal | None = None
@@ -50,10 +50,10 @@ class Outcome:
     words: str = ''  # the model's
 
 
-NOTHING = Outcome()
+NO_OUTCOME = TickOutcome()
 
 
-class Part(Enum):
+class ClientRole(Enum):
     """What a client of the blackboard is."""
 
     ENGINE = 'engine'
@@ -62,17 +62,19 @@ class Part(Enum):
     CHOICE = 'choice'  # a leaf that chooses
 
 
-class Key(NamedTuple):
-    reads: frozenset[Part]
-    writes: frozenset[Part]
+class KeyAccess(NamedTuple):
+    reads: frozenset[ClientRole]
+    writes: frozenset[ClientRole]
 
 
 KEYS = {
-    'moment': Key(
-        reads=frozenset({Part.GUARD, Part.WATCH, Part.CHOICE}), writes=frozenset({Part.ENGINE})
+    'moment': KeyAccess(
+        reads=frozenset({ClientRole.GUARD, ClientRole.WATCH, ClientRole.CHOICE}),
+        writes=frozenset({ClientRole.ENGINE}),
     ),
-    'outcome': Key(
-        reads=frozenset({Part.ENGINE, Part.CHOICE}), writes=frozenset({Part.ENGINE, Part.CHOICE})
+    'outcome': KeyAccess(
+        reads=frozenset({ClientRole.ENGINE, ClientRole.CHOICE}),
+        writes=frozenset({ClientRole.ENGINE, ClientRole.CHOICE}),
     ),
 }
 
@@ -86,14 +88,14 @@ def reader(client: Client, key: str) -> Callable[[], Any]:
     return partial(Blackboard.storage.__getitem__, client.absolute_name(key))
 
 
-class Board:
+class PolicyBoard:
     """The blackboard of one policy."""
 
     def __init__(self) -> None:
         self.namespace = f'policy_{uuid.uuid4().hex}'
         self._clients: list[Client] = []
 
-    def client(self, part: Part, node: Behaviour | None = None) -> Client:
+    def client(self, part: ClientRole, node: Behaviour | None = None) -> Client:
         """Access to the keys that ``part`` may read and write, shown with ``node``."""
         name = part.value if node is None else node.name
         client = Client(name=name, namespace=self.namespace)

@@ -13,14 +13,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import GRACE_S, readable
+from curiosity_rosa_demo.agent.llm.call import CANCEL_GRACE_S, readable_actions
 from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
-    LONGEST_WORDS,
-    PolicyFailed,
+    cleaned_text,
+    MAX_TEXT_CHARS,
     Situation,
-    spoken,
+    SuggestionFailed,
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
 from curiosity_rosa_demo.domain.text import valid_unicode
@@ -31,15 +31,15 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError
 
-TOOL = PolicyAction.__name__
-LONGEST_TEXT = 4000  # characters of the situation's text that are sent
+TOOL_NAME = PolicyAction.__name__
+MAX_SITUATION_CHARS = 4000  # characters of the situation's text that are sent
 
 
 def for_policy(llm: LlmConfig, settings: PolicyConfig) -> LlmConfig:
     """``llm`` for one suggestion: in one piece, within the policy's time limit, without retries
     (the next window is the retry). Its client gives up just after the provider did.
     """
-    limit = min(llm.timeout_s, settings.timeout_s + GRACE_S)
+    limit = min(llm.timeout_s, settings.timeout_s + CANCEL_GRACE_S)
     return llm.model_copy(update={'timeout_s': limit, 'max_retries': 0, 'streaming': False})
 
 
@@ -55,15 +55,15 @@ def ask_chat_model(model: BaseChatModel, view: WorldView, llm: LlmConfig) -> Ask
             )
             answer: Any = asked.invoke([rules, question])
             return read_action(answer['raw'])
-        except PolicyFailed:
+        except SuggestionFailed:
             raise
         except NotImplementedError:
-            raise PolicyFailed(
+            raise SuggestionFailed(
                 f"The model '{llm.model}' of {llm.provider} cannot call tools: choose another "
                 'llm.model in agent.yaml, or policy.provider: routine.'
             ) from None
         except Exception as error:
-            raise PolicyFailed(explain(error, llm)) from None
+            raise SuggestionFailed(explain(error, llm)) from None
 
     return ask
 
@@ -72,7 +72,7 @@ def rules_text(view: WorldView) -> str:
     never = ''.join(f'\n- {each}' for each in view.never)
     return (
         f'You suggest what this one does next: {view.says}.\n'
-        f'Call {TOOL} exactly once, with one activity out of "possible", by its name.\n'
+        f'Call {TOOL_NAME} exactly once, with one activity out of "possible", by its name.\n'
         'When "goes_on" names an activity, preemptive true means that yours interrupts it, and '
         'with preemptive false it is left alone. Otherwise preemptive is false.\n'
         '"refused_lately" names ideas that could not be begun, and why: suggest something else.\n'
@@ -85,7 +85,7 @@ def rules_text(view: WorldView) -> str:
 def question_text(view: WorldView, situation: Situation, refusals: str) -> str:
     """The situation as one JSON object, so that no text of the world can pass for a rule."""
     data = {
-        'situation': situation.text[:LONGEST_TEXT],
+        'situation': situation.text[:MAX_SITUATION_CHARS],
         'place': situation.place,
         'energy': round(situation.energy, 2),
         'goes_on': situation.activity or None,
@@ -101,38 +101,42 @@ def question_text(view: WorldView, situation: Situation, refusals: str) -> str:
 
 
 def read_action(message: BaseMessage) -> PolicyAction:
-    """The one action that the model named. Raises PolicyFailed for anything but one whole call of
-    the tool with the right arguments.
+    """The one action that the model named. Raises SuggestionFailed for anything but one whole
+    call of the tool with the right arguments.
     """
     if not isinstance(message, AIMessage):
-        raise PolicyFailed('The model sent something that is no message of a model.')
+        raise SuggestionFailed('The model sent something that is no message of a model.')
     calls = [*message.tool_calls, *message.invalid_tool_calls]
     sent = len(message.additional_kwargs.get('tool_calls') or calls)
-    said = _said(message)
+    said = _text_of_message(message)
     if not sent:
-        raise PolicyFailed(f'The model answered in words instead of a call of {TOOL}.', said)
+        raise SuggestionFailed(
+            f'The model answered in words instead of a call of {TOOL_NAME}.', said
+        )
     if sent > 1 or len(calls) > 1:
-        raise PolicyFailed('The model made more than one call.', said)
+        raise SuggestionFailed('The model made more than one call.', said)
     try:
-        readable(message)  # LangChain completes a torn call: look at what was sent
+        readable_actions(message)  # LangChain completes a torn call: look at what was sent
     except OutputParserException:
-        raise PolicyFailed('The model wrote a call that cannot be read.', said) from None
-    if [call['name'] for call in calls] != [TOOL]:
-        raise PolicyFailed(f'The model called something else than {TOOL}.', said)
+        raise SuggestionFailed('The model wrote a call that cannot be read.', said) from None
+    if [call['name'] for call in calls] != [TOOL_NAME]:
+        raise SuggestionFailed(f'The model called something else than {TOOL_NAME}.', said)
     try:
         return PolicyAction.model_validate(calls[0]['args'] or {}, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = '.'.join(map(str, first['loc'])) or 'arguments'
-        problem = spoken(f'{where}: {first["msg"]}')
-        raise PolicyFailed(f'The model called {TOOL} wrongly ({problem}).', said) from None
+        problem = cleaned_text(f'{where}: {first["msg"]}')
+        raise SuggestionFailed(
+            f'The model called {TOOL_NAME} wrongly ({problem}).', said
+        ) from None
 
 
-def _said(message: AIMessage) -> str:
+def _text_of_message(message: AIMessage) -> str:
     parts = [message.text(), str(message.additional_kwargs.get('refusal') or '')]
     for call in [*message.tool_calls, *message.invalid_tool_calls]:
         parts.append(f'{call["name"]}({_arguments_text(call["args"])})')
-    return ' '.join(part[: 2 * LONGEST_WORDS] for part in parts if part)
+    return ' '.join(part[: 2 * MAX_TEXT_CHARS] for part in parts if part)
 
 
 def _arguments_text(arguments: dict[str, Any] | str | None) -> str:

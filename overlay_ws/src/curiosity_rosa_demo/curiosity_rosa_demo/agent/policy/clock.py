@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 import time
 
-WALL_FROM = 1e9  # s: who says less than September 2001 counts from its own start
-STANDS_STILL_S = 60.0  # a wall clock that was set back by up to this is waited for
+MIN_WALL_TIME_S = 1e9  # s: who says less than September 2001 counts from its own start
+MAX_BACKWARD_STEP_S = 60.0  # a wall clock that was set back by up to this is waited for
 
 
 class PolicyClock:
@@ -38,18 +38,19 @@ class PolicyClock:
 
     def now(self) -> float:
         source = self._source()
-        self._look_at_kind(source)
-        patience = STANDS_STILL_S if source >= WALL_FROM else 0.0
+        self._update_kind(source)
+        patience = MAX_BACKWARD_STEP_S if source >= MIN_WALL_TIME_S else 0.0
         if source + self._ahead < self._now - patience:
             self._ahead = self._now - source
         self._now = max(self._now, source + self._ahead)
         return self._now
 
-    def _look_at_kind(self, source: float) -> None:
-        kind = (source > 0.0) + (source >= WALL_FROM)  # 0: simulated time that nobody told yet
+    def _update_kind(self, source: float) -> None:
+        # 0: simulated time that nobody told yet
+        kind = (source > 0.0) + (source >= MIN_WALL_TIME_S)
         if kind == self._kind:
             return
         if self._kind < 0:
             self._now = max(self._now, self._epoch())
         self._kind = kind
-        self._ahead = 0.0 if source >= WALL_FROM else self._now - source
+        self._ahead = 0.0 if source >= MIN_WALL_TIME_S else self._now - source

@@ -15,31 +15,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
-from curiosity_rosa_demo.agent.policy.blackboard import Board
-from curiosity_rosa_demo.agent.policy.guards import Due
-from curiosity_rosa_demo.agent.policy.leaves import Begin, Continue, Rest
+from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
+from curiosity_rosa_demo.agent.policy.guards import IsDue
+from curiosity_rosa_demo.agent.policy.leaves import BeginProposal, ContinueActivity, StayIdle
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from py_trees.behaviour import Behaviour
 from py_trees.composites import Selector
 
 
-def routine_fallback(board: Board, world: World, safety: SafetyFilter) -> Selector:
+def routine_fallback(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> Selector:
     """The entries in their order, then what goes on, then nothing."""
     entries = list(_entries(board, world, safety))
-    last = [Continue('continue', board), Rest('rest', board)]
+    last = [ContinueActivity('continue', board), StayIdle('rest', board)]
     return Selector('RoutineFallback', memory=False, children=[*entries, *last])
 
 
-def _entries(board: Board, world: World, safety: SafetyFilter) -> Iterator[Behaviour]:
+def _entries(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> Iterator[Behaviour]:
     for number, entry in enumerate(world.view.routine, 1):
         action = PolicyAction(type=entry.activity, preemptive=entry.preemptive)
         proposal = Proposal(action, Source.ROUTINE)
         name = f'{number} {entry.activity}'  # there may be several entries of one activity
-        yield Due(
+        yield IsDue(
             f'{name} due',
-            Begin(f'{name} begins', board, proposal=proposal),
+            BeginProposal(f'{name} begins', board, proposal=proposal),
             board,
             entry=entry,
             proposal=proposal,

@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from curiosity_rosa_demo.agent.policy.tree_text import NO, YES
+from curiosity_rosa_demo.agent.policy.tree_text import FAILURE_SUFFIX, SUCCESS_SUFFIX
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.domain.brain_state import Text
 from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from pydantic import Field
 
-WORDS = 300  # columns; so much of each text is told
+MAX_TEXT_COLUMNS = 300  # columns; so much of each text is told
 
 
 class Rejection(Model):
@@ -53,55 +53,57 @@ class Decision(Model):
     holding: str = ''
 
 
-def diary(decisions: Iterable[Decision], world: World, n: int | None = None) -> str:
+def decision_log(decisions: Iterable[Decision], world: WorldModel, n: int | None = None) -> str:
     """The last ``n`` entries, the newest last; ticks in a row in which nothing happened are one
     entry. Times are local. No text of a model can pass for a line of its own.
     """
     entries = [
         entry
-        for quiet, run in groupby(decisions, _quiet)
-        for entry in ([_folded(list(run), world)] if quiet else (_entry(d, world) for d in run))
+        for quiet, run in groupby(decisions, _quiet_key)
+        for entry in (
+            [_folded_entries(list(run), world)] if quiet else (_entry(d, world) for d in run)
+        )
     ]
     return '\n'.join(entries if n is None else entries[max(0, len(entries) - n) :])
 
 
-def _quiet(decision: Decision) -> tuple[str, str, str] | None:
+def _quiet_key(decision: Decision) -> tuple[str, str, str] | None:
     """Equal for ticks that are told as one, None for one that is told alone."""
     if decision.done or decision.words or decision.rejected or decision.missed:
         return None
     return decision.activity, decision.place, decision.holding
 
 
-def _folded(run: list[Decision], world: World) -> str:
+def _folded_entries(run: list[Decision], world: WorldModel) -> str:
     ticks = '1 tick' if len(run) == 1 else f'{len(run)} ticks'
-    return _lines(run[0], world, f'{ticks}: {_goes_on(run[0])}', _path(run[-1]))
+    return _lines(run[0], world, f'{ticks}: {_continues_text(run[0])}', _path_text(run[-1]))
 
 
-def _entry(decision: Decision, world: World) -> str:
+def _entry(decision: Decision, world: WorldModel) -> str:
     where = f'at {decision.place}' if decision.place else 'at an unknown place'
-    did = printable(decision.done) or _goes_on(decision)
-    more = [*_model(decision), *_others(decision)]
+    did = printable(decision.done) or _continues_text(decision)
+    more = [*_model_lines(decision), *_rejection_lines(decision)]
     if decision.missed:
         ticks = '1 tick was' if decision.missed == 1 else f'{decision.missed} ticks were'
         more.append(f'{ticks} slept through before')
     energy = f'energy {100.0 * decision.energy:.0f} %'
-    return _lines(decision, world, f'{where}, {energy}: {did}', *more, _path(decision))
+    return _lines(decision, world, f'{where}, {energy}: {did}', *more, _path_text(decision))
 
 
-def _lines(decision: Decision, world: World, first: str, *more: str) -> str:
+def _lines(decision: Decision, world: WorldModel, first: str, *more: str) -> str:
     when = f'{world.local(decision.at):%a %d %b %H:%M}'
     return '\n    '.join([f'{when}  {first}', *more])
 
 
-def _goes_on(decision: Decision) -> str:
+def _continues_text(decision: Decision) -> str:
     if decision.holding:
         aside = f'{decision.activity} is put aside' if decision.activity else 'nothing may begin'
         return f'{_shown(decision.holding)}; {aside}'
     return f'{decision.activity} goes on' if decision.activity else 'nothing to do'
 
 
-def _model(decision: Decision) -> Iterator[str]:
-    words = clip_columns(printable(decision.words), WORDS)
+def _model_lines(decision: Decision) -> Iterator[str]:
+    words = clip_columns(printable(decision.words), MAX_TEXT_COLUMNS)
     for each in decision.rejected:
         if each.by is Source.MODEL:
             said = f'"{_shown(each.type)}" ({words})' if words else f'"{_shown(each.type)}"'
@@ -111,18 +113,22 @@ def _model(decision: Decision) -> Iterator[str]:
         yield f'the model said: {words}'
 
 
-def _others(decision: Decision) -> Iterator[str]:
+def _rejection_lines(decision: Decision) -> Iterator[str]:
     for each in decision.rejected:
         if each.by is not Source.MODEL:
             why = _shown(each.reason)
             yield f'the {each.by.value} wanted {_shown(each.type)}: refused, {why}'
 
 
-def _path(decision: Decision) -> str:
+def _path_text(decision: Decision) -> str:
     """The way that was taken; the nodes that said no are left out."""
-    way = [each.removesuffix(YES) for each in decision.path if not NO.search(each)]
+    way = [
+        each.removesuffix(SUCCESS_SUFFIX)
+        for each in decision.path
+        if not FAILURE_SUFFIX.search(each)
+    ]
     return f'{_shown(decision.cause)}: {" > ".join(map(_shown, way))}'
 
 
 def _shown(text: str) -> str:
-    return clip_columns(printable(text), WORDS)
+    return clip_columns(printable(text), MAX_TEXT_COLUMNS)

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from curiosity_rosa_demo.agent.policy.action import Proposal
-from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
+from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.world import RoutineConfig
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
@@ -29,11 +29,13 @@ NO_MESSAGE = 'no message waits'
 class Guard(Decorator):
     """``feedback_message`` is why it said no in its last tick; '': it let its child go."""
 
-    def __init__(self, name: str, child: Behaviour, board: Board) -> None:
+    def __init__(self, name: str, child: Behaviour, board: PolicyBoard) -> None:
         super().__init__(name=name, child=child)
-        self._moment: Callable[[], Moment] = reader(board.client(Part.GUARD, self), 'moment')
+        self._moment: Callable[[], TickInputs] = reader(
+            board.client(ClientRole.GUARD, self), 'moment'
+        )
 
-    def refuses(self, moment: Moment) -> str:
+    def refuses(self, moment: TickInputs) -> str:
         """Why the child may not be ticked now; '': it may."""
         raise NotImplementedError
 
@@ -51,7 +53,7 @@ class Guard(Decorator):
 
 
 class MessageWaits(Guard):
-    def refuses(self, moment: Moment) -> str:
+    def refuses(self, moment: TickInputs) -> str:
         return '' if moment.waiting else NO_MESSAGE
 
 
@@ -64,26 +66,26 @@ class MayAsk(Guard):
         self,
         name: str,
         child: Behaviour,
-        board: Board,
+        board: PolicyBoard,
         *,
-        world: World,
+        world: WorldModel,
         provider: LLMPolicyProvider | None,
     ) -> None:
         super().__init__(name, child, board)
         self._world, self._provider = world, provider
 
-    def refuses(self, moment: Moment) -> str:
+    def refuses(self, moment: TickInputs) -> str:
         if self._provider is None:
             return NO_MODEL
         ongoing = moment.state.activity
-        if ongoing is None or moment.senses.holding:
-            return moment.senses.holding
+        if ongoing is None or moment.senses.hold_reason:
+            return moment.senses.hold_reason
         if not self._world.view.activities[ongoing.activity].interruptible:
             return f'{ongoing.activity} may not be interrupted'
-        return self._provider.resting(moment.at)
+        return self._provider.resting_reason(moment.at)
 
 
-class Due(Guard):
+class IsDue(Guard):
     """An entry of the routine is due by its own terms, and the safety filter passes it. Without a
     window or days of its own it is due in those of its activity.
     """
@@ -92,11 +94,11 @@ class Due(Guard):
         self,
         name: str,
         child: Behaviour,
-        board: Board,
+        board: PolicyBoard,
         *,
         entry: RoutineConfig,
         proposal: Proposal,
-        world: World,
+        world: WorldModel,
         safety: SafetyFilter,
     ) -> None:
         super().__init__(name, child, board)
@@ -108,10 +110,10 @@ class Due(Guard):
         self._early = f'due {self._window or "at any time"}{on}'
         self._charged = f'due below {self._below:.0%} of the charge'
 
-    def refuses(self, moment: Moment) -> str:
+    def refuses(self, moment: TickInputs) -> str:
         at, state, senses, _ = moment
         if not self._world.within(self._window, self._days, at):
             return self._early
         if self._below <= 1.0 and energy_now(state, self._world, at) >= self._below:
             return self._charged
-        return self._safety.check(self._proposal, state, senses, at)
+        return self._safety.refusal_reason(self._proposal, state, senses, at)

@@ -16,15 +16,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
-from curiosity_rosa_demo.agent.policy.blackboard import Board, Moment, Part, reader
+from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.prompt_situation import situation_of, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import Asking, NoAnswer
+from curiosity_rosa_demo.agent.policy.suggestion import NoSuggestion, PendingSuggestion
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Source
-from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
@@ -32,15 +32,15 @@ from py_trees.common import Status
 class Leaf(Behaviour):
     """``feedback_message`` is the reason of its last outcome."""
 
-    part = Part.WATCH
+    part = ClientRole.WATCH
 
-    def __init__(self, name: str, board: Board) -> None:
+    def __init__(self, name: str, board: PolicyBoard) -> None:
         super().__init__(name)
         self.board = board.client(self.part, self)
-        self.moment: Callable[[], Moment] = reader(self.board, 'moment')
+        self.moment: Callable[[], TickInputs] = reader(self.board, 'moment')
 
 
-class Watch(Leaf):
+class ObservingLeaf(Leaf):
     """Only looks, so that there is nothing to set up or to end."""
 
     def tick(self) -> Iterator[Behaviour]:
@@ -49,8 +49,8 @@ class Watch(Leaf):
         yield self
 
 
-class Choice(Leaf):
-    part = Part.CHOICE
+class ChoosingLeaf(Leaf):
+    part = ClientRole.CHOICE
 
     def choose(self, proposal: Proposal, message: ExternalMessage | None = None) -> Status:
         board = self.board
@@ -60,22 +60,22 @@ class Choice(Leaf):
 
     def reject(self, proposal: Proposal, reason: str) -> None:
         board, before = self.board, self.board.outcome
-        rejection = Rejection(type=proposal.action.type, by=proposal.by, reason=reason)
+        rejection = Rejection(type=proposal.action.type, by=proposal.source, reason=reason)
         board.outcome = replace(before, rejected=(*before.rejected, rejection))
 
 
-class Held(Watch):
+class IsHeld(ObservingLeaf):
     """Runs while nothing may begin."""
 
     def update(self) -> Status:
-        self.feedback_message = self.moment().senses.holding
+        self.feedback_message = self.moment().senses.hold_reason
         return Status.RUNNING if self.feedback_message else Status.FAILURE
 
 
-class Continue(Watch):
+class ContinueActivity(ObservingLeaf):
     """Runs while an activity goes on that ``by`` decided, or anybody."""
 
-    def __init__(self, name: str, board: Board, by: Source | None = None) -> None:
+    def __init__(self, name: str, board: PolicyBoard, by: Source | None = None) -> None:
         super().__init__(name, board)
         self._by = by
 
@@ -88,12 +88,14 @@ class Continue(Watch):
         return Status.RUNNING
 
 
-class Answered(Choice):
+class UseSuggestion(ChoosingLeaf):
     """Begins the activity that the world view names for a message, with the oldest one. A refusal
     is told once for each message and reason; the message waits.
     """
 
-    def __init__(self, name: str, board: Board, *, activity: str, safety: SafetyFilter) -> None:
+    def __init__(
+        self, name: str, board: PolicyBoard, *, activity: str, safety: SafetyFilter
+    ) -> None:
         super().__init__(name, board)
         self._activity, self._safety = activity, safety
         self._told: tuple[ExternalMessage, str] | None = None
@@ -103,7 +105,7 @@ class Answered(Choice):
         message = waiting[0]
         action = PolicyAction(type=self._activity, preemptive=True, rationale=message.text)
         proposal = Proposal(action, Source.EMERGENCY)
-        reason = self._safety.check(proposal, state, senses, at)
+        reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
             self._told = None
             return self.choose(proposal, message)
@@ -114,7 +116,7 @@ class Answered(Choice):
         return Status.FAILURE
 
 
-class AskModel(Choice):
+class AskModel(ChoosingLeaf):
     """Runs while a model is asked for one action; chooses it when it passes the safety filter. An
     answer out of the cache interrupts nothing: what goes on after an interruption makes the same
     situation again, and would be interrupted again and again.
@@ -123,9 +125,9 @@ class AskModel(Choice):
     def __init__(
         self,
         name: str,
-        board: Board,
+        board: PolicyBoard,
         *,
-        world: World,
+        world: WorldModel,
         safety: SafetyFilter,
         provider: LLMPolicyProvider | None,
     ) -> None:
@@ -138,34 +140,34 @@ class AskModel(Choice):
         at, state, senses, _ = self.moment()
         options = self._safety.options(state, senses, at)
         situation = situation_of(self._world, state, at, options)
-        if not self._provider.closed(situation, at):
+        if not self._provider.unavailable_reason(situation, at):
             situation = replace(situation, text=situation_text(self._world, state, at))
         answer = self._provider.poll(situation, at)
-        if isinstance(answer, Asking):
+        if isinstance(answer, PendingSuggestion):
             self.feedback_message = 'it is asked'
             return Status.RUNNING
-        if not isinstance(answer, NoAnswer) and answer.cached and situation.activity:
+        if not isinstance(answer, NoSuggestion) and answer.cached and situation.activity:
             self.feedback_message = 'an interruption needs a fresh answer'
             return Status.FAILURE
         if answer.words:
             self.board.outcome = replace(self.board.outcome, words=answer.words)
-        if isinstance(answer, NoAnswer):
+        if isinstance(answer, NoSuggestion):
             self.feedback_message = answer.reason
             return Status.FAILURE
         proposal = Proposal(answer.action, Source.MODEL)
-        reason = self._safety.check(proposal, state, senses, at)
+        reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
             return self.choose(proposal)
         self.feedback_message = reason
-        self._provider.refused(situation, answer.action, reason, at)
+        self._provider.record_refusal(situation, answer.action, reason, at)
         self.reject(proposal, reason)
         return Status.FAILURE
 
 
-class Begin(Choice):
+class BeginProposal(ChoosingLeaf):
     """Chooses what its guard found due."""
 
-    def __init__(self, name: str, board: Board, *, proposal: Proposal) -> None:
+    def __init__(self, name: str, board: PolicyBoard, *, proposal: Proposal) -> None:
         super().__init__(name, board)
         self._proposal = proposal
 
@@ -173,7 +175,7 @@ class Begin(Choice):
         return self.choose(self._proposal)
 
 
-class Rest(Watch):
+class StayIdle(ObservingLeaf):
     """Nothing is to be done."""
 
     def update(self) -> Status:

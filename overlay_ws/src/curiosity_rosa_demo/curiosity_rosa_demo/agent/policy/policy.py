@@ -19,12 +19,12 @@ from curiosity_rosa_demo.agent.policy.action import Command, Senses
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import (
-    Board,
-    Moment,
-    NOTHING,
-    Outcome,
-    Part,
+    ClientRole,
+    NO_OUTCOME,
+    PolicyBoard,
     reader,
+    TickInputs,
+    TickOutcome,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.events import (
@@ -37,22 +37,22 @@ from curiosity_rosa_demo.agent.policy.events import (
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.tree_text import as_graph, as_text, in_words
+from curiosity_rosa_demo.agent.policy.tree_text import node_text, tree_as_dot, tree_as_text
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-WAITING_MAX = 20  # messages that wait; one that comes then is dropped
-MESSAGE = 500  # characters of a message that are kept
+MAX_WAITING_MESSAGES = 20  # messages that wait; one that comes then is dropped
+MAX_MESSAGE_CHARS = 500  # characters of a message that are kept
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Tick:
+class PolicyTick:
     """What a tick came to: ``state`` and ``decision`` are to be kept before ``commands`` are
     carried out and ``said`` is said aloud.
     """
@@ -70,7 +70,7 @@ class Policy:
 
     def __init__(
         self,
-        world: World,
+        world: WorldModel,
         settings: PolicyConfig,
         *,
         state: WorldState,
@@ -80,9 +80,9 @@ class Policy:
     ) -> None:
         self._world, self._bus, self._number = world, bus, number
         self._executor = ActionExecutor(world, bus, state)
-        self._board = Board()
-        self._client = self._board.client(Part.ENGINE)
-        self._client.outcome = NOTHING
+        self._board = PolicyBoard()
+        self._client = self._board.client(ClientRole.ENGINE)
+        self._client.outcome = NO_OUTCOME
         self._outcome = reader(self._client, 'outcome')
         safety = SafetyFilter(world, settings.retry_s)
         self._root = behaviour_tree(self._board, world, safety, provider)
@@ -91,12 +91,13 @@ class Policy:
         self._marks: list[tuple[Behaviour, Status, str]] = []
         self._path: list[str] = []
         self._waiting: tuple[ExternalMessage, ...] = ()
-        self._done: list[str] = []
+        self._ended_texts: list[str] = []
         self._said: list[str] = []
         self._holding = ''
-        self._quiet: Decision  # in which nothing happened; it lasts as long as ``_lasting``
+        # in which nothing happened; it lasts as long as ``_lasting``
+        self._last_quiet_decision: Decision
         self._lasting: dict[str, Any] = {}
-        bus.subscribe(self._hear)
+        bus.subscribe(self._on_event)
 
     @property
     def state(self) -> WorldState:
@@ -109,65 +110,67 @@ class Policy:
         senses: Senses,
         messages: Sequence[str] = (),
         missed: int = 0,
-    ) -> Tick:
+    ) -> PolicyTick:
         """``missed``: ticks that were slept through before this one."""
-        self._done.clear()
-        self._holding = senses.holding
+        self._ended_texts.clear()
+        self._holding = senses.hold_reason
         self._executor.observe(senses, at)
         for text in messages:
-            self._receive(text, at)
-        self._client.moment = Moment(at, self._executor.state, senses, self._waiting)
-        outcome = self._choose()
+            self._receive_message(text, at)
+        self._client.moment = TickInputs(at, self._executor.state, senses, self._waiting)
+        outcome = self._run_tree()
         if outcome.message is not None:
             self._waiting = self._waiting[1:]
         if outcome.chosen is not None:
-            self._executor.begin(outcome.chosen, at)
+            self._executor.start_activity(outcome.chosen, at)
         if outcome.message is not None and outcome.chosen is not None:
             self._say(outcome.message)
         if messages and self._waiting:
-            self._done.append(f'messages that wait: {len(self._waiting)}')
-        return self._result(at, cause, outcome, missed)
+            self._ended_texts.append(f'messages that wait: {len(self._waiting)}')
+        return self._tick_result(at, cause, outcome, missed)
 
-    def off(self, why: str, at: float) -> Tick:
+    def switch_off(self, why: str, at: float) -> PolicyTick:
         """End everything, what was put aside and the waiting messages too."""
-        self._done.clear()
-        self._executor.off(why, at)
+        self._ended_texts.clear()
+        self._executor.switch_off(why, at)
         for message in self._waiting:
-            self._done.append(f'nobody answered the message: {message}')
+            self._ended_texts.append(f'nobody answered the message: {message}')
         self._waiting = ()
         self._root.stop(Status.INVALID)
-        self._mark([])
-        self._done.append(f'off: {why}')
-        return self._result(at, 'off', NOTHING, 0)
+        self._record_path([])
+        self._ended_texts.append(f'off: {why}')
+        return self._tick_result(at, 'off', NO_OUTCOME, 0)
 
     def ascii(self) -> str:
         """The tree with the outcomes of the last tick."""
-        return as_text(self._root, self._visited)
+        return tree_as_text(self._root, self._visited)
 
     def dot(self) -> str:
         """The same in graphviz's language."""
-        return as_graph(self._root, self._visited)
+        return tree_as_dot(self._root, self._visited)
 
     def close(self) -> None:
         """Take it out of py_trees' storage; it cannot be ticked after that."""
         self._board.close()
 
-    def _receive(self, text: str, at: float) -> None:
-        message = ExternalMessage(at, printable(text)[:MESSAGE])
+    def _receive_message(self, text: str, at: float) -> None:
+        message = ExternalMessage(at, printable(text)[:MAX_MESSAGE_CHARS])
         self._bus.publish(message)
         if not self._world.view.emergencies:
-            self._done.append('the world view names no activity for a message')
+            self._ended_texts.append('the world view names no activity for a message')
             self._say(message)
-        elif len(self._waiting) == WAITING_MAX:
-            self._done.append(f'it is dropped: {WAITING_MAX} messages wait already')
+        elif len(self._waiting) == MAX_WAITING_MESSAGES:
+            self._ended_texts.append(
+                f'it is dropped: {MAX_WAITING_MESSAGES} messages wait already'
+            )
         else:
             self._waiting = (*self._waiting, message)
 
     def _say(self, message: ExternalMessage) -> None:
         self._said.append(f'A message came: {message}')
-        self._done.append('the message is said aloud')
+        self._ended_texts.append('the message is said aloud')
 
-    def _choose(self) -> Outcome:
+    def _run_tree(self) -> TickOutcome:
         """What the tree says. When a node of it breaks, nothing begins in this tick."""
         visited: list[Behaviour] = []
         broke = ''
@@ -177,24 +180,24 @@ class Policy:
             _log.exception('event=policy_node_broke')
             what = printable(f'{type(error).__name__}: {error}')
             broke = f'the tree broke ({what}), nothing begins'
-        outcome: Outcome = self._outcome()
-        if outcome is not NOTHING:
-            self._client.outcome = NOTHING
-        self._mark(visited)
+        outcome: TickOutcome = self._outcome()
+        if outcome is not NO_OUTCOME:
+            self._client.outcome = NO_OUTCOME
+        self._record_path(visited)
         if broke:
-            self._done.append(broke)
+            self._ended_texts.append(broke)
             return replace(outcome, chosen=None, message=None)
         return outcome
 
-    def _mark(self, visited: list[Behaviour]) -> None:
+    def _record_path(self, visited: list[Behaviour]) -> None:
         """Keep the way through the tree, and write it down anew only where it differs."""
         marks = [(node, node.status, node.feedback_message) for node in visited]
         if marks != self._marks:
             self._marks = marks
             self._visited = set(visited)
-            self._path = [in_words(node) for node in self._order if node in self._visited]
+            self._path = [node_text(node) for node in self._order if node in self._visited]
 
-    def _result(self, at: float, cause: str, outcome: Outcome, missed: int) -> Tick:
+    def _tick_result(self, at: float, cause: str, outcome: TickOutcome, missed: int) -> PolicyTick:
         self._number += 1
         state = self._executor.state
         changing: dict[str, Any] = {
@@ -210,27 +213,28 @@ class Policy:
             'activity': state.activity.activity if state.activity else '',
             'holding': self._holding,
         }
-        if self._done or outcome is not NOTHING:
+        if self._ended_texts or outcome is not NO_OUTCOME:
             decision = Decision(
                 words=outcome.words,
                 rejected=list(outcome.rejected),
-                done='; '.join(self._done),
+                done='; '.join(self._ended_texts),
                 **lasting,
                 **changing,
             )
         else:
             if lasting != self._lasting:
-                self._quiet, self._lasting = Decision(**lasting, **changing), lasting
-            decision = self._quiet.model_copy(update=changing)  # a third of what a new one costs
+                self._last_quiet_decision, self._lasting = Decision(**lasting, **changing), lasting
+            # a third of what a new one costs
+            decision = self._last_quiet_decision.model_copy(update=changing)
         said, self._said = tuple(self._said), []
-        return Tick(decision, self._executor.take_commands(), state, said)
+        return PolicyTick(decision, self._executor.take_commands(), state, said)
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if not (isinstance(event, StateChanged) and event.what == 'energy'):  # told by each entry
-            self._done.append(_told(event))
+            self._ended_texts.append(_event_text(event))
 
 
-def _told(event: Event) -> str:
+def _event_text(event: Event) -> str:
     if isinstance(event, ActionStarted):
         return f'began {event.activity}, by the {event.by.value}'
     if isinstance(event, ActionEnded):

@@ -23,7 +23,7 @@ import sqlite3
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config.world import WorldView
-from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
 from curiosity_rosa_demo.infra.storage.sqlite_errors import (
     fault_of,
     FileFault,
@@ -66,7 +66,7 @@ class PolicyStore:
             raise ValueError(f'kept is {kept}; it must be at least 1')
         self.path = os.path.realpath(path)
         self.notes: list[str] = []
-        self.auto = False
+        self.was_on = False
         self._kept = kept
         self._connection: sqlite3.Connection | None = None
 
@@ -74,7 +74,7 @@ class PolicyStore:
         """The state that was kept; None when there is none, or none that fits ``view``."""
         if self._connection is not None:
             raise PolicyStoreError(f'The policy store {self.path} is already open')
-        self.notes, self.auto = [], False
+        self.notes, self.was_on = [], False
         try:
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
             (self._connection, row), damaged = open_or_set_aside(
@@ -85,16 +85,16 @@ class PolicyStore:
                 self.notes.append(
                     f'{self.path} could not be read ({damage}); it was set aside as {aside}'
                 )
-        except (OSError, sqlite3.Error, Damaged) as error:
-            raise _error(error, self.path) from None
+        except (OSError, sqlite3.Error, FileDamaged) as error:
+            raise _store_error(error, self.path) from None
         if row is None:
             return None
-        text, self.auto = row[0], bool(row[1])
-        return self._fitting(text, view)
+        text, self.was_on = row[0], bool(row[1])
+        return self._state_if_valid(text, view)
 
     def save(self, state: WorldState, decision: Decision, auto: bool) -> None:
         """All of it or nothing. The kept state says that the decision's tick was its last."""
-        connection = self._opened()
+        connection = self._open_connection()
         ticked = state.model_copy(update={'ticked_at': max(state.ticked_at, decision.at)})
         statements = (
             ('BEGIN IMMEDIATE', ()),
@@ -112,49 +112,49 @@ class PolicyStore:
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):  # there may be nothing left to roll back
                 connection.execute('ROLLBACK')
-            raise _error(error, self.path) from None
-        self.auto = auto
+            raise _store_error(error, self.path) from None
+        self.was_on = auto
 
-    def save_auto(self, auto: bool) -> None:
+    def save_was_on(self, auto: bool) -> None:
         """Whether it acts unasked, where there is no decision to keep with it. Nothing is kept
         before the first save().
         """
-        connection = self._opened()
+        connection = self._open_connection()
         try:
             connection.execute('UPDATE kept SET auto = ?', (auto,))
         except sqlite3.Error as error:
-            raise _error(error, self.path) from None
-        self.auto = auto
+            raise _store_error(error, self.path) from None
+        self.was_on = auto
 
-    def last(self, count: int) -> list[Decision]:
+    def recent_decisions(self, count: int) -> list[Decision]:
         """The newest last. A decision that an older version wrote in another shape is left out."""
         try:
-            rows = self._opened().execute(
+            rows = self._open_connection().execute(
                 'SELECT decision FROM decision ORDER BY seq DESC LIMIT ?', (count,)
             )
             texts = [text for (text,) in rows]
         except sqlite3.Error as error:
-            raise _error(error, self.path) from None
-        return [decision for text in reversed(texts) if (decision := _decision(text))]
+            raise _store_error(error, self.path) from None
+        return [decision for text in reversed(texts) if (decision := _parse_decision(text))]
 
     def close(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         if self._connection is None:
             raise PolicyStoreError(f'The policy store {self.path} is not open; call open() first')
         return self._connection
 
-    def _fitting(self, text: str, view: WorldView) -> WorldState | None:
+    def _state_if_valid(self, text: str, view: WorldView) -> WorldState | None:
         try:
             state = WorldState.model_validate_json(text)
         except ValidationError as error:
             fault = f'{error.errors()[0]["loc"]}: {error.errors()[0]["msg"]}'
             self.notes.append(f'the state in {self.path} cannot be read ({fault}); it was dropped')
             return None
-        strange = _strange(state, view)
+        strange = _unknown_names(state, view)
         if strange:
             self.notes.append(f'the state in {self.path} was dropped: {strange}')
             return None
@@ -164,7 +164,7 @@ class PolicyStore:
         return state.model_copy(update={'devices': usable})
 
 
-def _strange(state: WorldState, view: WorldView) -> str:
+def _unknown_names(state: WorldState, view: WorldView) -> str:
     """What of the state the world view does not have, in words; '' when it has everything."""
     if state.place and state.place not in view.places:
         return f'the world view has no place {state.place!r}; it has {", ".join(view.places)}'
@@ -176,7 +176,7 @@ def _strange(state: WorldState, view: WorldView) -> str:
     return ''
 
 
-def _decision(text: str) -> Decision | None:
+def _parse_decision(text: str) -> Decision | None:
     try:
         return Decision.model_validate_json(text)
     except ValidationError:
@@ -184,7 +184,9 @@ def _decision(text: str) -> Decision | None:
 
 
 def _open(path: str) -> tuple[sqlite3.Connection, tuple[str, int] | None]:
-    """With what is kept: the state and auto. Raises Damaged, PolicyStoreError, sqlite3.Error."""
+    """With what is kept: the state and auto. Raises FileDamaged, PolicyStoreError,
+    sqlite3.Error.
+    """
     connection = connect(path, patience_s=0.5)
     try:
         connection.execute('PRAGMA locking_mode = EXCLUSIVE')
@@ -198,7 +200,7 @@ def _open(path: str) -> tuple[sqlite3.Connection, tuple[str, int] | None]:
     except BaseException as error:
         connection.close()
         if _is_damaged(error):
-            raise Damaged(str(error)) from error
+            raise FileDamaged(str(error)) from error
         raise
 
 
@@ -207,7 +209,7 @@ def _check_owner(connection: sqlite3.Connection, path: str) -> None:
     (application,) = connection.execute('PRAGMA application_id').fetchone()
     (tables,) = connection.execute('SELECT count(*) FROM sqlite_master').fetchone()
     if application != APPLICATION_ID and (application or version or tables):
-        raise Damaged('it is a database of something else')
+        raise FileDamaged('it is a database of something else')
     if version > VERSION:
         raise PolicyStoreError(
             f'{path} has version {version}, this program knows versions up to {VERSION}; run the '
@@ -219,7 +221,7 @@ def _is_damaged(error: BaseException) -> bool:
     return fault_of(error) is FileFault.DAMAGED or has_other_tables(error)
 
 
-def _error(error: Exception, path: str) -> PolicyStoreError:
+def _store_error(error: Exception, path: str) -> PolicyStoreError:
     """What is wrong with the file, and what to do about it."""
     text, fault = str(error), fault_of(error)
     if fault is FileFault.LOCKED:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.suggestion import Situation
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 
-RECENT = 6  # activities and arrivals that are told, the latest first
+MAX_RECENT = 6  # activities and arrivals that are told, the latest first
 
 
 def situation_of(
-    world: World, state: WorldState, at: float, options: tuple[str, ...]
+    world: WorldModel, state: WorldState, at: float, options: tuple[str, ...]
 ) -> Situation:
     """The situation without its text, which costs more and matters only when a model is asked."""
     activity = state.activity.activity if state.activity else ''
@@ -31,7 +31,7 @@ def situation_of(
     )
 
 
-def situation_text(world: World, state: WorldState, at: float) -> str:
+def situation_text(world: WorldModel, state: WorldState, at: float) -> str:
     """Times are local."""
     place = state.place or 'an unknown place'
     energy = energy_now(state, world, at)
@@ -45,18 +45,18 @@ def situation_text(world: World, state: WorldState, at: float) -> str:
     missing = [name for name, usable in state.devices.items() if not usable]
     if missing:
         lines.append(f'Cannot be used: {", ".join(missing)}.')
-    lines += _recently(world, state)
+    lines += _recent_lines(world, state)
     return '\n'.join(lines)
 
 
-def _recently(world: World, state: WorldState) -> list[str]:
+def _recent_lines(world: WorldModel, state: WorldState) -> list[str]:
     memory = state.memory
     facts = [(at, f'{name} ended') for name, at in memory.ended.items()]
     facts += [(at, f'{name} failed') for name, at in memory.failed.items()]
     facts += [(at, f'came to {place}') for place, at in memory.arrived.items()]
-    latest = sorted(facts, reverse=True)[:RECENT]
+    latest = sorted(facts, reverse=True)[:MAX_RECENT]
     return [f'{_time(world, at)}: {what}.' for at, what in latest]
 
 
-def _time(world: World, at: float) -> str:
+def _time(world: WorldModel, at: float) -> str:
     return world.local(at).strftime('%a %H:%M')

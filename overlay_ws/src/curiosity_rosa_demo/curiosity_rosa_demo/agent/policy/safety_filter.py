@@ -12,50 +12,56 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.world import ActivityConfig
 
 
 class SafetyFilter:
     """``retry_s``: an activity that failed does not begin again for so long."""
 
-    def __init__(self, world: World, retry_s: float) -> None:
+    def __init__(self, world: WorldModel, retry_s: float) -> None:
         self._world, self._retry_s = world, retry_s
-        self._wishes = tuple(
+        self._model_proposals = tuple(
             Proposal(PolicyAction(type=name, preemptive=True), Source.MODEL)
             for name in world.view.activities
         )
-        self._answers = frozenset(each.activity for each in world.view.emergencies)
+        self._emergency_activities = frozenset(each.activity for each in world.view.emergencies)
 
     def options(self, state: WorldState, senses: Senses, at: float) -> tuple[str, ...]:
         """What a preemptive action of the model could be now."""
         return tuple(
-            wish.action.type for wish in self._wishes if not self.check(wish, state, senses, at)
+            wish.action.type
+            for wish in self._model_proposals
+            if not self.refusal_reason(wish, state, senses, at)
         )
 
-    def check(self, proposal: Proposal, state: WorldState, senses: Senses, at: float) -> str:
+    def refusal_reason(
+        self, proposal: Proposal, state: WorldState, senses: Senses, at: float
+    ) -> str:
         """'' when it may begin, else the first reason against it."""
         name = proposal.action.type
         activity = self._world.view.activities.get(name)
-        if senses.holding:
-            return senses.holding
+        if senses.hold_reason:
+            return senses.hold_reason
         if activity is None:
             return (
                 f'there is no activity {name}; there are {", ".join(self._world.view.activities)}'
             )
         return (
-            self._course(name, proposal.by, activity, state)
-            or self._place(activity, state.place)
-            or self._time(activity, at)
-            or self._needs(activity, state)
-            or self._energy(activity, state, at)
-            or self._again(name, activity, state.memory, at)
-            or self._conflict(proposal, activity, state.activity)
+            self._order_refusal(name, proposal.source, activity, state)
+            or self._place_refusal(activity, state.place)
+            or self._time_refusal(activity, at)
+            or self._device_refusal(activity, state)
+            or self._energy_refusal(activity, state, at)
+            or self._repeat_refusal(name, activity, state.memory, at)
+            or self._conflict_refusal(proposal, activity, state.activity)
         )
 
-    def _course(self, name: str, by: Source, activity: ActivityConfig, state: WorldState) -> str:
+    def _order_refusal(
+        self, name: str, by: Source, activity: ActivityConfig, state: WorldState
+    ) -> str:
         goes_on = state.activity.activity if state.activity else ''
-        if name in self._answers and by is not Source.EMERGENCY:
+        if name in self._emergency_activities and by is not Source.EMERGENCY:
             return f'{name} begins only when something happens that it answers'
         if activity.ends and goes_on not in activity.ends:
             return f'{name} begins only during {" or ".join(activity.ends)}'
@@ -66,7 +72,7 @@ class SafetyFilter:
             return f'{name} was interrupted and goes on by itself'
         return ''
 
-    def _place(self, activity: ActivityConfig, place: str) -> str:
+    def _place_refusal(self, activity: ActivityConfig, place: str) -> str:
         if not (activity.at or activity.to):
             return ''
         if place not in self._world.view.places:
@@ -79,7 +85,7 @@ class SafetyFilter:
             return f'no way leads from {place} to {activity.to}'
         return ''
 
-    def _time(self, activity: ActivityConfig, at: float) -> str:
+    def _time_refusal(self, activity: ActivityConfig, at: float) -> str:
         world, window, days = self._world, activity.window, activity.days
         if days and world.day(window, at) not in days:
             return f'only on {", ".join(days)}'
@@ -87,7 +93,7 @@ class SafetyFilter:
             return f'only in {window}'
         return ''
 
-    def _needs(self, activity: ActivityConfig, state: WorldState) -> str:
+    def _device_refusal(self, activity: ActivityConfig, state: WorldState) -> str:
         devices = self._world.view.devices
         for need in activity.needs:
             device, _, ability = need.partition('.')
@@ -97,7 +103,7 @@ class SafetyFilter:
                 return f'{device} cannot {ability}'
         return ''
 
-    def _energy(self, activity: ActivityConfig, state: WorldState, at: float) -> str:
+    def _energy_refusal(self, activity: ActivityConfig, state: WorldState, at: float) -> str:
         if not activity.energy_min:
             return ''
         energy = energy_now(state, self._world, at)
@@ -105,24 +111,26 @@ class SafetyFilter:
             return ''
         return f'its energy is {energy:.0%}, below {activity.energy_min:.0%}'
 
-    def _again(self, name: str, activity: ActivityConfig, memory: Memory, at: float) -> str:
+    def _repeat_refusal(
+        self, name: str, activity: ActivityConfig, memory: Memory, at: float
+    ) -> str:
         failed = memory.failed.get(name)
         if activity.again_after_h:
-            last = _last_done(name, memory)
+            last = _last_ended_at(name, memory)
             if last is not None and at - last < activity.again_after_h * 3600.0:
                 return f'again {activity.again_after_h:g} h after the last time at the earliest'
         if failed is not None and at - failed < self._retry_s:
             return f'it failed or was cancelled {(at - failed) / 60.0:.0f} min ago'
         return ''
 
-    def _conflict(
+    def _conflict_refusal(
         self, proposal: Proposal, activity: ActivityConfig, ongoing: Ongoing | None
     ) -> str:
         if ongoing is None or ongoing.activity in activity.ends:
             return ''
         if ongoing.by is Source.EMERGENCY:
             return f'{ongoing.activity} goes on, an emergency'
-        if proposal.by is Source.EMERGENCY:
+        if proposal.source is Source.EMERGENCY:
             return ''
         now = self._world.view.activities.get(ongoing.activity)
         if now is not None and not now.interruptible:
@@ -132,7 +140,7 @@ class SafetyFilter:
         return ''
 
 
-def _last_done(name: str, memory: Memory) -> float | None:
+def _last_ended_at(name: str, memory: Memory) -> float | None:
     """When it last ended or, unless that failed, began."""
     times = [memory.ended.get(name), memory.began.get(name)]
     if memory.failed.get(name, -1.0) >= memory.began.get(name, 0.0):

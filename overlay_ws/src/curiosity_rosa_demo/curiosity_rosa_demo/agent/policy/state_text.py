@@ -11,10 +11,10 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, World
+from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 
 
-def state_text(state: WorldState, world: World, at: float, holding: str) -> str:
+def state_text(state: WorldState, world: WorldModel, at: float, holding: str) -> str:
     """Times are local."""
     where = f'at {state.place}' if state.place else 'at an unknown place'
     parts = [f'{where}, energy {energy_now(state, world, at):.0%}']
@@ -30,7 +30,7 @@ def state_text(state: WorldState, world: World, at: float, holding: str) -> str:
     return '; '.join(parts)
 
 
-def _ongoing(ongoing: Ongoing, world: World) -> str:
+def _ongoing(ongoing: Ongoing, world: WorldModel) -> str:
     since = f'{world.local(ongoing.began_at):%H:%M}'
     until = '' if ongoing.until is None else f' until {world.local(ongoing.until):%H:%M}'
     return f'{ongoing.activity} since {since}{until}, by the {ongoing.by.value}'

@@ -16,7 +16,7 @@ from functools import cached_property
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.domain.text import printable
 
-LONGEST_WORDS = 300  # characters of what a model said that are kept
+MAX_TEXT_CHARS = 300  # characters of what a model said that are kept
 
 Key = tuple[str, str, int, tuple[str, ...]]
 
@@ -40,7 +40,7 @@ class Situation:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Suggestion:
     """``words``: what the model said, in one line. ``cached``: it said so earlier."""
 
     action: PolicyAction
@@ -49,17 +49,17 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class NoAnswer:
+class NoSuggestion:
     reason: str
     words: str = ''
 
 
 @dataclass(frozen=True)
-class Asking:
+class PendingSuggestion:
     """The model has not answered yet."""
 
 
-class PolicyFailed(Exception):
+class SuggestionFailed(Exception):
     """The model gave no action that can be read. ``reason`` is for the user, ``words`` what the
     model said.
     """
@@ -67,23 +67,23 @@ class PolicyFailed(Exception):
     def __init__(self, reason: str, words: str = '') -> None:
         super().__init__(reason)
         self.reason = reason
-        self.words = spoken(words)
+        self.words = cleaned_text(words)
 
 
-def spoken(text: str) -> str:
+def cleaned_text(text: str) -> str:
     """What a model said, in one line of valid Unicode that a console can show."""
-    return printable(text[: 4 * LONGEST_WORDS])[:LONGEST_WORDS]
+    return printable(text[: 4 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
 
 
-def checked(action: object) -> PolicyAction:
-    """``action`` with texts that a console can show. Raises PolicyFailed."""
+def checked_action(action: object) -> PolicyAction:
+    """``action`` with texts that a console can show. Raises SuggestionFailed."""
     if not isinstance(action, PolicyAction):
-        raise PolicyFailed('The model named no activity.', str(action))
+        raise SuggestionFailed('The model named no activity.', str(action))
     if action.type != printable(action.type):
-        raise PolicyFailed('The model named an activity that nobody can read.', action.type)
-    return action.model_copy(update={'rationale': spoken(action.rationale)})
+        raise SuggestionFailed('The model named an activity that nobody can read.', action.type)
+    return action.model_copy(update={'rationale': cleaned_text(action.rationale)})
 
 
-def in_words(action: PolicyAction, why: str) -> str:
+def suggestion_text(action: PolicyAction, why: str) -> str:
     name = f'{action.type} (preemptive)' if action.preemptive else action.type
     return f'{name}: {why}' if why else name

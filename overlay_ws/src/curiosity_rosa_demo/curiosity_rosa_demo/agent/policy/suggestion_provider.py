@@ -22,26 +22,26 @@ import time
 from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
-    Answer,
-    Asking,
-    checked,
-    in_words,
+    checked_action,
+    cleaned_text,
     Key,
-    NoAnswer,
-    PolicyFailed,
+    NoSuggestion,
+    PendingSuggestion,
     Situation,
-    spoken,
+    Suggestion,
+    suggestion_text,
+    SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.ttl_cache import Recent
+from curiosity_rosa_demo.agent.policy.ttl_cache import TtlCache
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 
-MOST_SITUATIONS = 256  # whose answers, and whose refusals, are remembered
-MOST_REFUSALS = 8  # of one situation
-MOST_TOLD = 5  # refusals that the model hears of
-MOST_LEFT_BEHIND = 8  # calls that outlived their time limit and still run
+MAX_SITUATIONS = 256  # whose answers, and whose refusals, are remembered
+MAX_REFUSALS = 8  # of one situation
+MAX_REFUSALS_SENT = 5  # refusals that the model hears of
+MAX_ABANDONED_CALLS = 8  # calls that outlived their time limit and still run
 
 Ask = Callable[[Situation, str], PolicyAction]
-Idea = tuple[str, bool]  # the type of an action, and whether it is preemptive
+ActionKey = tuple[str, bool]  # the type of an action, and whether it is preemptive
 
 
 class _Request:
@@ -57,14 +57,14 @@ class _Request:
     def run(self, ask: Ask, refusals: str, steady: Callable[[], float]) -> None:
         result: PolicyAction | BaseException
         try:
-            result = checked(ask(self.situation, refusals))
+            result = checked_action(ask(self.situation, refusals))
         except BaseException as error:  # also a SystemExit: somebody waits for the result
             result = error
         self.ended = steady()
         self.result = result
 
 
-def in_a_daemon_thread(job: Callable[[], None]) -> None:
+def run_in_daemon_thread(job: Callable[[], None]) -> None:
     threading.Thread(target=job, name='policy-model-call', daemon=True).start()
 
 
@@ -72,7 +72,7 @@ class LLMPolicyProvider:
     """Asks the model, at most once in each ``window_s``, and keeps what it answered.
 
     ``ask`` gets the situation and the refusals lately, as text; it runs by ``start`` and raises
-    PolicyFailed. ``on_answer`` is called in its thread when there is something to poll.
+    SuggestionFailed. ``on_answer`` is called in its thread when there is something to poll.
     """
 
     def __init__(
@@ -80,28 +80,30 @@ class LLMPolicyProvider:
         ask: Ask,
         settings: PolicyConfig,
         *,
-        start: Callable[[Callable[[], None]], None] = in_a_daemon_thread,
+        start: Callable[[Callable[[], None]], None] = run_in_daemon_thread,
         steady: Callable[[], float] = time.monotonic,
         on_answer: Callable[[], None] = lambda: None,
     ) -> None:
         self._ask = ask
         self._settings = settings
-        self._start = start
-        self._steady = steady
+        self._start_thread = start
+        self._clock = steady
         self._on_answer = on_answer
         self._window = float('-inf')  # the last one in which it was asked, counted from the epoch
         self._request: _Request | None = None
-        self._left_behind: list[_Request] = []
+        self._abandoned_calls: list[_Request] = []
         self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_open_s)
         window = f'{settings.window_s:g} s (policy.window_s)'
-        self._asked_already = f'it was asked already in this window of {window}'
+        self._asked_already_text = f'it was asked already in this window of {window}'
         pause = f'{settings.breaker_open_s:g} s (policy.breaker_open_s)'
         times = f'{settings.breaker_failures} times in a row'
-        self._left_alone = f'it failed {times} and is left alone for {pause}'
-        self._answers: Recent[Key, PolicyAction] = Recent(settings.cache_s, MOST_SITUATIONS)
-        self._refused: Recent[Key, dict[Idea, str]] = Recent(settings.rejected_s, MOST_SITUATIONS)
+        self._resting_text = f'it failed {times} and is left alone for {pause}'
+        self._answers: TtlCache[Key, PolicyAction] = TtlCache(settings.cache_s, MAX_SITUATIONS)
+        self._refused: TtlCache[Key, dict[ActionKey, str]] = TtlCache(
+            settings.rejected_s, MAX_SITUATIONS
+        )
 
-    def closed(self, situation: Situation, at: float) -> str:
+    def unavailable_reason(self, situation: Situation, at: float) -> str:
         """Why nothing can come of a poll now: the model may not be asked, nor has it been. '': it
         can. The situation needs no text.
         """
@@ -109,24 +111,26 @@ class LLMPolicyProvider:
             return ''
         if not situation.options:
             return 'there is nothing that it could suggest'
-        if reason := self.resting(at):
+        if reason := self.resting_reason(at):
             return reason
         if refused := self._refused.get(situation.key, at):
             return f'its idea was refused lately: {list(refused.values())[-1]}'
-        self._left_behind = [each for each in self._left_behind if each.result is None]
-        if len(self._left_behind) >= MOST_LEFT_BEHIND:
-            return f'{MOST_LEFT_BEHIND} calls to it hang; restart its server, or the agent'
+        self._abandoned_calls = [each for each in self._abandoned_calls if each.result is None]
+        if len(self._abandoned_calls) >= MAX_ABANDONED_CALLS:
+            return f'{MAX_ABANDONED_CALLS} calls to it hang; restart its server, or the agent'
         return ''
 
-    def resting(self, at: float) -> str:
+    def resting_reason(self, at: float) -> str:
         """Why it is not asked now, whatever the situation; '' while it is, or could be."""
         if self._request is not None:
             return ''
         if at // self._settings.window_s <= self._window:
-            return self._asked_already
-        return '' if self._breaker.allows(at) else self._left_alone
+            return self._asked_already_text
+        return '' if self._breaker.allows(at) else self._resting_text
 
-    def poll(self, situation: Situation, at: float) -> Answer | NoAnswer | Asking:
+    def poll(
+        self, situation: Situation, at: float
+    ) -> Suggestion | NoSuggestion | PendingSuggestion:
         """What the model says to this situation, as far as is known. It asks where it may; it
         never waits and never raises. Each answer or failure comes once, and again from the cache
         as long as that holds.
@@ -134,74 +138,78 @@ class LLMPolicyProvider:
         if self._request is None:
             known = self._answers.get(situation.key, at)
             if known is not None:
-                return Answer(known, in_words(known, known.rationale), cached=True)
-            if reason := self.closed(situation, at):
-                return NoAnswer(reason)
-            self._begin(situation, at)
-        return self._outcome(situation, at)
+                return Suggestion(known, suggestion_text(known, known.rationale), cached=True)
+            if reason := self.unavailable_reason(situation, at):
+                return NoSuggestion(reason)
+            self._start_request(situation, at)
+        return self._poll_request(situation, at)
 
-    def refused(self, situation: Situation, action: PolicyAction, reason: str, at: float) -> None:
+    def record_refusal(
+        self, situation: Situation, action: PolicyAction, reason: str, at: float
+    ) -> None:
         """Remember that ``action`` could not be begun in ``situation``."""
         idea = (action.type, action.preemptive)
         ideas = dict(self._refused.get(situation.key, at) or {})
         ideas.pop(idea, None)
-        ideas[idea] = spoken(in_words(action, reason))
-        self._refused.put(situation.key, dict(list(ideas.items())[-MOST_REFUSALS:]), at)
-        self._answers.drop(situation.key)
+        ideas[idea] = cleaned_text(suggestion_text(action, reason))
+        self._refused.put(situation.key, dict(list(ideas.items())[-MAX_REFUSALS:]), at)
+        self._answers.discard(situation.key)
 
-    def _begin(self, situation: Situation, at: float) -> None:
+    def _start_request(self, situation: Situation, at: float) -> None:
         self._window = at // self._settings.window_s
-        self._breaker.begun()
-        request = self._request = _Request(situation, at, self._steady())
+        self._breaker.record_start()
+        request = self._request = _Request(situation, at, self._clock())
         told = [text for ideas in self._refused.values(at) for text in ideas.values()]
-        refusals = '\n'.join(told[-MOST_TOLD:])
+        refusals = '\n'.join(told[-MAX_REFUSALS_SENT:])
 
         def call() -> None:
-            request.run(self._ask, refusals, self._steady)
+            request.run(self._ask, refusals, self._clock)
             with suppress(RuntimeError):  # the event loop that would hear of it has closed
                 self._on_answer()
 
         try:
-            self._start(call)
+            self._start_thread(call)
         except Exception as error:  # such as: can't start new thread
             request.result = error
 
-    def _outcome(self, situation: Situation, at: float) -> Answer | NoAnswer | Asking:
+    def _poll_request(
+        self, situation: Situation, at: float
+    ) -> Suggestion | NoSuggestion | PendingSuggestion:
         request = self._request
         assert request is not None
         result = request.result
-        ended = self._steady() if result is None else request.ended
+        ended = self._clock() if result is None else request.ended
         if ended - request.begun > self._settings.timeout_s:
             if result is None:
-                self._left_behind.append(request)
+                self._abandoned_calls.append(request)
             limit = f'{self._settings.timeout_s:g} s (policy.timeout_s)'
-            result = PolicyFailed(f'The model did not answer within {limit}.')
+            result = SuggestionFailed(f'The model did not answer within {limit}.')
         if result is None:
-            return Asking()
+            return PendingSuggestion()
         self._request = None
         if isinstance(result, PolicyAction):
-            return self._answered(request, result, situation, at)
-        self._breaker.failed(at)
-        if isinstance(result, PolicyFailed):
-            return NoAnswer(result.reason, result.words)
-        return NoAnswer(f'The model failed ({type(result).__name__}).')
+            return self._record_answer(request, result, situation, at)
+        self._breaker.record_failure(at)
+        if isinstance(result, SuggestionFailed):
+            return NoSuggestion(result.reason, result.words)
+        return NoSuggestion(f'The model failed ({type(result).__name__}).')
 
-    def _answered(
+    def _record_answer(
         self, request: _Request, action: PolicyAction, situation: Situation, at: float
-    ) -> Answer | NoAnswer:
-        words = in_words(action, action.rationale)
+    ) -> Suggestion | NoSuggestion:
+        words = suggestion_text(action, action.rationale)
         asked = request.situation
         refused = self._refused.get(asked.key, at) or {}
         if action.type not in asked.options:
-            self._breaker.failed(at)  # and the safety filter says why it cannot be
+            self._breaker.record_failure(at)  # and the safety filter says why it cannot be
         else:
-            self._breaker.succeeded()
+            self._breaker.record_success()
             if (action.type, action.preemptive) not in refused:
                 self._answers.put(asked.key, action, request.at)
         if asked.key != situation.key:
-            return NoAnswer('its answer came when the situation had changed', words)
+            return NoSuggestion('its answer came when the situation had changed', words)
         if why := refused.get((action.type, action.preemptive)):
-            return NoAnswer(f'its idea was refused lately: {why}', words)
+            return NoSuggestion(f'its idea was refused lately: {why}', words)
         if at - request.at > max(self._settings.cache_s, self._settings.window_s):
-            return NoAnswer('its answer was looked at too late', words)
-        return Answer(action, words, cached=False)
+            return NoSuggestion('its answer was looked at too late', words)
+        return Suggestion(action, words, cached=False)

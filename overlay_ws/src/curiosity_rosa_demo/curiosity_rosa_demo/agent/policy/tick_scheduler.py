@@ -22,7 +22,7 @@ DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True)
-class Due:
+class DueTick:
     """``at``: the instant in seconds since the epoch. ``missed``: how many before it were slept
     through.
     """
@@ -39,61 +39,63 @@ class TickScheduler:
         self._zone = zone
         self._fixed = isinstance(zone, timezone)
         self._steady = range(0), 0  # a day on which the clocks do not change, and its offset
-        self._ticked: int | None = None
+        self._last_tick: int | None = None
         self._next: int | None = None
 
     def resume(self, at: float) -> None:
         """The instants up to ``at`` were ticked, in an earlier run."""
-        self._ticked = self._last(floor_ms(at))
-        self._next = self._following(self._ticked)
+        self._last_tick = self._latest_tick(floor_ms(at))
+        self._next = self._next_tick(self._last_tick)
 
-    def due(self, now: float) -> Due | None:
+    def take_due(self, now: float) -> DueTick | None:
         """The latest instant up to ``now``, once, however many were slept through before it."""
         now_ms = floor_ms(now)
         if self._next is not None and now_ms < self._next:
             return None
-        at = self._last(now_ms)
+        at = self._latest_tick(now_ms)
         missed = (
-            0 if self._ticked is None or at == self._next else self._count(self._ticked, at) - 1
+            0
+            if self._last_tick is None or at == self._next
+            else self._count_ticks(self._last_tick, at) - 1
         )
-        self._ticked, self._next = at, self._following(at)
-        return Due(at / 1000.0, missed)
+        self._last_tick, self._next = at, self._next_tick(at)
+        return DueTick(at / 1000.0, missed)
 
     def _offset(self, at: int) -> int:
         day, offset = self._steady
         if at in day:
             return offset
         begin = at - at % DAY_MS
-        offset = self._looked_up(at)
-        if self._looked_up(begin) == offset == self._looked_up(begin + DAY_MS):
+        offset = self._offset_ms_at(at)
+        if self._offset_ms_at(begin) == offset == self._offset_ms_at(begin + DAY_MS):
             self._steady = range(begin, begin + DAY_MS), offset
         return offset
 
-    def _looked_up(self, at: int) -> int:
+    def _offset_ms_at(self, at: int) -> int:
         offset = datetime.fromtimestamp(at // 1000, self._zone).utcoffset()
         assert offset is not None
         return round(offset.total_seconds()) * 1000
 
-    def _last(self, at: int) -> int:
+    def _latest_tick(self, at: int) -> int:
         """The latest instant up to ``at``."""
         offset = self._offset(at)
         time_of_day = (at + offset) % DAY_MS
         found = at - time_of_day % self._tick
-        change = self._change(found, at)
-        return found if change is None else self._last(change - 1)
+        change = self._clock_change(found, at)
+        return found if change is None else self._latest_tick(change - 1)
 
-    def _following(self, at: int) -> int:
+    def _next_tick(self, at: int) -> int:
         """The first instant after ``at``."""
         offset = self._offset(at)
         time_of_day = (at + offset) % DAY_MS
         step = self._tick - time_of_day % self._tick
         found = at + min(step, DAY_MS - time_of_day)
-        change = self._change(at, found)
+        change = self._clock_change(at, found)
         if change is None:
             return found
-        return change if self._last(change) == change else self._following(change)
+        return change if self._latest_tick(change) == change else self._next_tick(change)
 
-    def _change(self, begin: int, end: int) -> int | None:
+    def _clock_change(self, begin: int, end: int) -> int | None:
         """When in (``begin``, ``end``] the clocks change."""
         if self._fixed:
             return None
@@ -108,15 +110,15 @@ class TickScheduler:
                 end = middle
         return end
 
-    def _count(self, begin: int, end: int) -> int:
+    def _count_ticks(self, begin: int, end: int) -> int:
         """How many instants there are in (``begin``, ``end``]."""
         count = 0
         while begin < end:
             stop = end if self._fixed else min(end, begin + DAY_MS)
-            change = self._change(begin, stop)
+            change = self._clock_change(begin, stop)
             if change is not None:
                 stop = change - 1
-                count += self._last(change) == change
+                count += self._latest_tick(change) == change
             offset = self._offset(begin)
             count += self._up_to(stop + offset) - self._up_to(begin + offset)
             begin = stop if change is None else change

@@ -17,16 +17,17 @@ from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 from py_trees.display import ascii_tree, dot_tree
 
-COLOUR = re.compile('\x1b\\[[0-9;]*m')
-OUTCOME = {
+ANSI_COLOUR = re.compile('\x1b\\[[0-9;]*m')
+STATUS_TEXTS = {
     Status.SUCCESS: 'yes',
     Status.FAILURE: 'no',
     Status.RUNNING: 'goes on',
     Status.INVALID: 'not asked',
 }
-YES = f': {OUTCOME[Status.SUCCESS]}'  # the end of a node in words that just said so
-NO = re.compile(rf': {OUTCOME[Status.FAILURE]}(?: \(|$)')
-FILL = {
+# the end of a node in words that just said so
+SUCCESS_SUFFIX = f': {STATUS_TEXTS[Status.SUCCESS]}'
+FAILURE_SUFFIX = re.compile(rf': {STATUS_TEXTS[Status.FAILURE]}(?: \(|$)')
+STATUS_FILLS = {
     Status.SUCCESS: 'palegreen',
     Status.FAILURE: 'mistyrose',
     Status.RUNNING: 'lightblue',
@@ -34,19 +35,19 @@ FILL = {
 }
 
 
-def in_words(node: Behaviour) -> str:
+def node_text(node: Behaviour) -> str:
     """One line: the node, how it went and why."""
     why = f' ({node.feedback_message})' if node.feedback_message else ''
-    return f'{node.name}: {OUTCOME[node.status]}{why}'
+    return f'{node.name}: {STATUS_TEXTS[node.status]}{why}'
 
 
-def as_text(root: Behaviour, visited: Collection[Behaviour]) -> str:
+def tree_as_text(root: Behaviour, visited: Collection[Behaviour]) -> str:
     """Behind each node that the last tick visited: o yes, x no, * goes on, and why."""
     drawn = ascii_tree(root, visited={node.id: node.status for node in visited})
-    return COLOUR.sub('', drawn).rstrip('\n')
+    return ANSI_COLOUR.sub('', drawn).rstrip('\n')
 
 
-def as_graph(root: Behaviour, visited: Collection[Behaviour]) -> str:
+def tree_as_dot(root: Behaviour, visited: Collection[Behaviour]) -> str:
     """In graphviz's language: green yes, red no, blue goes on, white not asked."""
     graph = dot_tree(root)
     graph.set_name('policy')
@@ -56,7 +57,7 @@ def as_graph(root: Behaviour, visited: Collection[Behaviour]) -> str:
         if node is None:  # the defaults of the graph
             continue
         seen = node in visited
-        drawn.set('fillcolor', FILL[node.status if seen else Status.INVALID])
+        drawn.set('fillcolor', STATUS_FILLS[node.status if seen else Status.INVALID])
         if seen and node.feedback_message:
             drawn.set('tooltip', node.feedback_message.replace('\\', '\\\\'))
     return graph.to_string()

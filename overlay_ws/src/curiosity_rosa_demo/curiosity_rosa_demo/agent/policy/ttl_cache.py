@@ -17,12 +17,12 @@ K = TypeVar('K', bound=Hashable)
 V = TypeVar('V')
 
 
-class Recent(Generic[K, V]):
+class TtlCache(Generic[K, V]):
     """The last ``most`` values that were put, each for ``keep_s`` seconds; 0: none."""
 
     def __init__(self, keep_s: float, most: int) -> None:
-        self._keep_s = keep_s
-        self._most = most
+        self._ttl_s = keep_s
+        self._max_size = most
         self._values: dict[K, tuple[float, V]] = {}
 
     def __len__(self) -> int:
@@ -31,21 +31,21 @@ class Recent(Generic[K, V]):
     def put(self, key: K, value: V, at: float) -> None:
         self._values.pop(key, None)  # a dict keeps the order in which keys came
         self._values[key] = (at, value)
-        if len(self._values) > self._most:
+        if len(self._values) > self._max_size:
             del self._values[next(iter(self._values))]
 
     def get(self, key: K, at: float) -> V | None:
         found = self._values.get(key)
         if found is None:
             return None
-        if at - found[0] >= self._keep_s:
+        if at - found[0] >= self._ttl_s:
             del self._values[key]
             return None
         return found[1]
 
-    def drop(self, key: K) -> None:
+    def discard(self, key: K) -> None:
         self._values.pop(key, None)
 
     def values(self, at: float) -> list[V]:
         """All that hold, in the order in which they were put."""
-        return [value for then, value in self._values.values() if at - then < self._keep_s]
+        return [value for then, value in self._values.values() if at - then < self._ttl_s]

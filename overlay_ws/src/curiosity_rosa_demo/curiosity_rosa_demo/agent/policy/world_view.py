@@ -21,10 +21,10 @@ from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.infra.config.world import DAY_MIN, DAYS, minutes_of_day, WorldView
 
 
-class World:
+class WorldModel:
     def __init__(self, view: WorldView, zone: tzinfo) -> None:
         self.view, self.zone = view, zone
-        self._moment = _moment(0.0, zone)
+        self._moment = local_moment(0.0, zone)
 
     def local(self, at: float) -> datetime:
         return self._of(at)[1]
@@ -62,17 +62,17 @@ class World:
 
     def _of(self, at: float) -> tuple[float, datetime, int, int]:
         if at != self._moment[0]:
-            self._moment = _moment(at, self.zone)
+            self._moment = local_moment(at, self.zone)
         return self._moment
 
 
-def _moment(at: float, zone: tzinfo) -> tuple[float, datetime, int, int]:
+def local_moment(at: float, zone: tzinfo) -> tuple[float, datetime, int, int]:
     """``at``, its local time, the minute of the day and the number of the weekday."""
     local = datetime.fromtimestamp(at, zone)
     return at, local, local.hour * 60 + local.minute, local.weekday()
 
 
-def energy_now(state: WorldState, world: World, at: float) -> float:
+def energy_now(state: WorldState, world: WorldModel, at: float) -> float:
     """The energy at ``at``: as measured, or with what the ongoing activity did to it since
     ``energy_at``. An activity that is held neither takes nor gives.
     """

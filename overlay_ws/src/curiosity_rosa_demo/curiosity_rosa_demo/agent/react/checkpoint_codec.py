@@ -22,7 +22,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 BRAIN, VALUES = 'brain', 'channel_values'
 
 
-class BrainSerializer(JsonPlusSerializer):
+class CheckpointCodec(JsonPlusSerializer):
     """Of checkpoints whose state has one channel, ``brain``."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:

@@ -15,12 +15,12 @@ from pathlib import Path
 import sqlite3
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.checkpoint_codec import BrainSerializer
+from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 # A turn goes on from its last checkpoint; the ones before are of no use to anybody. The IDs begin
 # with the time: after a clock was set back, an older checkpoint would pass for the newest.
-_NEWEST_ONLY = """
+_DELETE_OLDER_CHECKPOINTS = """
 CREATE TRIGGER newest_only AFTER INSERT ON checkpoints BEGIN
   DELETE FROM checkpoints WHERE thread_id = NEW.thread_id
     AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id <> NEW.checkpoint_id;
@@ -30,17 +30,17 @@ END
 """
 
 
-class TurnSaver(SqliteSaver):
+class TurnCheckpointer(SqliteSaver):
     """A turn's thread is its task's ID. Each checkpoint is one commit with synchronous=FULL."""
 
     def __init__(self, file: Path | str) -> None:
         self.file = file
         connection = sqlite3.connect(str(file), check_same_thread=False, timeout=5.0)
-        super().__init__(connection, serde=BrainSerializer())
+        super().__init__(connection, serde=CheckpointCodec())
         self.setup()
         self.conn.execute('PRAGMA synchronous=FULL')
         self.conn.execute('DROP TRIGGER IF EXISTS newest_only')
-        self.conn.execute(_NEWEST_ONLY)
+        self.conn.execute(_DELETE_OLDER_CHECKPOINTS)
 
     def put_writes(
         self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ''
@@ -51,7 +51,7 @@ class TurnSaver(SqliteSaver):
         of an answer then, it would go on with what was allowed and checked long ago.
         """
 
-    def keep(self, threads: Collection[str]) -> None:
+    def delete_others(self, threads: Collection[str]) -> None:
         """Forget every other turn."""
         rows = self.conn.execute('SELECT DISTINCT thread_id FROM checkpoints').fetchall()
         for (thread,) in rows:

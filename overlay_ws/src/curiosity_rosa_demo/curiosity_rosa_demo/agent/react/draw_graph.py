@@ -13,14 +13,14 @@ from __future__ import annotations
 import asyncio
 
 from curiosity_rosa_demo.agent.react.graph import build_graph
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from langgraph.checkpoint.memory import MemorySaver
 
 
 def mermaid() -> str:
     """The compiled graph in Mermaid's language."""
 
-    def nobody() -> Turn:
+    def nobody() -> TurnContext:
         raise AssertionError('a picture carries nothing out')
 
     loop = asyncio.new_event_loop()

@@ -27,14 +27,14 @@ from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval,
 from curiosity_rosa_demo.agent.react.nodes.observe_result import observe_result
 from curiosity_rosa_demo.agent.react.nodes.react_decide import react_decide
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
-from curiosity_rosa_demo.agent.react.turn.context import Turn
-from curiosity_rosa_demo.agent.react.turn.messages import with_react
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
+from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-Node = Callable[[BrainState, Turn], Awaitable[BrainState]]
+Node = Callable[[BrainState, TurnContext], Awaitable[BrainState]]
 
 STAGES: dict[str, tuple[Node, ...]] = {
     'think': (build_observation, react_decide, compile_ops, guardrails_check, put_question),
@@ -50,13 +50,15 @@ class Channels(TypedDict):
 
 
 def build_graph(
-    turn: Callable[[], Turn], loop: asyncio.AbstractEventLoop, saver: BaseCheckpointSaver[Any]
+    turn: Callable[[], TurnContext],
+    loop: asyncio.AbstractEventLoop,
+    saver: BaseCheckpointSaver[Any],
 ) -> CompiledStateGraph:
     """Compiled. Its nodes run in ``loop``, in the thread that streams the graph."""
     graph = StateGraph(Channels)
     for name, nodes in STAGES.items():
         names = ', '.join(node.__name__ for node in nodes)
-        graph.add_node(name, _stage(nodes, turn, loop), metadata={'nodes': names})
+        graph.add_node(name, _stage_node(nodes, turn, loop), metadata={'nodes': names})
     graph.add_edge(START, 'think')
     graph.add_conditional_edges('think', after_think, ['ask', 'act'])
     graph.add_conditional_edges('ask', after_think, ['ask', 'act'])
@@ -75,14 +77,14 @@ def after_act(channels: Channels) -> str:
     return END if react.stop_reason else 'think'
 
 
-def _stage(nodes: tuple[Node, ...], turn: Callable[[], Turn], loop: Any) -> Any:
+def _stage_node(nodes: tuple[Node, ...], turn: Callable[[], TurnContext], loop: Any) -> Any:
     async def run(state: BrainState) -> BrainState:
         began = time.monotonic()
         for node in nodes:
             state = await node(state, turn())
         spent = state.react.spent
         seconds = spent.seconds + time.monotonic() - began
-        return with_react(state, spent=spent.model_copy(update={'seconds': seconds}))
+        return with_react_fields(state, spent=spent.model_copy(update={'seconds': seconds}))
 
     # Asynchronous nodes in a synchronous run: LangGraph's own asynchronous run costs more.
     return lambda channels: {'brain': loop.run_until_complete(run(channels['brain']))}

@@ -21,16 +21,19 @@ import sqlite3
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.graph import build_graph
-from curiosity_rosa_demo.agent.react.nodes.observe_result import interrupted, observe_result
+from curiosity_rosa_demo.agent.react.nodes.observe_result import (
+    observe_result,
+    with_interrupted_result,
+)
 from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
 from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.react.turn.context import Turn
-from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
+from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY
 from curiosity_rosa_demo.agent.react.turn.messages import StepCache
-from curiosity_rosa_demo.agent.react.turn.request import Request, TurnResult
+from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -40,7 +43,9 @@ from langgraph.constants import START
 from langgraph.types import Command
 from langsmith import tracing_context
 
-LOST = 'What was kept of this turn cannot be read, so it cannot go on; give the order again'
+TURN_LOST_TEXT = (
+    'What was kept of this turn cannot be read, so it cannot go on; give the order again'
+)
 
 
 class TurnLost(Exception):
@@ -52,21 +57,26 @@ class ReactExecutor:
 
     def __init__(
         self,
-        turn: Turn,
+        turn: TurnContext,
         *,
-        saver: TurnSaver,
-        desk: Desk,
+        saver: TurnCheckpointer,
+        approval_queue: ApprovalQueue,
         shown: Callable[[ReactState], None] = lambda react: None,
     ) -> None:
-        self._turn, self._saver, self._desk, self._shown = turn, saver, desk, shown
-        self.request = Request('', Cancellation())
-        self.last: TurnResult | None = None
+        self._turn, self._saver, self._approval_queue, self._shown = (
+            turn,
+            saver,
+            approval_queue,
+            shown,
+        )
+        self.request = TurnRequest('', Cancellation())
+        self.last_result: TurnResult | None = None
 
     def invoke(self, inputs: dict[str, Any], *_: Any, **__: Any) -> dict[str, str]:
         """Run one turn; ``last`` tells how it ended. Raises TurnCancelled. Blocks, in a thread
         without an event loop.
         """
-        request, self.request = self.request, Request('', Cancellation())
+        request, self.request = self.request, TurnRequest('', Cancellation())
         turn = self._turn
         turn.text, turn.history = inputs['input'], inputs.get('chat_history', ())
         turn.cancellation = request.cancellation
@@ -90,7 +100,7 @@ class ReactExecutor:
         kind = TraceKind.RESULT if react.ok else TraceKind.ERROR
         reason = None if react.ok else react.answer
         turn.trace(kind, react.answer, ok=react.ok, score=react.score, error_reason=reason)
-        self.last = TurnResult(
+        self.last_result = TurnResult(
             ok=react.ok,
             answer=react.answer,
             score=react.score,
@@ -100,20 +110,20 @@ class ReactExecutor:
         )
         return {'output': react.answer}
 
-    def _run(self, request: Request, loop: asyncio.AbstractEventLoop) -> ReactState:
+    def _run(self, request: TurnRequest, loop: asyncio.AbstractEventLoop) -> ReactState:
         """The state at the turn's end."""
         self._turn.recalled = self._turn.memory()
         graph = build_graph(lambda: self._turn, loop, self._saver)
         config: Any = {
-            'configurable': {'thread_id': request.thread or uuid.uuid4().hex},
+            'configurable': {'thread_id': request.thread_id or uuid.uuid4().hex},
             'recursion_limit': 1_000_000,
         }
         # Whatever LANGSMITH_* variables ask for: nothing is to leave the machine.
         with tracing_context(enabled=False):
-            entry, state = self._entry(graph, config, request, loop)
+            entry, state = self._entry_point(graph, config, request, loop)
             while not (state.react.stop_reason and state.react.question is None):
                 if state.react.question is not None:
-                    entry = self._ask(state)
+                    entry = self._wait_for_answer(state)
                 stream = partial(graph.stream, config=config, stream_mode='values')
                 for values in stream(entry, output_keys='brain', durability='sync'):
                     if isinstance(values, BrainState):  # else LangGraph tells of its interrupt
@@ -122,14 +132,14 @@ class ReactExecutor:
                 entry = None
         return state.react
 
-    def _entry(
-        self, graph: Any, config: Any, request: Request, loop: asyncio.AbstractEventLoop
+    def _entry_point(
+        self, graph: Any, config: Any, request: TurnRequest, loop: asyncio.AbstractEventLoop
     ) -> tuple[Any, BrainState]:
         """Where the graph begins, or goes on, and with which state."""
-        nodes, state = _kept(graph, config)
-        request.began(0 if state is None else len(state.messages))
+        nodes, state = _kept_turn(graph, config)
+        request.on_start(0 if state is None else len(state.messages))
         if state is None:
-            plan = _given(request.plan)
+            plan = _given_plan(request.plan)
             if plan is not None and plan.metadata.get(LEFT_OUT):
                 trace_plan(self._turn.trace, plan)
             given = None if plan is None else plan.to_dict()
@@ -140,15 +150,18 @@ class ReactExecutor:
             # What was under way is looked at, not repeated.
             for node in (observe_result, stop_or_loop):
                 state = loop.run_until_complete(
-                    node(interrupted(state) if node is observe_result else state, self._turn)
+                    node(
+                        with_interrupted_result(state) if node is observe_result else state,
+                        self._turn,
+                    )
                 )
             graph.update_state(config, {'brain': state}, as_node='act')
         return None, state
 
-    def _ask(self, state: BrainState) -> Command[Any]:
+    def _wait_for_answer(self, state: BrainState) -> Command[Any]:
         question = state.react.question
         assert question is not None
-        answer = self._desk.ask(question, self._turn.cancellation)
+        answer = self._approval_queue.ask(question, self._turn.cancellation)
         return Command(
             resume={
                 'action': answer.action.value,
@@ -158,7 +171,7 @@ class ReactExecutor:
         )
 
 
-def _kept(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
+def _kept_turn(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
     """The stage that is next, and the state before it; None of a turn that did nothing yet.
     Raises TurnLost.
     """
@@ -172,11 +185,11 @@ def _kept(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
     except sqlite3.Error:
         raise
     except Exception as error:
-        raise TurnLost(f'{LOST} ({type(error).__name__})') from error
-    raise TurnLost(LOST)
+        raise TurnLost(f'{TURN_LOST_TEXT} ({type(error).__name__})') from error
+    raise TurnLost(TURN_LOST_TEXT)
 
 
-def _given(plan: Json | None) -> Plan | None:
+def _given_plan(plan: Json | None) -> Plan | None:
     """A plan that was given ends the turn, whatever it says of itself. Raises TurnLost."""
     if plan is None:
         return None
@@ -184,5 +197,5 @@ def _given(plan: Json | None) -> Plan | None:
         checked = Plan.from_dict(plan)
     except PlanError as error:
         raise TurnLost(f'That is no plan: {error}') from None
-    checked.metadata.pop(PROPOSED, None)
+    checked.metadata.pop(PROPOSED_KEY, None)
     return checked

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.react.graph import Node, STAGES
 from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.interfaces import IReActNode
 
@@ -23,13 +23,13 @@ from curiosity_rosa_demo.domain.interfaces import IReActNode
 class ReActNode(IReActNode):
     name: str
     function: Node
-    turn: Turn
+    turn: TurnContext
 
     async def execute(self, state: BrainState) -> BrainState:
         return await self.function(state, self.turn)
 
 
-def react_nodes(turn: Turn) -> list[ReActNode]:
+def react_nodes(turn: TurnContext) -> list[ReActNode]:
     """The eight nodes in the order in which they run. ``human_approval`` waits in LangGraph's
     ``interrupt``, so a graph with a checkpointer must run it.
     """
@@ -40,7 +40,7 @@ def react_nodes(turn: Turn) -> list[ReActNode]:
     ]
 
 
-async def _approval(state: BrainState, turn: Turn) -> BrainState:
+async def _approval(state: BrainState, turn: TurnContext) -> BrainState:
     """Nothing, when no proposed operation needs an answer."""
     if state.react.question is None:
         state = await put_question(state, turn)

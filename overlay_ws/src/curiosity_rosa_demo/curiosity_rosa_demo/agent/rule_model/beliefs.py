@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 import math
 
-from curiosity_rosa_demo.agent.rule_model.turn_view import Step
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 
-SAME_SCORE = 0.02  # two scores nearer than this do not differ
+SCORE_TOLERANCE = 0.02  # two scores nearer than this do not differ
 
 
 class Mast(Enum):
@@ -41,17 +41,17 @@ class Pose:
 
 
 @dataclass(frozen=True)
-class Look:
-    """A capture that worked. ``spot`` counts the motions before it."""
+class CaptureBelief:
+    """A capture that worked. ``motions_before`` counts the motions before it."""
 
     score: float
     is_good: bool
-    spot: int
+    motions_before: int
     rotations: int
 
 
 @dataclass(frozen=True)
-class Move:
+class MotionBelief:
     """A motion that worked, with the pose before and after it as far as they are known."""
 
     tool: str
@@ -63,29 +63,33 @@ class Move:
 
 
 @dataclass
-class Facts:
-    """The state of the world as far as it is known; ``take`` each step in order."""
+class Beliefs:
+    """The state of the world as far as it is known; ``add_step`` each step in order."""
 
     mast: Mast = Mast.UNASKED
     must_stop: bool = False  # a motion failed, or something moves: stop before anything else
-    adrift: bool = False  # it moves, and no motion of this turn is the reason
+    moving_unasked: bool = False  # it moves, and no motion of this turn is the reason
     in_doubt: bool = False  # something failed: ask for the status before trying again
     pose: Pose | None = None
     spot: int = 0
     asked_here: bool = False
     new_view: bool = True  # no capture since the start, or since the mast turned
     rotations: int = 0
-    looks: list[Look] = field(default_factory=list)
-    moves: list[Move] = field(default_factory=list)
+    looks: list[CaptureBelief] = field(default_factory=list)
+    moves: list[MotionBelief] = field(default_factory=list)
     poses: dict[int, Pose] = field(default_factory=dict)
 
     @property
     def samples(self) -> list[tuple[Pose, float]]:
         """Where which score was measured."""
-        return [(self.poses[k.spot], k.score) for k in self.looks if k.spot in self.poses]
+        return [
+            (self.poses[k.motions_before], k.score)
+            for k in self.looks
+            if k.motions_before in self.poses
+        ]
 
     @property
-    def moves_since_look(self) -> list[Move]:
+    def moves_since_look(self) -> list[MotionBelief]:
         return [move for move in self.moves if move.looks_before == len(self.looks)]
 
     @property
@@ -93,9 +97,9 @@ class Facts:
         """Turning the mast changed the score at some spot."""
         pairs = zip(self.looks, self.looks[1:], strict=False)
         return any(
-            a.spot == b.spot
+            a.motions_before == b.motions_before
             and a.rotations != b.rotations
-            and abs(a.score - b.score) >= SAME_SCORE
+            and abs(a.score - b.score) >= SCORE_TOLERANCE
             for a, b in pairs
         )
 
@@ -103,32 +107,32 @@ class Facts:
         """Metres driven, as far as the results tell."""
         return sum(move.distance_m or 0.0 for move in self.moves)
 
-    def take(self, step: Step) -> None:
+    def add_step(self, step: ToolStep) -> None:
         reason = step.result.error_reason
         if reason.startswith(MOVE_IN_PROGRESS):
-            self.must_stop = self.adrift = True
+            self.must_stop = self.moving_unasked = True
         if step.fault and step.tool not in ('get_status', 'move_stop'):
             self.in_doubt = True
         if step.tool in MOTIONS:
-            self._take_motion(step)
+            self._add_motion(step)
         elif step.tool.startswith('mast_'):
-            self._take_mast(step)
+            self._add_mast_action(step)
         elif step.tool == 'capture_and_score':
-            self._take_capture(step)
+            self._add_capture(step)
         elif step.tool == 'get_status':
-            self._take_status(step)
+            self._add_status(step)
         elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has none
             data = step.result.data
-            self._leave(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+            self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
             self.new_view = True
         elif step.tool == 'move_stop' and step.result.ok:
             self.must_stop = False
-            if self.adrift:  # what was seen and known belongs to another spot
-                self.adrift = False
-                self._leave(None)
+            if self.moving_unasked:  # what was seen and known belongs to another spot
+                self.moving_unasked = False
+                self._set_new_place(None)
                 self.new_view = self.mast is not Mast.CLOSED
 
-    def _take_motion(self, step: Step) -> None:
+    def _add_motion(self, step: ToolStep) -> None:
         data = step.result.data
         if step.refused:
             if step.result.error_reason.startswith(NEED_TO_CLOSE_MAST):
@@ -136,20 +140,24 @@ class Facts:
             return
         # A motion that failed may have moved the rover all the same.
         start = self.pose
-        self._leave(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+        self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
         if not step.result.ok:
             self.must_stop = True
             return
         self.mast = Mast.CLOSED  # else the adapter had refused
-        duration = number(data.get('duration_s')) or number(step.args.get('duration_s')) or 1.0
-        distance = number(data.get('distance_m'))
+        duration = (
+            number_text(data.get('duration_s')) or number_text(step.args.get('duration_s')) or 1.0
+        )
+        distance = number_text(data.get('distance_m'))
         if distance is None and start and self.pose:
             distance = math.hypot(self.pose.x - start.x, self.pose.y - start.y)
         self.moves.append(
-            Move(step.tool, duration, start, self.pose, distance, looks_before=len(self.looks))
+            MotionBelief(
+                step.tool, duration, start, self.pose, distance, looks_before=len(self.looks)
+            )
         )
 
-    def _take_mast(self, step: Step) -> None:
+    def _add_mast_action(self, step: ToolStep) -> None:
         if not step.result.ok:
             self.mast = Mast.UNKNOWN
             return
@@ -158,18 +166,20 @@ class Facts:
             self.rotations += 1
             self.new_view = True
 
-    def _take_capture(self, step: Step) -> None:
+    def _add_capture(self, step: ToolStep) -> None:
         data = step.result.data
         if step.result.ok:
             if self.mast is not Mast.CLOSED:
                 self.mast = Mast.OPEN
             self.new_view = False
-            score = number(data.get('score')) or 0.0
-            self.looks.append(Look(score, data.get('is_good') is True, self.spot, self.rotations))
+            score = number_text(data.get('score')) or 0.0
+            self.looks.append(
+                CaptureBelief(score, data.get('is_good') is True, self.spot, self.rotations)
+            )
         elif step.result.error_reason.startswith(MAST_IS_CLOSED):
             self.mast = Mast.CLOSED
 
-    def _take_status(self, step: Step) -> None:
+    def _add_status(self, step: ToolStep) -> None:
         self.in_doubt = False
         if not step.result.ok:
             return
@@ -179,29 +189,29 @@ class Facts:
         is_open = data.get('mast_is_open')
         self.mast = known[is_open] if isinstance(is_open, bool) else Mast.UNKNOWN
         if data.get('moving') is True:
-            self.must_stop = self.adrift = True
-        self._place(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
+            self.must_stop = self.moving_unasked = True
+        self._set_pose(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
 
-    def _leave(self, pose: Pose | None) -> None:
+    def _set_new_place(self, pose: Pose | None) -> None:
         """The rover stands somewhere else now."""
         self.spot += 1
         self.asked_here = False
-        self._place(pose)
+        self._set_pose(pose)
 
-    def _place(self, pose: Pose | None) -> None:
+    def _set_pose(self, pose: Pose | None) -> None:
         self.pose = pose
         if pose:
             self.poses[self.spot] = pose
 
 
-def observe(steps: Iterable[Step]) -> Facts:
+def beliefs_from(steps: Iterable[ToolStep]) -> Beliefs:
     """The facts after these steps."""
-    facts = Facts()
+    facts = Beliefs()
     for step in steps:
-        facts.take(step)
+        facts.add_step(step)
     return facts
 
 
 def _pose(x: object, y: object, yaw: object) -> Pose | None:
-    a, b, c = number(x), number(y), number(yaw)
+    a, b, c = number_text(x), number_text(y), number_text(yaw)
     return None if a is None or b is None or c is None else Pose(a, b, c)

@@ -14,16 +14,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Facts, Mast
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast
 from curiosity_rosa_demo.agent.rule_model.parser import Intent
-from curiosity_rosa_demo.agent.rule_model.texts import say
-from curiosity_rosa_demo.agent.rule_model.turn_view import View
+from curiosity_rosa_demo.agent.rule_model.texts import text_for
+from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
-MAX_TRIES = 3  # of a tool that fails
+MAX_ATTEMPTS = 3  # of a tool that fails
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCall:
     """Do this next; ``thought`` says why, in one English sentence (it is shown in the trace)."""
 
     tool: str
@@ -32,42 +32,42 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Answer:
+class FinalAnswer:
     """The turn is over; ``text`` is for the user, in the user's language."""
 
     text: str
 
 
-Decision = Call | Answer
+Decision = ToolCall | FinalAnswer
 
 
 @dataclass(frozen=True)
-class Case:
+class RuleContext:
     """One view, with what it means."""
 
-    view: View
-    facts: Facts
+    view: TurnView
+    beliefs: Beliefs
     intent: Intent
-    lang: str
+    language: str
 
-    def answer(self, key: str, **values: Any) -> Answer:
-        return Answer(say(key, self.lang, **values))
+    def answer(self, key: str, **values: Any) -> FinalAnswer:
+        return FinalAnswer(text_for(key, self.language, **values))
 
-    def capture(self, why: str) -> Call:
+    def capture(self, why: str) -> ToolCall:
         """The call that brings a capture nearer: raise the mast unless it may be up."""
-        if self.facts.mast in (Mast.UNKNOWN, Mast.CLOSED):
-            return Call('mast_open', f'{why} The mast must be open for that.')
-        return Call('capture_and_score', why)
+        if self.beliefs.mast in (Mast.UNKNOWN, Mast.CLOSED):
+            return ToolCall('mast_open', f'{why} The mast must be open for that.')
+        return ToolCall('capture_and_score', why)
 
-    def found_out(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
         """The figures of the turn so far, for the answer."""
-        looks = self.facts.looks
+        looks = self.beliefs.looks
         return {
             'score': f'{looks[-1].score:.2f}' if looks else '-',
             'looks': len(looks),
-            'moves': len(self.facts.moves),
-            'metres': f'{self.facts.driven_m():.1f}',
+            'moves': len(self.beliefs.moves),
+            'metres': f'{self.beliefs.driven_m():.1f}',
         }
 
 
-Rule = Callable[[Case], 'Decision | None']
+Rule = Callable[[RuleContext], 'Decision | None']

@@ -46,7 +46,7 @@ _ZH_AFTER = r'(?:一下|一点|吧|,|，| )*'
 _ZH_FOR = rf'(?P<s>{_NUMBER}) ?秒(?:钟|鐘)?'
 
 
-class _Way(NamedTuple):
+class _Direction(NamedTuple):
     """How the three languages name a direction; Japanese in a word, or as whither and verb."""
 
     en: str
@@ -68,8 +68,8 @@ class _Way(NamedTuple):
         return [re.compile(form) for form in forms]
 
 
-def _sideways(en: str, ja: str, zh: str) -> _Way:
-    return _Way(
+def _sideways(en: str, ja: str, zh: str) -> _Direction:
+    return _Direction(
         en=rf'(?:{_EN_GO} (?:to the )?{en}|{en}|turn_{en})',
         ja=f'{ja}(?:に|へ)?',
         ja_whither=f'{ja}(?:に|へ|方向に|方向へ)?',
@@ -78,8 +78,8 @@ def _sideways(en: str, ja: str, zh: str) -> _Way:
     )
 
 
-_WAYS = {
-    'move_forward': _Way(
+_DIRECTIONS = {
+    'move_forward': _Direction(
         en=rf'(?:{_EN_GO} (?:straight )?(?:forwards?|ahead|straight)|(?:straight )?ahead'
         r'|forwards?|advance|move_forward)',
         ja='(?:前進|直進)',
@@ -90,10 +90,10 @@ _WAYS = {
     'turn_left': _sideways('left', '左', '左'),
     'turn_right': _sideways('right', '右', '右'),
 }
-_FORMS = {tool: way.forms() for tool, way in _WAYS.items()}
+_FORMS = {tool: way.forms() for tool, way in _DIRECTIONS.items()}
 
 
-def motion(said: str) -> tuple[str, float | None] | None:
+def parse_motion(said: str) -> tuple[str, float | None] | None:
     """The motion tool and its seconds (None: not said) when all of ``said`` asks for a motion.
 
     ``said`` is NFKC, lower case, without punctuation at its ends. Zero seconds is no motion.

@@ -20,13 +20,13 @@ import re
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.rule_model.context import Call
+from curiosity_rosa_demo.agent.rule_model.context import ToolCall
 from curiosity_rosa_demo.agent.rule_model.rules import decide
-from curiosity_rosa_demo.agent.rule_model.turn_view import Step, View
+from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import (
@@ -41,13 +41,13 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-MAX_REASON = 300  # characters of an unreadable result that are kept as its reason
+MAX_REASON_CHARS = 300  # characters of an unreadable result that are kept as its reason
 _COST = re.compile(r'Cost:\s*(\d+(?:\.\d+)?)')
 _LONGEST = re.compile(r'at most\s+(\d+(?:\.\d+)?)\s*s')
 _BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')
 
 
-class RoutineChatModel(BaseChatModel):
+class RuleChatModel(BaseChatModel):
     """Chat model of provider ``routine``. Bind the tools, then invoke it with the conversation."""
 
     @property
@@ -72,7 +72,7 @@ class RoutineChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         decision = decide(read_view(messages, kwargs.get('tools') or []))
-        if isinstance(decision, Call):
+        if isinstance(decision, ToolCall):
             call = {
                 'name': decision.tool,
                 'args': dict(decision.args),
@@ -95,33 +95,41 @@ class RoutineChatModel(BaseChatModel):
         return self._generate(messages, stop, None, **kwargs)
 
 
-def read_view(messages: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()) -> View:
+def read_view(
+    messages: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()
+) -> TurnView:
     """The view of this turn: what came after the last human message, prompts and tools."""
     asked = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
     functions = [tool.get('function', tool) for tool in tools]
     system = '\n'.join(m.text() for m in messages if isinstance(m, SystemMessage))
     bright = _BRIGHT.search(system)
-    return View(
+    return TurnView(
         text=messages[asked].text() if asked >= 0 else '',
         steps=tuple(_read_steps(messages[asked + 1 :])),
         tools=frozenset(function['name'] for function in functions),
-        costs=_figures(functions, _COST),
+        costs=_numbers_in_descriptions(functions, _COST),
         bright_x=float(bright.group(1)) if bright else None,
         longest_s=min(
-            (s for name, s in _figures(functions, _LONGEST).items() if name in MOTIONS and s > 0),
-            default=View.longest_s,
+            (
+                s
+                for name, s in _numbers_in_descriptions(functions, _LONGEST).items()
+                if name in MOTIONS and s > 0
+            ),
+            default=TurnView.longest_s,
         ),
     )
 
 
-def _figures(functions: Sequence[Mapping[str, Any]], what: re.Pattern[str]) -> dict[str, float]:
+def _numbers_in_descriptions(
+    functions: Sequence[Mapping[str, Any]], what: re.Pattern[str]
+) -> dict[str, float]:
     """The number that the description of each function, or of its parameters, gives."""
     texts = {f['name']: json.dumps(f, ensure_ascii=False) for f in functions}
     found = {name: what.search(text) for name, text in texts.items()}
     return {name: float(match.group(1)) for name, match in found.items() if match}
 
 
-def _read_steps(messages: Sequence[BaseMessage]) -> list[Step]:
+def _read_steps(messages: Sequence[BaseMessage]) -> list[ToolStep]:
     results = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
     steps = []
     for message in messages:
@@ -134,7 +142,7 @@ def _read_steps(messages: Sequence[BaseMessage]) -> list[Step]:
                     if answer
                     else ToolResult.failure('No result was recorded')
                 )
-                steps.append(Step(call['name'], call['args'], result))
+                steps.append(ToolStep(call['name'], call['args'], result))
     return steps
 
 
@@ -143,7 +151,7 @@ def read_result(tool: str, content: str) -> ToolResult:
     try:
         result = from_json(ToolResult, content)
     except SerdeError:
-        return ToolResult.failure(content.strip()[:MAX_REASON] or 'Empty result')
-    if tool == 'capture_and_score' and result.ok and number(result.data.get('score')) is None:
+        return ToolResult.failure(content.strip()[:MAX_REASON_CHARS] or 'Empty result')
+    if tool == 'capture_and_score' and result.ok and number_text(result.data.get('score')) is None:
         return ToolResult.failure('capture_and_score gave no score')
     return result

@@ -20,9 +20,9 @@ from typing import Literal
 import unicodedata
 
 from curiosity_rosa_demo.agent.rule_model import vocabulary
-from curiosity_rosa_demo.agent.rule_model.grammar import motion
+from curiosity_rosa_demo.agent.rule_model.grammar import parse_motion
 
-MAX_CHARS = 500  # longer texts are no command; it also bounds the time the patterns take
+MAX_REQUEST_CHARS = 500  # longer texts are no command; it also bounds the time the patterns take
 Kind = Literal['explore', 'status', 'command', 'greeting', 'help', 'negated', 'unclear', 'unknown']
 
 
@@ -38,14 +38,14 @@ class Intent:
 _STATUS = Intent('status', 'get_status')
 
 
-def language(text: str) -> str:
+def detect_language(text: str) -> str:
     """``ja`` with kana, ``zh`` with other CJK characters, else ``en``."""
     if re.search('[\u3041-\u309f\u30a1-\u30fa\u30fc\uff66-\uff9d]', text):
         return 'ja'
     return 'zh' if re.search('[\u3400-\u9fff\uf900-\ufaff]', text) else 'en'
 
 
-def understand(text: str) -> Intent:
+def parse_intent(text: str) -> Intent:
     """What ``text`` asks for. Doubt is ``unclear`` or ``unknown``, never a motion."""
     folded = unicodedata.normalize('NFKC', text).lower().replace('\u2019', "'")
     plain = ' '.join(folded.split()).strip(' .!。、,…"\'「」')
@@ -58,19 +58,19 @@ def understand(text: str) -> Intent:
         return Intent('negated')
     if vocabulary.STOP.search(said) and not question:
         return Intent('command', 'move_stop')
-    if len(said) > MAX_CHARS:
+    if len(said) > MAX_REQUEST_CHARS:
         return Intent('unknown')
     if vocabulary.GREETING.fullmatch(said):
         return Intent('greeting')
     if vocabulary.HELP.search(said):
         return Intent('help')
     if question:
-        return _question(said)
-    asked = motion(said)
-    return Intent('command', *asked) if asked else _request(said)
+        return _parse_question(said)
+    asked = parse_motion(said)
+    return Intent('command', *asked) if asked else _parse_request(said)
 
 
-def _question(said: str) -> Intent:
+def _parse_question(said: str) -> Intent:
     """A question is answered with measurements, never with a motion."""
     if said.startswith(('how bright', '明るさ')):
         return Intent('command', 'capture_and_score')
@@ -81,7 +81,7 @@ def _question(said: str) -> Intent:
     return Intent('unclear' if about_acting else 'unknown')
 
 
-def _request(said: str) -> Intent:
+def _parse_request(said: str) -> Intent:
     commands = {tool for tool, pattern in vocabulary.COMMANDS.items() if pattern.search(said)}
     explore, driving = bool(vocabulary.EXPLORE.search(said)), bool(vocabulary.DRIVING.search(said))
     about_exploring = explore or bool(vocabulary.ABOUT_EXPLORING.search(said))

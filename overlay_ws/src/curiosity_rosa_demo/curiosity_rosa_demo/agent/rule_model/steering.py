@@ -16,12 +16,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Facts, Move, Pose, SAME_SCORE
-from curiosity_rosa_demo.agent.rule_model.turn_view import View
+from curiosity_rosa_demo.agent.rule_model.beliefs import (
+    Beliefs,
+    MotionBelief,
+    Pose,
+    SCORE_TOLERANCE,
+)
+from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 FIRST_HOP_S = 6.0  # long enough to measure speed and gradient, short enough to be cheap
 FIRST_TURN_S = 5.0
-PAST_EDGE_M = 0.5  # aim this far behind the edge of the light
+EDGE_OVERSHOOT_M = 0.5  # aim this far behind the edge of the light
 ARRIVED_M = 0.3
 LEG_M = 5.0  # a slope is trusted for this far, or for twice the way on which it was measured
 STRAIGHT_ENOUGH = 0.35  # rad; a forward drive then loses at most 6 % of its length
@@ -29,12 +34,12 @@ SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches see every di
 
 
 @dataclass(frozen=True)
-class Course:
-    """Drive along ``heading`` for ``remaining`` metres; ``why`` names the source."""
+class SearchHeading:
+    """Drive along ``heading`` for ``remaining`` metres; ``source`` names the source."""
 
     heading: float
     remaining: float
-    why: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
     return (gx, gy) if math.hypot(gx, gy) > 0.005 else None
 
 
-def course(view: View, facts: Facts) -> Course | None:
+def search_heading(view: TurnView, facts: Beliefs) -> SearchHeading | None:
     """The way to the light by the hint or, without one that holds, by the slope; else None."""
     pose, samples = facts.pose, facts.samples
     if pose is None:
@@ -80,9 +85,9 @@ def course(view: View, facts: Facts) -> Course | None:
     # Every sample is dark, else the turn were over: one behind the edge refutes the hint.
     behind_edge = [p.x for p, _ in samples if view.bright_x is not None and p.x > view.bright_x]
     if view.bright_x is not None and not behind_edge and not (slope and slope[0] < 0.0):
-        return Course(
+        return SearchHeading(
             0.0,
-            view.bright_x + PAST_EDGE_M - pose.x,
+            view.bright_x + EDGE_OVERSHOOT_M - pose.x,
             f'the light is said to begin at x = {view.bright_x:g} m',
         )
     if slope:
@@ -93,14 +98,18 @@ def course(view: View, facts: Facts) -> Course | None:
         reach = max(LEG_M, 2.0 * max(math.hypot(p.x - at.x, p.y - at.y) for p, _ in samples))
         left = min(left, reach - math.hypot(at.x - pose.x, at.y - pose.y))
         if not facts.moves_since_look:
-            left = max(left, PAST_EDGE_M)  # still dark here, so at least a little further
-        return Course(math.atan2(uy, ux), left, f'the score rises by {steepness:.2f} per metre')
+            left = max(left, EDGE_OVERSHOOT_M)  # still dark here, so at least a little further
+        return SearchHeading(
+            math.atan2(uy, ux), left, f'the score rises by {steepness:.2f} per metre'
+        )
     if behind_edge:
-        return Course(0.0, max(behind_edge) + 3.0 - pose.x, 'the light must begin further on')
+        return SearchHeading(
+            0.0, max(behind_edge) + 3.0 - pose.x, 'the light must begin further on'
+        )
     return None
 
 
-def speed(facts: Facts) -> float | None:
+def speed(facts: Beliefs) -> float | None:
     """Forward metres per second, from the last drive that tells."""
     for move in reversed(facts.moves):
         if move.tool == 'move_forward' and (move.distance_m or 0.0) > 0.05:
@@ -108,7 +117,7 @@ def speed(facts: Facts) -> float | None:
     return None
 
 
-def turn_rate(facts: Facts) -> float | None:
+def turn_rate(facts: Beliefs) -> float | None:
     """Radians per second of a turn, from the last turn that tells."""
     for move in reversed(facts.moves):
         if move.tool != 'move_forward' and move.start and move.end:
@@ -120,11 +129,11 @@ def turn_rate(facts: Facts) -> float | None:
     return None
 
 
-def steer(view: View, facts: Facts) -> Motion | None:
+def motion_along(view: TurnView, facts: Beliefs) -> Motion | None:
     """The next motion, or None when it is time to look."""
-    way = course(view, facts)
+    way = search_heading(view, facts)
     if way is None or facts.pose is None:
-        return search(view, facts)
+        return search_motion(view, facts)
     drives = [move for move in facts.moves if move.tool == 'move_forward']
     first_hop_unseen = bool(drives) and drives[0].looks_before == len(facts.looks)
     if way.remaining <= ARRIVED_M or first_hop_unseen:
@@ -134,18 +143,22 @@ def steer(view: View, facts: Facts) -> Motion | None:
         rate = turn_rate(facts)
         wanted = abs(error) / rate if rate else FIRST_TURN_S
         tool = 'turn_left' if error > 0.0 else 'turn_right'
-        why = f'{way.why}, {math.degrees(abs(error)):.0f} degrees to the {tool[5:]} of my heading'
+        why = (
+            f'{way.source}, {math.degrees(abs(error)):.0f} degrees to the {tool[5:]} of my heading'
+        )
         return Motion(tool, view.seconds(wanted), why)
     pace = speed(facts)
     if pace is None:
         return Motion(
-            'move_forward', view.seconds(FIRST_HOP_S), f'{way.why}; a first hop tells my speed'
+            'move_forward', view.seconds(FIRST_HOP_S), f'{way.source}; a first hop tells my speed'
         )
     wanted = way.remaining / (pace * math.cos(error))
-    return Motion('move_forward', view.seconds(wanted), f'{way.why}, {way.remaining:.1f} m ahead')
+    return Motion(
+        'move_forward', view.seconds(wanted), f'{way.source}, {way.remaining:.1f} m ahead'
+    )
 
 
-def search(view: View, facts: Facts) -> Motion | None:
+def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     """Without a course: hop and look; straight on while the score rises, else turn first."""
     since = facts.moves_since_look
     drives = [move for move in facts.moves if move.tool == 'move_forward']
@@ -157,19 +170,21 @@ def search(view: View, facts: Facts) -> Motion | None:
         return Motion(
             'move_forward', view.seconds(FIRST_HOP_S), 'a first hop shows how the score changes'
         )
-    before = [look for look in facts.looks if look.spot != facts.looks[-1].spot]
+    before = [
+        look for look in facts.looks if look.motions_before != facts.looks[-1].motions_before
+    ]
     gain = facts.looks[-1].score - before[-1].score if before else 0.0
-    if gain >= SAME_SCORE:
+    if gain >= SCORE_TOLERANCE:
         seconds = sum(move.duration_s for move in _between(facts))
         wanted = 1.1 * (1.0 - facts.looks[-1].score) * seconds / gain
         return Motion('move_forward', view.seconds(wanted), f'the last hop gained {gain:.2f}')
     rate = turn_rate(facts)
-    angle = math.pi if gain <= -SAME_SCORE else SEARCH_TURN
+    angle = math.pi if gain <= -SCORE_TOLERANCE else SEARCH_TURN
     wanted = angle / rate if rate else view.longest_s
     return Motion('turn_left', view.seconds(wanted), 'the last hop brought no light')
 
 
-def _between(facts: Facts) -> list[Move]:
+def _between(facts: Beliefs) -> list[MotionBelief]:
     """The motions of the last hop that was looked at."""
     last = facts.moves[-1].looks_before
     return [move for move in facts.moves if move.looks_before == last]

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 
 _TEXTS: dict[str, tuple[str, str, str]] = {
     'greeting': (
@@ -161,66 +161,66 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
 _LANGUAGES = ('en', 'ja', 'zh')
 
 
-def say(key: str, lang: str, **values: Any) -> str:
+def text_for(key: str, lang: str, **values: Any) -> str:
     """The text ``key`` in ``lang`` (en, ja, zh). ``summary`` is made from the values it needs."""
     texts = _TEXTS[key]
     if '{summary}' in texts[0]:
-        values['summary'] = say('summary', lang, **values)
+        values['summary'] = text_for('summary', lang, **values)
     return texts[_LANGUAGES.index(lang)].format(**values)
 
 
-def broken(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> str:
+def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> str:
     """What is broken, as plainly as the reason allows."""
     if tool == 'move_stop':
-        return say('cannot_stop', lang, reason=reason)
+        return text_for('cannot_stop', lang, reason=reason)
     parts = {'capture_and_score': 'camera', 'get_status': 'telemetry'}
     part = parts.get(tool, 'mast' if tool.startswith('mast_') else 'drive')
     if reason.startswith('TF '):
         part = 'position'
-    return say('broken', lang, part=say(part, lang), tool=tool, reason=reason, **facts)
+    return text_for('broken', lang, part=text_for(part, lang), tool=tool, reason=reason, **facts)
 
 
-def found(lang: str, pose: Pose | None, trouble: str, **values: Any) -> str:
+def found_text(lang: str, pose: Pose | None, trouble: str, **values: Any) -> str:
     """The good end of an exploration; ``trouble`` is what the mast said when it could not turn."""
-    place = f'x = {pose.x:.2f} m, y = {pose.y:.2f} m' if pose else say('not_known', lang)
-    text = say('found', lang, place=place, **values)
-    return text + (say('found_but', lang, reason=trouble) if trouble else '')
+    place = f'x = {pose.x:.2f} m, y = {pose.y:.2f} m' if pose else text_for('not_known', lang)
+    text = text_for('found', lang, place=place, **values)
+    return text + (text_for('found_but', lang, reason=trouble) if trouble else '')
 
 
-def done(lang: str, tool: str, data: Mapping[str, Any]) -> str:
+def result_text(lang: str, tool: str, data: Mapping[str, Any]) -> str:
     """The result of a direct command."""
     if tool == 'capture_and_score':
         key = 'capture_good' if data.get('is_good') is True else 'capture_dark'
-        return say(key, lang, score=f'{number(data.get("score")) or 0.0:.2f}')
+        return text_for(key, lang, score=f'{number_text(data.get("score")) or 0.0:.2f}')
     if tool in ('move_forward', 'turn_left', 'turn_right'):
         seconds, metres = (
-            _figure(lang, data.get('duration_s'), 1),
-            _figure(lang, data.get('distance_m')),
+            _number_text(lang, data.get('duration_s'), 1),
+            _number_text(lang, data.get('distance_m')),
         )
-        return say('moved', lang, tool=tool, seconds=seconds, metres=metres)
-    return say(tool, lang)
+        return text_for('moved', lang, tool=tool, seconds=seconds, metres=metres)
+    return text_for(tool, lang)
 
 
-def status(lang: str, data: Mapping[str, Any]) -> str:
+def status_text(lang: str, data: Mapping[str, Any]) -> str:
     """The status in words; a value that is not known is said to be unknown."""
 
     def choice(value: object, yes: str = 'yes', no: str = 'no') -> str:
-        return say((yes if value else no) if isinstance(value, bool) else 'not_known', lang)
+        return text_for((yes if value else no) if isinstance(value, bool) else 'not_known', lang)
 
-    x, y, yaw = (number(data.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    x, y, yaw = (number_text(data.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
     degrees = None if yaw is None else f'{yaw * 57.29578:.0f}'
-    return say(
+    return text_for(
         'status',
         lang,
         mast=choice(data.get('mast_is_open'), 'open', 'closed'),
         moving=choice(data.get('moving')),
         allowed=choice(data.get('move_allowed')),
-        place=f'x = {_figure(lang, x)}, y = {_figure(lang, y)}',
-        yaw=say('degrees', lang, value=degrees) if degrees else say('not_known', lang),
-        error=str(data.get('last_error_reason') or '') or say('none', lang),
+        place=f'x = {_number_text(lang, x)}, y = {_number_text(lang, y)}',
+        yaw=text_for('degrees', lang, value=degrees) if degrees else text_for('not_known', lang),
+        error=str(data.get('last_error_reason') or '') or text_for('none', lang),
     )
 
 
-def _figure(lang: str, value: object, digits: int = 2) -> str:
-    known = number(value)
-    return say('not_known', lang) if known is None else f'{known:.{digits}f}'
+def _number_text(lang: str, value: object, digits: int = 2) -> str:
+    known = number_text(value)
+    return text_for('not_known', lang) if known is None else f'{known:.{digits}f}'

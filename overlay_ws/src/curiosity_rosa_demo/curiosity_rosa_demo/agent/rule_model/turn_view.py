@@ -27,7 +27,7 @@ REFUSALS = (NEED_TO_CLOSE_MAST, NEED_TO_OPEN_MAST, MAST_IS_CLOSED, MOVE_IN_PROGR
 
 
 @dataclass(frozen=True)
-class Step:
+class ToolStep:
     """One tool call of this turn and what it gave."""
 
     tool: str
@@ -44,13 +44,13 @@ class Step:
 
 
 @dataclass(frozen=True)
-class View:
+class TurnView:
     """All that a decision depends on. ``bright_x`` is the hint where the light begins, in
     metres.
     """
 
     text: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ToolStep, ...] = ()
     tools: frozenset[str] = frozenset()
     costs: Mapping[str, float] = field(default_factory=dict)
     bright_x: float | None = None
@@ -74,6 +74,6 @@ class View:
                 count += step.refused == refused
         return count
 
-    def last(self, *tools: str) -> Step | None:
+    def last(self, *tools: str) -> ToolStep | None:
         """The newest step of one of these tools."""
         return next((step for step in reversed(self.steps) if step.tool in tools), None)

@@ -19,39 +19,39 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
     Approve,
     CancelTasks,
-    Hold,
+    HoldTasks,
     Notice,
     PauseTask,
-    Release,
+    ReleaseTasks,
     ResumeTask,
     StopRover,
     SubmitCharge,
     SubmitGoal,
 )
-from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
-from curiosity_rosa_demo.agent.runtime.approvals import Questions
-from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.runtime.approvals import Approvals
+from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
-HOLDS_BACK = (StopRover, Hold, CancelTasks, PauseTask)
+ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelTasks, PauseTask)
 
 
 @dataclass
-class Reply:
+class MessageReply:
     """What came of a message: a task that was made of it, or words."""
 
-    words: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
     ok: bool = True
     task: Task | None = None
     dropped: bool = False  # a stop overtook it
 
 
-Then = Callable[[Reply], None]
+ReplyCallback = Callable[[MessageReply], None]
 
 
 def always() -> bool:
@@ -67,31 +67,35 @@ class _Submit:
 @dataclass(frozen=True)
 class _Batch:
     actions: Sequence[Action | _Submit]
-    then: Then | None
+    on_reply: ReplyCallback | None
     halted: bool = False  # skills were halted for it
     stopped_by: str | None = None  # who had stopped the rover before; None: nobody
 
 
-class Orders:
+class ActionDispatcher:
     """In the loop's thread. ``say`` may be called from it."""
 
     def __init__(
         self,
-        session: Session,
+        session: AgentSession,
         runner: SkillRunner,
-        blocking: Blocking,
-        questions: Questions,
+        blocking: BlockingCalls,
+        approvals: Approvals,
         say: Callable[[str], None],
     ) -> None:
         self._session, self._runner, self._blocking = session, runner, blocking
-        self._questions, self._say = questions, say
+        self._approvals, self._say = approvals, say
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
-        self._overtaken = 0  # messages that a stop overtook, until they are told
-        self.dropped: set[str] = set()  # tasks that a stop ended before they began
-        self.set_aside: frozenset[str] = frozenset()  # tasks that are only resumed by name
+        self._dropped_messages = 0  # messages that a stop overtook, until they are told
+        self.dropped_task_ids: set[str] = set()  # tasks that a stop ended before they began
+        # tasks that are only resumed by name
+        self.resumed_by_name_only: frozenset[str] = frozenset()
 
-    def take(
-        self, actions: list[Action], then: Then | None = None, stopped_by: str | None = None
+    def enqueue_actions(
+        self,
+        actions: list[Action],
+        on_reply: ReplyCallback | None = None,
+        stopped_by: str | None = None,
     ) -> None:
         """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
         stopped the rover already; None: nobody has.
@@ -102,45 +106,49 @@ class Orders:
                 halted = True
                 wake = self._blocking.hold(action.why)
                 # The answer takes a while, and the loop must not wait.
-                threading.Thread(target=self._session.stop, daemon=True).start()
+                threading.Thread(target=self._session.stop_rover, daemon=True).start()
                 wake()
-        if actions or then or halted:
-            self._batches.put_nowait(_Batch(actions, then, halted, stopped_by))
+        if actions or on_reply or halted:
+            self._batches.put_nowait(_Batch(actions, on_reply, halted, stopped_by))
 
-    def submit(self, task: Task, then: Then, wanted: Callable[[], bool] = always) -> None:
+    def enqueue_task(
+        self, task: Task, on_reply: ReplyCallback, wanted: Callable[[], bool] = always
+    ) -> None:
         """Submit it after what was taken before, if it is still ``wanted`` by then."""
-        self._batches.put_nowait(_Batch([_Submit(task, wanted)], then))
+        self._batches.put_nowait(_Batch([_Submit(task, wanted)], on_reply))
 
-    def drop(self, then: Then) -> None:
+    def drop_message(self, on_reply: ReplyCallback) -> None:
         """A stop overtook a message; it is told with what else the stop drops."""
-        self._overtaken += 1
-        then(Reply(ok=False, dropped=True))
+        self._dropped_messages += 1
+        on_reply(MessageReply(ok=False, dropped=True))
 
     def stop_rover(self, why: str) -> None:
         """At once, whatever else there is to do; what runs and what waits is cancelled."""
-        self.take([StopRover(why), CancelTasks(why)])
+        self.enqueue_actions([StopRover(why), CancelTasks(why)])
 
-    async def carry_out(self) -> None:
+    async def run(self) -> None:
         """Until it is cancelled."""
         while True:
             batch = await self._batches.get()
-            reply = Reply()
-            actions = self._complete(batch.actions)
+            reply = MessageReply()
+            actions = self._with_unseen_pauses(batch.actions)
             try:
                 for action in actions:
-                    if isinstance(action, HOLDS_BACK):
-                        await self._try(action, reply, batch.stopped_by)
+                    if isinstance(action, ACTIONS_WHILE_HALTED):
+                        await self._perform_or_report(action, reply, batch.stopped_by)
             finally:
                 if batch.halted:
                     self._blocking.release()
             # Not while skills are halted: what is let go or submitted here is to run.
             for action in actions:
-                if not isinstance(action, HOLDS_BACK):
-                    await self._try(action, reply, batch.stopped_by)
-            if batch.then is not None:
-                batch.then(reply)
+                if not isinstance(action, ACTIONS_WHILE_HALTED):
+                    await self._perform_or_report(action, reply, batch.stopped_by)
+            if batch.on_reply is not None:
+                batch.on_reply(reply)
 
-    def _complete(self, actions: Sequence[Action | _Submit]) -> Sequence[Action | _Submit]:
+    def _with_unseen_pauses(
+        self, actions: Sequence[Action | _Submit]
+    ) -> Sequence[Action | _Submit]:
         """A pause holds back also those in the queue that the kernel does not look at."""
         pauses = {action.id: action for action in actions if isinstance(action, PauseTask)}
         if not pauses:
@@ -153,32 +161,34 @@ class Orders:
         ]
         return [*others, *actions]
 
-    async def _try(self, action: Action | _Submit, reply: Reply, stopped_by: str | None) -> None:
+    async def _perform_or_report(
+        self, action: Action | _Submit, reply: MessageReply, stopped_by: str | None
+    ) -> None:
         """What cannot be done keeps nothing that follows from being done."""
         try:
             await self._perform(action, reply, stopped_by)
-        except (TaskError, NoQuestion) as error:
+        except (TaskError, QuestionNotFound) as error:
             reply.ok = False
-            reply.words.append(str(error))
+            reply.lines.append(str(error))
 
     async def _perform(
-        self, action: Action | _Submit, reply: Reply, stopped_by: str | None
+        self, action: Action | _Submit, reply: MessageReply, stopped_by: str | None
     ) -> None:
         runner = self._runner
-        if isinstance(action, Hold):
+        if isinstance(action, HoldTasks):
             allowed = action.allow_skills
             await runner.hold(action.why, lambda task: task.name in allowed)
-        elif isinstance(action, Release):
+        elif isinstance(action, ReleaseTasks):
             await runner.release()
         elif isinstance(action, CancelTasks):
-            await self._cancel_all(
+            await self._cancel_all_tasks(
                 action.why if stopped_by is None else f'Stopped by {stopped_by}'
             )
         elif isinstance(action, PauseTask):
             await runner.pause(action.id, action.why)
-            reply.words.append(f'paused {action.id[:8]}')
+            reply.lines.append(f'paused {action.id[:8]}')
         elif isinstance(action, ResumeTask):
-            await self._resume(action.id, reply)
+            await self._resume_tasks(action.id, reply)
         elif isinstance(action, SubmitCharge):
             if not any(task.name == 'charge' for task in runner.live()):
                 await runner.submit(Task('charge', CHARGE_PRIORITY, max_retries=CHARGE_RETRIES))
@@ -191,27 +201,27 @@ class Orders:
                 raise TaskError(f'{action.task.name} was withdrawn before it was submitted')
             reply.task = await runner.submit(action.task)
         elif isinstance(action, Approve):
-            reply.words.append(await self._questions.answer(action.action, action.payload))
+            reply.lines.append(await self._approvals.apply_answer(action.action, action.payload))
         elif isinstance(action, Notice):
-            reply.words.append(action.text)
+            reply.lines.append(action.text)
             try:  # in a thread, since it may be written to a file
                 await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
             except OSError as error:
-                reply.words.append(f'(not recorded: {error})')
+                reply.lines.append(f'(not recorded: {error})')
 
-    async def _cancel_all(self, why: str) -> None:
+    async def _cancel_all_tasks(self, why: str) -> None:
         waiting = [task.id for task in self._runner.live() if not task.state.running]
-        self.dropped.update(waiting)
+        self.dropped_task_ids.update(waiting)
         await self._runner.cancel_all(why)
-        dropped, self._overtaken = len(waiting) + self._overtaken, 0
+        dropped, self._dropped_messages = len(waiting) + self._dropped_messages, 0
         if dropped:
             self._say(f'({dropped} queued dropped)')
 
-    async def _resume(self, task_id: str | None, reply: Reply) -> None:
+    async def _resume_tasks(self, task_id: str | None, reply: MessageReply) -> None:
         held = [task.id for task in self._runner.live() if task.held]
-        held = [each for each in held if each not in self.set_aside]
+        held = [each for each in held if each not in self.resumed_by_name_only]
         for each in held if task_id is None else [task_id]:
             await self._runner.resume(each)
-            reply.words.append(f'resumed {each[:8]}')
-        if not reply.words:
-            reply.words.append('nothing is paused')
+            reply.lines.append(f'resumed {each[:8]}')
+        if not reply.lines:
+            reply.lines.append('nothing is paused')

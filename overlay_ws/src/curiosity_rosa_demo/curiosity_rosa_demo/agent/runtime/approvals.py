@@ -15,50 +15,56 @@ import re
 import time
 import unicodedata
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Answer, Desk, NoQuestion
+from curiosity_rosa_demo.agent.react.turn.approval_queue import (
+    ApprovalAnswer,
+    ApprovalQueue,
+    QuestionNotFound,
+)
 from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.texts import what
+from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
-from curiosity_rosa_demo.domain.operation import call_text, Op
+from curiosity_rosa_demo.domain.operation import call_text, Operation
 
-NO_QUESTION = 'No question is open.'
-TASK_WAITS = 'the task waits for approval'
+NO_QUESTION_TEXT = 'No question is open.'
+TASK_NEEDS_APPROVAL_TEXT = 'the task waits for approval'
 # What nobody would write as a reason: some of a question's ID, or of a task's.
-_ID = re.compile(r'q[0-9a-f]+|(?=.*[0-9])(?=.*[a-f])[0-9a-f-]{3,}')
-_DONE = {
+_ID_PATTERN = re.compile(r'q[0-9a-f]+|(?=.*[0-9])(?=.*[a-f])[0-9a-f-]{3,}')
+_DONE_TEXTS = {
     ApprovalAction.APPROVE: 'approved',
     ApprovalAction.EDIT: 'edited',
     ApprovalAction.REJECT: 'rejected',
 }
 
 
-class Questions:
-    """In the loop's thread, but for ``shown``. ``say`` may be called from it."""
+class Approvals:
+    """In the loop's thread, but for ``shown_questions``. ``say`` may be called from it."""
 
-    def __init__(self, desk: Desk, runner: SkillRunner, say: Callable[[str], None]) -> None:
-        self._desk, self._runner, self._say = desk, runner, say
+    def __init__(
+        self, approval_queue: ApprovalQueue, runner: SkillRunner, say: Callable[[str], None]
+    ) -> None:
+        self._queue, self._runner, self._say = approval_queue, runner, say
         # What a person has been shown and not answered, the oldest first; for any thread.
-        self.shown: tuple[Question, ...] = ()
+        self.shown_questions: tuple[Question, ...] = ()
 
-    def look(self) -> Question | None:
+    def pending_question(self) -> Question | None:
         """The oldest that is open now; those that were not open before are said."""
-        known = {question.id for question in self.shown}
-        self.shown = tuple(self._open())
-        for question in self.shown:
+        known = {question.id for question in self.shown_questions}
+        self.shown_questions = tuple(self._open_questions())
+        for question in self.shown_questions:
             if question.id not in known:
                 self._say(question_text(question, self._left_s(question)))
-        return next(iter(self.shown), None)
+        return next(iter(self.shown_questions), None)
 
-    async def answer(self, action: ApprovalAction, payload: Json) -> str:
+    async def apply_answer(self, action: ApprovalAction, payload: Json) -> str:
         """Hand the answer on and say so. ``payload`` as in kernel.actions.Approve. Raises
-        NoQuestion, TaskError.
+        QuestionNotFound, TaskError.
         """
-        question = self._named(str(payload.get('id', '')))
+        question = self._open_question(str(payload.get('id', '')))
         why = str(payload.get('why', ''))
-        if question.id in self._waiting():
+        if question.id in self._tasks_needing_approval():
             if action is ApprovalAction.EDIT:
-                raise NoQuestion(
+                raise QuestionNotFound(
                     f'{short_id(question)} is a task, which cannot be edited: approve it, or '
                     'reject it and submit another.'
                 )
@@ -66,76 +72,87 @@ class Questions:
             await self._runner.approve(question.id, action is ApprovalAction.APPROVE, reason)
             done = question.text
         else:
-            done = self._put(question, action, payload.get('arguments'), why)
-        self.shown = tuple(each for each in self.shown if each.id != question.id)
-        return f'{_DONE[action]} {short_id(question)}: {done}'
+            done = self._answer_turn(question, action, payload.get('arguments'), why)
+        self.shown_questions = tuple(
+            each for each in self.shown_questions if each.id != question.id
+        )
+        return f'{_DONE_TEXTS[action]} {short_id(question)}: {done}'
 
-    def _named(self, question_id: str) -> Question:
+    def _open_question(self, question_id: str) -> Question:
         """Not by the beginning of an ID: what that meant may be gone by now."""
-        questions = self._open()
+        questions = self._open_questions()
         for each in questions:
             if question_id in ('', each.id):
                 return each
         if not questions:
-            raise NoQuestion(NO_QUESTION)
-        raise NoQuestion(f'{question_id[:8]} is not open any more; open: {_ids(questions)}.')
+            raise QuestionNotFound(NO_QUESTION_TEXT)
+        raise QuestionNotFound(
+            f'{question_id[:8]} is not open any more; open: {_question_ids(questions)}.'
+        )
 
-    def _put(self, question: Question, action: ApprovalAction, arguments: object, why: str) -> str:
+    def _answer_turn(
+        self, question: Question, action: ApprovalAction, arguments: object, why: str
+    ) -> str:
         if action is not ApprovalAction.EDIT:
-            self._desk.answer(Answer(action, why=why), question.id)
+            self._queue.answer(ApprovalAnswer(action, why=why), question.id)
             return question.text
         if not isinstance(arguments, dict):
-            raise NoQuestion(f'To edit {short_id(question)} the new arguments are needed.')
-        self._desk.answer(Answer(action, arguments, why), question.id)
+            raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
+        self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
         assert question.op is not None  # or the desk had refused
-        return f'{call_text(Op.from_json(question.op).skill, arguments)}, which is checked again'
+        call = call_text(Operation.from_json(question.op).skill, arguments)
+        return f'{call}, which is checked again'
 
-    def _open(self) -> list[Question]:
+    def _open_questions(self) -> list[Question]:
         """The oldest first."""
-        tasks = map(_of_task, self._waiting().values())
-        return sorted([*self._desk.questions, *tasks], key=lambda each: each.asked_at)
+        tasks = map(_question_of_task, self._tasks_needing_approval().values())
+        return sorted([*self._queue.questions, *tasks], key=lambda each: each.asked_at)
 
-    def _waiting(self) -> dict[str, Task]:
+    def _tasks_needing_approval(self) -> dict[str, Task]:
         return {task.id: task for task in self._runner.live() if task.needs_approval}
 
     def _left_s(self, question: Question) -> float | None:
-        if question.id in self._waiting():
+        if question.id in self._tasks_needing_approval():
             return None
-        return max(0.0, question.asked_at + self._desk.timeout_s - time.time())
+        return max(0.0, question.asked_at + self._queue.timeout_s - time.time())
 
 
-def find(questions: Sequence[Question], start: str) -> Question:
-    """The one whose ID begins with ``start``, the first when that is empty. Raises NoQuestion."""
+def find_question(questions: Sequence[Question], start: str) -> Question:
+    """The one whose ID begins with ``start``, the first when that is empty. Raises
+    QuestionNotFound.
+    """
     if not questions:
-        raise NoQuestion(NO_QUESTION)
+        raise QuestionNotFound(NO_QUESTION_TEXT)
     found = [each for each in questions if each.id == start] or [
         each for each in questions if each.id.startswith(start)
     ]
     if found and (not start or len(found) == 1):
         return found[0]
     what_begins = f'{len(found)} questions begin' if found else 'No open question begins'
-    raise NoQuestion(f'{what_begins} with {start[:40]!r}; open: {_ids(questions)}.')
+    raise QuestionNotFound(f'{what_begins} with {start[:40]!r}; open: {_question_ids(questions)}.')
 
 
-def id_and_why(words: str, questions: Sequence[Question]) -> tuple[str, str]:
+def split_id_and_reason(words: str, questions: Sequence[Question]) -> tuple[str, str]:
     """What ``[id] [why...]`` means: the first word is an ID when it begins one, or looks like
     one.
     """
     first, _, why = words.partition(' ')
     start = unicodedata.normalize('NFKC', first).lower()
-    if start and (any(each.id.startswith(start) for each in questions) or _ID.fullmatch(start)):
+    if start and (
+        any(each.id.startswith(start) for each in questions) or _ID_PATTERN.fullmatch(start)
+    ):
         return start, why.strip()
     return '', words
 
 
-def _ids(questions: Sequence[Question]) -> str:
+def _question_ids(questions: Sequence[Question]) -> str:
     return ', '.join(map(short_id, questions))
 
 
-def _of_task(task: Task) -> Question:
+def _question_of_task(task: Task) -> Question:
     return Question(
         id=task.id,
-        text=what(task),
-        reasons=[TASK_WAITS],
+        text=task_summary(task),
+        reasons=[TASK_NEEDS_APPROVAL_TEXT],
         asked_at=task.created_at.timestamp(),
     )

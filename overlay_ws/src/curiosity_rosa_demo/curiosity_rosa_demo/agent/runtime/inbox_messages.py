@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Then
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
 
 
 @dataclass(frozen=True, eq=False)
 class UserMessage(InboxMessage):
-    """``then`` hears what came of it."""
+    """``on_reply`` hears what came of it."""
 
-    then: Then
+    on_reply: ReplyCallback
 
 
 @dataclass(frozen=True, eq=False)

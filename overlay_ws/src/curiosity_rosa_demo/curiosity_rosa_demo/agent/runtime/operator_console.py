@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Then
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.outcome import Outcome
@@ -21,34 +21,34 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 class OperatorConsole(Protocol):
     """Every method may be called from any thread."""
 
-    def enter(self, line: str) -> bool:
+    def handle_line(self, line: str) -> bool:
         """Take a line of the operator; False: it asks to leave."""
 
-    def take(self, line: str, by: str, told: Then) -> None:
+    def handle_remote_line(self, line: str, by: str, on_reply: ReplyCallback) -> None:
         """Take a line of somebody else, who hears once what came of it."""
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover, what runs and what waits."""
 
-    def notice(self, text: str) -> None:
+    def print_notice(self, text: str) -> None:
         """Print something that is not a command's outcome."""
 
-    def ready(self) -> None:
+    def run_queued_lines(self) -> None:
         """From now on tasks may run."""
 
     @property
-    def begun(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether tasks may run."""
 
-    def wait(self, timeout_s: float | None = None) -> bool:
+    def wait_until_idle(self, timeout_s: float | None = None) -> bool:
         """Wait until all that was asked for has ended; False after ``timeout_s``."""
 
-    def ended(self, task: Task) -> None:
+    def report_task_end(self, task: Task) -> None:
         """A task that was asked for has ended."""
 
     @property
-    def question(self) -> Question | None:
+    def pending_question(self) -> Question | None:
         """The one that a plain yes or no answers."""
 
-    def nobody_answers(self) -> None:
+    def reject_questions(self) -> None:
         """No further line will come."""

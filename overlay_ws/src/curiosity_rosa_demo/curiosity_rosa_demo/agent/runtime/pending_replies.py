@@ -10,31 +10,31 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import Reply, Then
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 
 
-class Replies:
+class PendingReplies:
     """In one thread."""
 
     def __init__(self) -> None:
-        self._open: set[Then] = set()
-        self._lost = ''
+        self._waiting: set[ReplyCallback] = set()
+        self._failure = ''
 
-    def expect(self, then: Then) -> Then:
-        """What to call in place of ``then``. After ``lose`` the answer is there already."""
+    def expect_reply(self, on_reply: ReplyCallback) -> ReplyCallback:
+        """What to call in place of ``on_reply``. After ``lose`` the answer is there already."""
 
-        def once(reply: Reply) -> None:
-            if once in self._open:
-                self._open.discard(once)
-                then(reply)
+        def once(reply: MessageReply) -> None:
+            if once in self._waiting:
+                self._waiting.discard(once)
+                on_reply(reply)
 
-        self._open.add(once)
-        if self._lost:
-            once(Reply([self._lost], ok=False))
+        self._waiting.add(once)
+        if self._failure:
+            once(MessageReply([self._failure], ok=False))
         return once
 
-    def lose(self, why: str) -> None:
+    def fail_all(self, why: str) -> None:
         """Nobody will answer any more: whoever waits, or asks later, is told ``why``."""
-        self._lost = why
-        for once in list(self._open):
-            once(Reply([why], ok=False))
+        self._failure = why
+        for once in list(self._waiting):
+            once(MessageReply([why], ok=False))

@@ -17,24 +17,24 @@ from typing import Any, Protocol, TypeVar
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.health import Health
+from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.pictures import Picture, Shot
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
 
 T = TypeVar('T')
 
 
-class NoAnswer(TaskError):
+class RobotBusy(TaskError):
     """The agent is too busy to answer in time; the request may be tried again."""
 
 
 @dataclass(frozen=True)
-class Said:
+class LineResult:
     """What came of a line: a task that was made of it, or words."""
 
     ok: bool
-    words: str = ''
+    text: str = ''
     task: Task | None = None
 
 
@@ -45,7 +45,7 @@ class Robot(Protocol):
 
     def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
         """Run ``work`` in the loop to which the SkillRunner belongs. Raises what it raises, and
-        NoAnswer when there is none in time.
+        RobotBusy when there is none in time.
         """
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
@@ -61,18 +61,18 @@ class Robot(Protocol):
         words say how that went.
         """
 
-    async def say(self, text: str) -> Said:
+    async def say(self, text: str) -> LineResult:
         """A sentence or a command, as at the console. Returns once it is known what it means."""
 
     async def answer(
         self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
     ) -> Outcome:
-        """Answer an open question. Raises NoQuestion."""
+        """Answer an open question. Raises QuestionNotFound."""
 
     def questions(self) -> Sequence[Question]:
         """Open now, the oldest first."""
 
-    def asks_until(self, question: Question) -> float | None:
+    def approval_deadline(self, question: Question) -> float | None:
         """When it counts as a no, seconds since the epoch; None: never."""
 
     def state(self) -> BrainState:
@@ -84,7 +84,7 @@ class Robot(Protocol):
     def trail(self) -> Sequence[tuple[float, float]]:
         """Where it was, metres in the world frame, the oldest first; bounded."""
 
-    def shots(self) -> Sequence[Shot]:
+    def captures(self) -> Sequence[Capture]:
         """The last captures, the oldest first; bounded."""
 
     def events(self, count: int | None = None) -> Sequence[TraceEvent]:
@@ -98,11 +98,11 @@ class Robot(Protocol):
     def picture(self) -> Picture | None:
         """The newest frame of the camera. Asking makes the camera wanted for a few seconds."""
 
-    def health(self) -> Sequence[Health]:
+    def node_statuses(self) -> Sequence[NodeStatus]:
         """Adapter, simulator, visualizer, kernel, tasks."""
 
-    def ready(self) -> str:
+    def not_ready_reason(self) -> str:
         """Why nothing can run yet, in words; '': it can."""
 
-    def auto(self) -> str:
+    def autonomy_status(self) -> str:
         """What is done unasked, in words."""

@@ -30,20 +30,25 @@ from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import always, Orders, Reply, Then
-from curiosity_rosa_demo.agent.runtime.approvals import Questions
-from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
+    ActionDispatcher,
+    always,
+    MessageReply,
+    ReplyCallback,
+)
+from curiosity_rosa_demo.agent.runtime.approvals import Approvals
+from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
-    as_queued,
     make_task,
+    queued_task_of,
     register_skills,
 )
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.inbox_messages import StopMessage, UserMessage
-from curiosity_rosa_demo.agent.runtime.pending_replies import Replies
-from curiosity_rosa_demo.agent.runtime.task_client import KnownTasks
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
+from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
+from curiosity_rosa_demo.agent.runtime.task_client import TaskClient
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
@@ -61,26 +66,26 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.storage.safety_latch import Latch
+from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+    from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 
-LEFT = 'left from an earlier run'
-CLOSED = 'The agent ends'
-KERNEL_TASKS = 50  # the kernel looks at no more
-BEGIN_WAIT_S, CLOSE_WAIT_S = 60.0, 8.0
+LEFT_OVER_REASON = 'left from an earlier run'
+CLOSED_REASON = 'The agent ends'
+MAX_KERNEL_TASKS = 50  # the kernel looks at no more
+START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
-class Mission(KnownTasks):
+class Runtime(TaskClient):
     """``beat`` is called at every tick, ``say`` prints a line; both in the loop. ``clock``: the
-    policy's. ``watch`` is called in the loop with the kernel's state after each tick, ``stopped``
-    from any thread with who has stopped all that runs; both must be quick.
+    policy's. ``on_tick`` is called in the loop with the kernel's state after each tick,
+    ``on_stop`` from any thread with who has stopped all that runs; both must be quick.
     """
 
     def __init__(
         self,
-        session: Session,
+        session: AgentSession,
         config: Config,
         *,
         registry: SkillRegistry,
@@ -90,10 +95,10 @@ class Mission(KnownTasks):
         say: Callable[[str], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._session, self._config = session, config
-        self._beat = beat
-        self.watch: Callable[[BrainState], None] = lambda state: None
-        self.stopped: Callable[[str], None] = lambda by: None
+        self._agent_session, self._config = session, config
+        self._on_beat = beat
+        self.on_tick: Callable[[BrainState], None] = lambda state: None
+        self.on_stop: Callable[[str], None] = lambda by: None
         settings = config.agent.tasks
         self.runner = SkillRunner(
             str(database),
@@ -101,45 +106,49 @@ class Mission(KnownTasks):
             cancel_grace_s=settings.cancel_grace_s,
             ageing_s=settings.ageing_s,
             retention_days=settings.retention_days,
-            on_failure=self._store_failed,
+            on_failure=self._on_store_error,
         )
         self._registry = registry
         self._preemptible = {skill.name: skill.preemptible for skill in registry}
-        self._latch = Latch(Path(f'{database}.safety'))
+        self._latch = SafetyLatch(Path(f'{database}.safety'))
         self._checkpoint_file = Path(f'{database}.kernel')
         self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)
-        self._blocking = Blocking()
-        self._questions = Questions(session.desk, self.runner, say)
-        self._orders = Orders(session, self.runner, self._blocking, self._questions, say)
+        self._blocking = BlockingCalls()
+        self._approvals = Approvals(session.approval_queue, self.runner, say)
+        self._dispatcher = ActionDispatcher(
+            session, self.runner, self._blocking, self._approvals, say
+        )
         self._rules = KernelRules.of(config.thresholds)
         self._kernel = KernelLoop(
             readings=readings,
-            tasks=self._queue,
-            question=self._questions.look,
-            act=self._act,
+            tasks=self._queued_tasks,
+            question=self._approvals.pending_question,
+            act=self._on_actions,
             tick_s=config.agent.kernel.tick_s,
             max_age_s=self._rules.max_age_s,
             running=session.monitor.running,
             registry=registry,
         )
-        self._watchdog = Watchdog(config.agent.kernel.watchdog_s, self._kernel_lost)
+        self._watchdog = Watchdog(config.agent.kernel.watchdog_s, self._on_watchdog)
         context = SkillContext(
-            session=session,
+            execution=session,
             runner=self.runner,
             blocking=self._blocking,
             robot=lambda: self.state.robot,
-            charged=config.thresholds.battery.charged,
+            charged_level=config.thresholds.battery.charged,
             clock=clock,
         )
         register_skills(registry, context)
-        self._replies = Replies()
-        self.stops = 0  # asked for so far
-        self._left: list[Task] = []
-        self.lost = ''  # why nothing of ours can be relied on any more
-        self._loop = LoopThread('mission', self._broke)
-        session.robot = lambda: self.state
-        session.desk.changed = self.urgent
-        session.monitor.on_violation = lambda why: self._loop.soon(self._kernel.violate, why)
+        self._pending_replies = PendingReplies()
+        self.stop_count = 0  # asked for so far
+        self._left_over_tasks: list[Task] = []
+        self.failure = ''  # why nothing of ours can be relied on any more
+        self._event_loop = EventLoopThread('mission', self._on_job_error)
+        session.brain_state = lambda: self.state
+        session.approval_queue.on_change = self.tick_now
+        session.monitor.on_violation = lambda why: self._event_loop.call_soon(
+            self._kernel.violate, why
+        )
 
     # --- start and end ----------------------------------------------------------------------
 
@@ -148,15 +157,15 @@ class Mission(KnownTasks):
 
         async def start() -> None:
             await self.runner.start()
-            self._left = self.runner.live()
-            self._loop.start(self._orders.carry_out())
-            self._loop.start(self._run_kernel())
-            self._loop.start(self._follow_tasks())
+            self._left_over_tasks = self.runner.live()
+            self._event_loop.start_job(self._dispatcher.run())
+            self._event_loop.start_job(self._run_kernel())
+            self._event_loop.start_job(self._tick_on_task_events())
 
         try:
-            self.call(start(), BEGIN_WAIT_S)
+            self.call(start(), START_TIMEOUT_S)
         except TaskError:
-            self._loop.close()
+            self._event_loop.close()
             raise
         self._watchdog.start()
         return self.runner.notes
@@ -168,16 +177,16 @@ class Mission(KnownTasks):
         if before is not None:
             latch = latch or before.robot.safety_latch  # the safer of the two files holds
             if before.tasks.mode is Mode.SAFE:
-                self._tell_soon(f'The last run ended in SAFE: {before.tasks.mode_reason}')
+                self._trace_error_soon(f'The last run ended in SAFE: {before.tasks.mode_reason}')
         if latch:
-            self._kernel.latch(latch)
+            self._kernel.set_safety_latch(latch)
         await self._kernel.run(lambda state: tick(graph, state))
 
-    async def _follow_tasks(self) -> None:
+    async def _tick_on_task_events(self) -> None:
         async for _ in self.runner.subscribe(maxlen=1):
-            self._kernel.poke()
+            self._kernel.tick_now()
 
-    def begin(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
+    def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
         """Let the tasks run, and return those of an earlier run.
 
         They go on, and ``ended`` is called for each, or they are held unless ``go_on``: a rover
@@ -188,39 +197,39 @@ class Mission(KnownTasks):
         async def begin() -> list[Task]:
             while not self._kernel.ticks:
                 await asyncio.sleep(0.02)
-            left = [task for task in self._left if not task.terminal]
+            left = [task for task in self._left_over_tasks if not task.terminal]
             if not go_on:
                 left = [task for task in left if task.name != 'charge']
             for task in left:
                 if go_on:
-                    self.follow(task, ended)
+                    self.call_on_end(task, ended)
                 else:
                     with suppress(TaskError):  # it has ended in this moment
-                        await self.runner.pause(task.id, LEFT)
-            self._loop.start(self.runner.run_loop())
+                        await self.runner.pause(task.id, LEFT_OVER_REASON)
+            self._event_loop.start_job(self.runner.run_loop())
             return left
 
-        return self.call(begin(), BEGIN_WAIT_S)
+        return self.call(begin(), START_TIMEOUT_S)
 
     def halt(self) -> None:
         """For good: no skill sends anything that moves the rover any more."""
         self._watchdog.close()
-        self._blocking.halt(CLOSED)
+        self._blocking.halt(CLOSED_REASON)
 
     def close(self) -> None:
         """After ``halt``: what runs is cancelled and kept for another run."""
 
         async def end() -> None:
-            await self._loop.cancel_jobs()
+            await self._event_loop.cancel_jobs()
             await self.runner.stop()
 
         try:
-            self.call(end(), 2 * self._config.agent.tasks.cancel_grace_s + CLOSE_WAIT_S)
+            self.call(end(), 2 * self._config.agent.tasks.cancel_grace_s + CLOSE_TIMEOUT_S)
         except TaskError as error:
-            self._tell_error(f'The tasks could not be closed: {error}')
+            self._trace_error(f'The tasks could not be closed: {error}')
         finally:
-            self._loop.close()
-            self._keep()  # it may have been set in the last moment
+            self._event_loop.close()
+            self._save_latch()  # it may have been set in the last moment
             self._checkpoint.close()
 
     # --- from any thread --------------------------------------------------------------------
@@ -231,9 +240,9 @@ class Mission(KnownTasks):
         return self._kernel.state
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def shown_questions(self) -> tuple[Question, ...]:
         """Those that a person has been shown and not answered, the oldest first."""
-        return self._questions.shown
+        return self._approvals.shown_questions
 
     @property
     def busy(self) -> bool:
@@ -242,12 +251,12 @@ class Mission(KnownTasks):
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
-        self.stops += 1
+        self.stop_count += 1
         wake = self._blocking.hold(f'Stopped by {by}')
         outcome = self._send_stop()  # first: nothing that follows can delay it
         wake()
         self._report_stop(by)  # before the kernel can tell of it, who knows less
-        self._loop.soon(self._stop_tasks, by)
+        self._event_loop.call_soon(self._stop_tasks, by)
         return outcome.result()
 
     def _send_stop(self) -> Future[Outcome]:
@@ -256,7 +265,7 @@ class Mission(KnownTasks):
 
         def send() -> None:
             try:
-                outcome.set_result(self._session.stop())
+                outcome.set_result(self._agent_session.stop_rover())
             except BaseException as error:
                 outcome.set_exception(error)
 
@@ -268,53 +277,56 @@ class Mission(KnownTasks):
 
     def _report_stop(self, by: str) -> None:
         try:
-            self.stopped(by)
+            self.on_stop(by)
         except Exception as error:
-            self._tell_soon(f'After the stop: {error!r}')
+            self._trace_error_soon(f'After the stop: {error!r}')
 
     def _stop_tasks(self, by: str) -> None:
         if self._kernel.ticks:
             self._kernel.post(StopMessage({'intent': 'STOP'}, by))
         else:
-            self._orders.take([CancelTasks(by)], stopped_by=by)
+            self._dispatcher.enqueue_actions([CancelTasks(by)], stopped_by=by)
 
-    def tell(self, message: Json, then: Then, stops: int) -> None:
-        """A message for the kernel, after ``begin``; ``then`` gets, in the loop, what came of it.
+    def post_message(self, message: Json, on_reply: ReplyCallback, stops: int) -> None:
+        """A message for the kernel, after ``begin``; ``on_reply`` gets, in the loop, what came of
+        it.
 
         Nothing comes of it when a stop was asked for since ``stops`` was read.
         """
 
-        def post(then: Then) -> None:
-            self._kernel.post(UserMessage(message, then))
+        def post(on_reply: ReplyCallback) -> None:
+            self._kernel.post(UserMessage(message, on_reply))
 
-        self._loop.soon(self._unless_stopped, stops, then, post)
+        self._event_loop.call_soon(self._post_unless_stopped, stops, on_reply, post)
 
-    def submit(
-        self, task: Task, then: Then, stops: int, wanted: Callable[[], bool] = always
+    def submit_task(
+        self, task: Task, on_reply: ReplyCallback, stops: int, wanted: Callable[[], bool] = always
     ) -> None:
-        """A task, after ``begin``, behind what was told before; ``then`` gets, in the loop, the
-        task once it is stored, or why it was not. ``stops`` as in ``tell``. What is no longer
+        """A task, after ``begin``, behind what was told before; ``on_reply`` gets, in the loop,
+        the task once it is stored, or why it was not. ``stops`` as in ``tell``. What is no longer
         ``wanted`` when its turn comes is not submitted.
         """
 
-        def post(then: Then) -> None:
-            self._kernel.post(partial(self._orders.submit, task, then, wanted))
+        def post(on_reply: ReplyCallback) -> None:
+            self._kernel.post(partial(self._dispatcher.enqueue_task, task, on_reply, wanted))
 
-        self._loop.soon(self._unless_stopped, stops, then, post)
+        self._event_loop.call_soon(self._post_unless_stopped, stops, on_reply, post)
 
-    def _unless_stopped(self, stops: int, then: Then, post: Callable[[Then], None]) -> None:
-        if stops == self.stops:
-            post(self._replies.expect(then))
+    def _post_unless_stopped(
+        self, stops: int, on_reply: ReplyCallback, post: Callable[[ReplyCallback], None]
+    ) -> None:
+        if stops == self.stop_count:
+            post(self._pending_replies.expect_reply(on_reply))
         else:
-            self._orders.drop(then)
+            self._dispatcher.drop_message(on_reply)
 
-    def follow(self, task: Task, ended: Callable[[Task], None]) -> None:
+    def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""
 
         async def watch() -> None:
             ended(await self.runner.wait(task.id))
 
-        self._loop.start(watch())
+        self._event_loop.start_job(watch())
 
     def cancel_soon(self, task_id: str, why: str) -> None:
         """In the loop: cancel the task, if it has not ended."""
@@ -323,23 +335,23 @@ class Mission(KnownTasks):
             with suppress(TaskError):
                 await self.runner.cancel(task_id, why)
 
-        self._loop.start(cancel())
+        self._event_loop.start_job(cancel())
 
-    def dropped(self, task_id: str) -> bool:
+    def was_dropped(self, task_id: str) -> bool:
         """Whether a stop ended the task before it began."""
-        return task_id in self._orders.dropped
+        return task_id in self._dispatcher.dropped_task_ids
 
-    def set_aside(self, task_ids: Collection[str]) -> None:
+    def resume_by_name_only(self, task_ids: Collection[str]) -> None:
         """From now on these are only resumed one by one, by name."""
-        self._orders.set_aside = frozenset(task_ids)
+        self._dispatcher.resumed_by_name_only = frozenset(task_ids)
 
-    def urgent(self) -> None:
+    def tick_now(self) -> None:
         """Something was heard that cannot wait for the next tick."""
-        self._loop.soon(self._kernel.poke)
+        self._event_loop.call_soon(self._kernel.tick_now)
 
     # --- tasks, from any thread -------------------------------------------------------------
 
-    def task(self, name: str, arguments: dict[str, Any]) -> Task:
+    def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
         return make_task(self._registry, name, arguments)
 
@@ -348,76 +360,78 @@ class Mission(KnownTasks):
 
     # --- in the loop ------------------------------------------------------------------------
 
-    def _queue(self) -> list[QueuedTask]:
+    def _queued_tasks(self) -> list[QueuedTask]:
         return [
-            as_queued(
+            queued_task_of(
                 task, self.runner.needs(task), preemptible=self._preemptible.get(task.name, True)
             )
-            for task in self.runner.live(KERNEL_TASKS)
+            for task in self.runner.live(MAX_KERNEL_TASKS)
         ]
 
-    def _act(self, actions: list[Action], message: InboxMessage | None, after: BrainState) -> None:
+    def _on_actions(
+        self, actions: list[Action], message: InboxMessage | None, after: BrainState
+    ) -> None:
         stopped_by = message.stopped_by if isinstance(message, StopMessage) else None
-        then = message.then if isinstance(message, UserMessage) else None
+        then = message.on_reply if isinstance(message, UserMessage) else None
         if then is not None and after.hci.user_interrupt is UserInterruptType.NONE:
-            then(Reply(after.trace.log[-1:], ok=False))  # it was dropped
+            then(MessageReply(after.trace.log[-1:], ok=False))  # it was dropped
             then = None
-        self._orders.take(actions, then, stopped_by)
+        self._dispatcher.enqueue_actions(actions, then, stopped_by)
         self._watchdog.beat()
-        self._beat()
-        self.watch(after)
+        self._on_beat()
+        self.on_tick(after)
         self._checkpoint.record(after)
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
-            self._loop.start(asyncio.to_thread(self._keep))
+            self._event_loop.start_job(asyncio.to_thread(self._save_latch))
 
-    def _open_saver(self) -> TurnSaver:
-        from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+    def _open_saver(self) -> TurnCheckpointer:
+        from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 
-        return TurnSaver(self._checkpoint_file)
+        return TurnCheckpointer(self._checkpoint_file)
 
     def _checkpoint_failed(self, error: Exception) -> None:
         """Not fatal: the safety latch has a file of its own."""
-        self._tell_error(f"The kernel's state cannot be kept in {self._checkpoint_file}: {error}")
+        self._trace_error(f"The kernel's state cannot be kept in {self._checkpoint_file}: {error}")
 
-    def _keep(self) -> None:
+    def _save_latch(self) -> None:
         try:
             self._latch.save()
         except OSError as error:
-            self._tell_error(f'The safety latch cannot be saved: {error}')
+            self._trace_error(f'The safety latch cannot be saved: {error}')
 
-    def _broke(self, error: BaseException) -> None:
+    def _on_job_error(self, error: BaseException) -> None:
         """One of our jobs has ended: nothing may begin again in this process."""
-        if self.lost:
+        if self.failure:
             return
-        self.lost = f'an internal error: {error!r}; leave, and start the agent again'
-        wake = self._blocking.hold(f'Stopped by {self.lost}')
-        self._fail(self.lost)
+        self.failure = f'an internal error: {error!r}; leave, and start the agent again'
+        wake = self._blocking.hold(f'Stopped by {self.failure}')
+        self._stop_after_failure(self.failure)
         wake()
-        self._report_stop(self.lost)
+        self._report_stop(self.failure)
         # Not by the orders: it may be them that ended.
-        self._loop.start(self.runner.cancel_all(f'Stopped by {self.lost}'))
-        self._replies.lose(f'Stopped by {self.lost}')
+        self._event_loop.start_job(self.runner.cancel_all(f'Stopped by {self.failure}'))
+        self._pending_replies.fail_all(f'Stopped by {self.failure}')
 
-    def _store_failed(self, error: StoreError) -> None:
+    def _on_store_error(self, error: StoreError) -> None:
         # The runner pauses what runs by itself, and goes on when the file can be written again.
-        threading.Thread(target=self._session.stop, daemon=True).start()
-        self._tell_soon(f'Nothing runs until tasks can be saved again: {error}')
+        threading.Thread(target=self._agent_session.stop_rover, daemon=True).start()
+        self._trace_error_soon(f'Nothing runs until tasks can be saved again: {error}')
 
-    def _kernel_lost(self, why: str) -> None:
+    def _on_watchdog(self, why: str) -> None:
         try:
             self.stop(why)
         finally:
-            self._tell_error(f'Stopped by {why}')
+            self._trace_error(f'Stopped by {why}')
 
-    def _fail(self, by: str) -> None:
+    def _stop_after_failure(self, by: str) -> None:
         """Something of ours broke: the rover stands still, and the user is told."""
-        self._orders.stop_rover(f'Stopped by {by}')
-        self._tell_soon(f'Stopped by {by}')
+        self._dispatcher.stop_rover(f'Stopped by {by}')
+        self._trace_error_soon(f'Stopped by {by}')
 
-    def _tell_soon(self, why: str) -> None:
+    def _trace_error_soon(self, why: str) -> None:
         """It may be written to a file, and the loop must not wait."""
-        threading.Thread(target=self._tell_error, args=(why,), daemon=True).start()
+        threading.Thread(target=self._trace_error, args=(why,), daemon=True).start()
 
-    def _tell_error(self, why: str) -> None:
-        self._session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)
+    def _trace_error(self, why: str) -> None:
+        self._agent_session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)

@@ -14,7 +14,10 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S, LoopThread
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
+    CALL_TIMEOUT_S,
+    EventLoopThread,
+)
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
@@ -22,29 +25,29 @@ from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 T = TypeVar('T')
 
 
-class KnownTasks:
+class TaskClient:
     """Mission adds the rest."""
 
     runner: SkillRunner
-    _loop: LoopThread
+    _event_loop: EventLoopThread
 
-    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
+    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_TIMEOUT_S) -> T:
         """What ``work`` returns or raises in the loop; not from the loop itself. Raises TaskError
         when there is no answer in time.
         """
         try:
-            return self._loop.call(work, timeout_s)
+            return self._event_loop.call(work, timeout_s)
         except TimeoutError as error:
             raise TaskError(f'{error}; try again; :stop still works') from None
 
     def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """As ``call``, but without waiting. Raises TaskError when the loop has ended."""
         try:
-            return self._loop.begin(work)
+            return self._event_loop.submit(work)
         except RuntimeError:
             raise TaskError('The agent ends; ask the next one') from None
 
-    def known_tasks(self) -> list[Task]:
+    def list_tasks(self) -> list[Task]:
         """In order of submission; of those that have ended the newest."""
 
         async def tasks() -> list[Task]:
@@ -52,15 +55,15 @@ class KnownTasks:
 
         return self.call(tasks())
 
-    def find(self, start: str) -> Task:
+    def find_task(self, start: str) -> Task:
         """The task whose ID begins with ``start``. Raises TaskError."""
-        found = [task for task in self.known_tasks() if task.id.startswith(start)]
+        found = [task for task in self.list_tasks() if task.id.startswith(start)]
         if len(found) == 1:
             return found[0]
         what = f'{len(found)} tasks' if found else 'no task'
         raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
 
-    def history(self, task_id: str) -> list[HistoryRow]:
+    def task_history(self, task_id: str) -> list[HistoryRow]:
         async def rows() -> list[HistoryRow]:
             return self.runner.history(task_id)
 

@@ -15,7 +15,7 @@ import logging
 import threading
 import time
 
-LOOKS = 4  # in each limit
+CHECKS_PER_LIMIT = 4  # in each limit
 
 _log = logging.getLogger('curiosity_rosa.watchdog')
 
@@ -31,33 +31,33 @@ class Watchdog:
         lost: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._limit_s, self._lost, self._clock = limit_s, lost, clock
+        self._limit_s, self._on_silence, self._clock = limit_s, lost, clock
         self._last: float | None = None
-        self._barked_at: float | None = None  # the beat that was the last before a silence
+        self._reported_beat: float | None = None  # the beat that was the last before a silence
         self._closing = threading.Event()
 
     def start(self) -> None:
-        threading.Thread(target=self._watch, name='watchdog', daemon=True).start()
+        threading.Thread(target=self._run, name='watchdog', daemon=True).start()
 
     def beat(self) -> None:
         self._last = self._clock()
 
-    def look(self) -> None:
+    def check(self) -> None:
         """One look of the thread."""
         last = self._last
-        if last is None or last == self._barked_at:
+        if last is None or last == self._reported_beat:
             return
         silent_s = self._clock() - last
         if silent_s > self._limit_s:
-            self._barked_at = last
-            self._lost(f'the watchdog: the kernel was silent for {silent_s:.1f} s')
+            self._reported_beat = last
+            self._on_silence(f'the watchdog: the kernel was silent for {silent_s:.1f} s')
 
     def close(self) -> None:
         self._closing.set()
 
-    def _watch(self) -> None:
-        while not self._closing.wait(self._limit_s / LOOKS):
+    def _run(self) -> None:
+        while not self._closing.wait(self._limit_s / CHECKS_PER_LIMIT):
             try:
-                self.look()
+                self.check()
             except Exception:  # whatever it is, the next silence must not go unseen
                 _log.exception('event=lost_raised')

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from curiosity_rosa_demo.agent.skills.library.knowledge import knowledge_of
+from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
 from curiosity_rosa_demo.agent.skills.library.query_world import query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
     capture_and_score,
@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.skills.library.rover import (
 from curiosity_rosa_demo.agent.skills.library.speak import speak
 from curiosity_rosa_demo.agent.skills.library.tasks import activity, charge, react
 from curiosity_rosa_demo.agent.skills.library.wait_until import wait_until
-from curiosity_rosa_demo.agent.skills.navigation.nav2 import nav2_of
+from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.navigation.navigate import navigate_to_pose
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill
@@ -38,10 +38,10 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
-TASKS_ONLY = ('react', 'charge', 'activity')  # not offered to the model
+TASK_ONLY_SKILLS = ('react', 'charge', 'activity')  # not offered to the model
 
 
-def skills(config: Config) -> Iterator[Skill]:
+def builtin_skills(config: Config) -> Iterator[Skill]:
     """In the order in which the model sees them. Raises ConfigError and BadSkill."""
     longest = config.agent.turn.max_motion_s
     for function in _functions(config):
@@ -69,8 +69,8 @@ def _functions(config: Config) -> tuple[Callable[..., ToolResult], ...]:
         speak,
         wait_until,
         query_world,
-        knowledge_of(config.agent.knowledge.folder),
-        nav2_of(config.agent.navigation.action) if nav2 else navigate_to_pose,
+        make_search_knowledge(config.agent.knowledge.folder),
+        make_navigate_skill(config.agent.navigation.action) if nav2 else navigate_to_pose,
         react,
         charge,
         activity,

@@ -26,13 +26,13 @@ from curiosity_rosa_demo.agent.skills.errors import (
     UnknownSkill,
 )
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
-from curiosity_rosa_demo.agent.skills.registry import checked, SkillRegistry
-from curiosity_rosa_demo.agent.skills.run import Run
+from curiosity_rosa_demo.agent.skills.registry import checked_arguments, SkillRegistry
+from curiosity_rosa_demo.agent.skills.run import SkillRun
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 
-KEPT = 100  # runs that have ended and can still be asked for
+MAX_ENDED_RUNS = 100  # runs that have ended and can still be asked for
 CODES: dict[type[Exception], str] = {
     BadArguments: 'PARAM_INVALID',
     ResourceBusy: 'RESOURCE_CONFLICT',
@@ -55,20 +55,20 @@ class SkillExecutor:
     ) -> None:
         self._registry, self._world, self._grace_s = registry, world, grace_s
         self.monitor = SkillMonitor() if monitor is None else monitor
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, SkillRun] = {}
 
     async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
         """Begin; the ID of the run. ``cancellation``: the turn's. Raises UnknownSkill,
         BadArguments, ResourceBusy and TurnCancelled.
         """
         skill = self._registry.get(skill_name)
-        arguments = checked(skill, params)
+        arguments = checked_arguments(skill, params)
         cancellation.check()
-        run = Run(uuid.uuid4().hex, skill, cancellation, self._grace_s, self.monitor)
+        run = SkillRun(uuid.uuid4().hex, skill, cancellation, self._grace_s, self.monitor)
         self.monitor.claim(run.goal)
-        self._forget_one()
+        self._drop_oldest_run()
         self._runs[run.goal.goal_id] = run
-        run.begin(self._world, arguments)
+        run.start(self._world, arguments)
         return run.goal.goal_id
 
     async def result_of(
@@ -109,20 +109,20 @@ class SkillExecutor:
         """
         run = self._run(goal_id)
         result = await asyncio.shield(run.done)
-        if run.stopped_by_turn:
-            raise TurnCancelled(run.why)
+        if run.cancelled_by_turn:
+            raise TurnCancelled(run.stop_reason)
         return result
 
     def running(self) -> list[RunningSkill]:
         return [run.goal for run in self._runs.values() if not run.done.done()]
 
-    def _run(self, goal_id: str) -> Run:
+    def _run(self, goal_id: str) -> SkillRun:
         try:
             return self._runs[goal_id]
         except KeyError:
             raise UnknownRun(f'There is no run {goal_id!r}') from None
 
-    def _forget_one(self) -> None:
-        if len(self._runs) >= KEPT:
+    def _drop_oldest_run(self) -> None:
+        if len(self._runs) >= MAX_ENDED_RUNS:
             over = (goal_id for goal_id, run in self._runs.items() if run.done.done())
             self._runs.pop(next(over, ''), None)

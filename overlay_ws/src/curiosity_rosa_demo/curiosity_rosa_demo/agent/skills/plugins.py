@@ -30,7 +30,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from pydantic import BaseModel
 
-GROUP = 'curiosity_rosa.skills'
+ENTRY_POINT_GROUP = 'curiosity_rosa.skills'
 
 
 def skill_of(
@@ -81,11 +81,11 @@ def _definition(name: str, args_schema: Json, settings: SkillSettings) -> SkillD
     )
 
 
-def third_party(config: Config) -> Iterator[tuple[str, Skill | str]]:
+def third_party_skills(config: Config) -> Iterator[tuple[str, Skill | str]]:
     """Each entry point's name with its skill, or with what is wrong with it in one line."""
-    for entry in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
         try:
-            skill = _loaded(entry, config)
+            skill = _load_plugin(entry, config)
         except (Exception, SystemExit) as error:
             why = one_line(str(error)) or 'no reason given'
             yield entry.name, f'{type(error).__name__}: {why}'
@@ -93,7 +93,7 @@ def third_party(config: Config) -> Iterator[tuple[str, Skill | str]]:
             yield entry.name, skill
 
 
-def _loaded(entry: EntryPoint, config: Config) -> Skill:
+def _load_plugin(entry: EntryPoint, config: Config) -> Skill:
     made = entry.load()
     skill = made if isinstance(made, Skill) else made(config)
     if not isinstance(skill, Skill):
@@ -104,10 +104,10 @@ def _loaded(entry: EntryPoint, config: Config) -> Skill:
         raise BadSkill(f'{entry.value} has no model of its arguments; make it with skill_of')
     if skill.definition.args_schema != skill.arguments.model_json_schema():
         raise BadSkill(f'{entry.value} has an args_schema that is not that of its arguments')
-    return replace(skill, run=_guarded(skill.run))
+    return replace(skill, run=_guarded_run(skill.run))
 
 
-def _guarded(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
+def _guarded_run(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
     """``run``, each of whose motions the guardrails look at: they know only the skill's own name
     and arguments.
     """

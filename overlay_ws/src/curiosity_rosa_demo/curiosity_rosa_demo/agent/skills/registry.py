@@ -23,14 +23,14 @@ from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.tools.arguments import in_words
-from curiosity_rosa_demo.tools.rover_tools import STILL_WAIT_S
+from curiosity_rosa_demo.tools.arguments import arguments_error_text
+from curiosity_rosa_demo.tools.rover_tools import STANDSTILL_TIMEOUT_S
 from pydantic import BaseModel, ValidationError
 
-INTERFACES = ('ros2_action', 'ros2_service', 'internal')
+INTERFACE_TYPES = ('ros2_action', 'ros2_service', 'internal')
 RESOURCES = ('base', 'mast', 'camera')
-RESERVED = ('decide',)  # how the model names a change of course
-MARGIN_S = 2.0
+RESERVED_NAMES = ('decide',)  # how the model names a change of course
+TIMEOUT_MARGIN_S = 2.0
 
 
 class SkillRegistry:
@@ -49,8 +49,8 @@ class SkillRegistry:
     def register(self, skill: Skill, *, for_model: bool = True) -> None:
         """Every field must be given, the defaults of SkillDef do not count. Raises BadSkill."""
         definition = skill.definition
-        problem = _problem(definition)
-        if not problem and definition.name in RESERVED:
+        problem = _definition_problem(definition)
+        if not problem and definition.name in RESERVED_NAMES:
             problem = 'has a name that the agent itself uses'
         if not problem and definition.name in self._skills:
             problem = 'is registered already; a name stands for one skill'
@@ -98,21 +98,21 @@ def error_key(errors: Mapping[str, str], error: str) -> str | None:
     return max(fitting, key=len, default=None)
 
 
-def checked(skill: Skill, arguments: object) -> dict[str, Any]:
+def checked_arguments(skill: Skill, arguments: object) -> dict[str, Any]:
     """The arguments as the skill's function takes them. Raises BadArguments."""
-    return dict(_validated(skill, arguments))
+    return dict(_validated_arguments(skill, arguments))
 
 
-def as_json(skill: Skill, arguments: object) -> Json:
+def arguments_as_json(skill: Skill, arguments: object) -> Json:
     """The same, as a file keeps them. Raises BadArguments."""
-    return _validated(skill, arguments).model_dump(mode='json')
+    return _validated_arguments(skill, arguments).model_dump(mode='json')
 
 
-def _validated(skill: Skill, arguments: object) -> BaseModel:
+def _validated_arguments(skill: Skill, arguments: object) -> BaseModel:
     try:
         return skill.arguments.model_validate(arguments)
     except ValidationError as error:
-        why = in_words(error, skill.arguments)
+        why = arguments_error_text(error, skill.arguments)
         raise BadArguments(f'{skill.definition.name}: {why}') from None
 
 
@@ -125,51 +125,54 @@ def make_registry(config: Config) -> SkillRegistry:
     """
     common = {error: decision.value for error, decision in config.skills.error_map.items()}
     registry = SkillRegistry(common)
-    own = builtin.skills(config)
+    own = builtin.builtin_skills(config)
     try:
         for skill in own:
-            for_model = skill.definition.name not in builtin.TASKS_ONLY
-            registry.register(_finished(skill, config), for_model=for_model)
+            for_model = skill.definition.name not in builtin.TASK_ONLY_SKILLS
+            registry.register(_with_common_settings(skill, config), for_model=for_model)
     except BadSkill as error:
         raise ConfigError(f'skills.yaml: {error}') from None
-    for entry, found in plugins.third_party(config):
+    for entry, found in plugins.third_party_skills(config):
         try:
             if isinstance(found, str):
                 raise BadSkill(found)
-            registry.register(_finished(plugins.with_settings(found, config), config))
+            registry.register(_with_common_settings(plugins.with_settings(found, config), config))
         except BadSkill as error:
-            registry.notes.append(f'{plugins.GROUP}: {entry} is left out: {error}')
-    _nobody_missing(registry, config)
+            registry.notes.append(f'{plugins.ENTRY_POINT_GROUP}: {entry} is left out: {error}')
+    _check_all_registered(registry, config)
     return registry
 
 
-def _finished(skill: Skill, config: Config) -> Skill:
+def _with_common_settings(skill: Skill, config: Config) -> Skill:
     """With the common errors beneath its own, and its price in the description."""
     definition = skill.definition
     common = {error: decision.value for error, decision in config.skills.error_map.items()}
     errors = {**common, **definition.error_map}
     if definition.name in MOTIONS:
-        _outlives_its_motion(definition, config)
+        _check_timeout(definition, config)
     return replace(
         skill,
         definition=definition.model_copy(update={'error_map': errors}),
-        description=f'{skill.description}{_longest(definition)} '
+        description=f'{skill.description}{_max_motion_s(definition)} '
         f'Cost: {config.tool_costs.of(definition.name):g}.',
     )
 
 
-def _longest(definition: SkillDef) -> str:
+def _max_motion_s(definition: SkillDef) -> str:
     properties: Any = definition.args_schema.get('properties', {})
     longest = properties.get('duration_s', {}).get('maximum')
     return '' if longest is None else f' duration_s is at most {longest:g} s.'
 
 
-def _outlives_its_motion(definition: SkillDef, config: Config) -> None:
+def _check_timeout(definition: SkillDef, config: Config) -> None:
     """A motion that is cut short by its skill's own time-out would look like a failure."""
     motion, longest_s = config.thresholds.motion, config.agent.turn.max_motion_s
-    start_s = motion.stop_timeout_s + motion.settle_s + 2 * motion.service_timeout_s + MARGIN_S
-    stop_s = motion.stop_timeout_s + motion.stop_confirm_s + MARGIN_S
-    least_s = start_s + longest_s + 2 * stop_s + STILL_WAIT_S  # the stop may be tried twice
+    start_s = (
+        motion.stop_timeout_s + motion.settle_s + 2 * motion.service_timeout_s + TIMEOUT_MARGIN_S
+    )
+    stop_s = motion.stop_timeout_s + motion.stop_confirm_s + TIMEOUT_MARGIN_S
+    # the stop may be tried twice
+    least_s = start_s + longest_s + 2 * stop_s + STANDSTILL_TIMEOUT_S
     if definition.timeout_s <= least_s:
         raise BadSkill(
             f'{definition.name!r} has timeout_s {definition.timeout_s:g}; it must be above '
@@ -177,7 +180,7 @@ def _outlives_its_motion(definition: SkillDef, config: Config) -> None:
         )
 
 
-def _nobody_missing(registry: SkillRegistry, config: Config) -> None:
+def _check_all_registered(registry: SkillRegistry, config: Config) -> None:
     known = {definition.name for definition in registry}
     for name in config.skills.skills:
         if name not in known:
@@ -191,15 +194,17 @@ def _nobody_missing(registry: SkillRegistry, config: Config) -> None:
 # --- what a definition must be ---------------------------------------------------------------
 
 
-def _problem(skill: SkillDef) -> str:
+def _definition_problem(skill: SkillDef) -> str:
     """What is wrong with the definition, in words; nothing when all is there."""
     missing = [name for name in SkillDef.model_fields if name not in skill.model_fields_set]
     if missing:
         return f'lacks {", ".join(missing)}; a definition gives every field'
     if not skill.name.strip():
         return 'has no name'
-    if skill.interface_type not in INTERFACES:
-        return f'has interface_type {skill.interface_type!r}; there are {", ".join(INTERFACES)}'
+    if skill.interface_type not in INTERFACE_TYPES:
+        return (
+            f'has interface_type {skill.interface_type!r}; there are {", ".join(INTERFACE_TYPES)}'
+        )
     foreign = set(skill.resources_required) - set(RESOURCES)
     if foreign:
         return f'requires {", ".join(sorted(foreign))}; the resources are {", ".join(RESOURCES)}'

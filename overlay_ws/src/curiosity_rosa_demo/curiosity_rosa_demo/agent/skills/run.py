@@ -27,11 +27,11 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import json_object, ToolResult
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
 
-HEARD = 100  # reports of progress that are kept
+MAX_PROGRESS_REPORTS = 100  # reports of progress that are kept
 TIMEOUT_CODE = 'SKILL_TIMEOUT'
 
 
-class Run:
+class SkillRun:
     """Its methods are for the loop's thread, except ``stop``, which any thread may call."""
 
     def __init__(
@@ -55,31 +55,31 @@ class Run:
         self._monitor = monitor
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[SkillResult] = self._loop.create_future()
-        self._button = Cancellation()
+        self._cancellation = Cancellation()
         self._lock = threading.Lock()  # of what the threads share: all below
         self._stopped: SkillStatus | None = None  # by what, if it was before the skill ended
-        self.why = ''
+        self.stop_reason = ''
         self._ended = False
-        self.stopped_by_turn = False
-        self._heard: deque[Json] = deque(maxlen=HEARD)
+        self.cancelled_by_turn = False
+        self._progress_reports: deque[Json] = deque(maxlen=MAX_PROGRESS_REPORTS)
         self._count = 0  # of all that was ever heard
-        self._waking = False
-        self._news = asyncio.Event()
-        self._ties = ExitStack()
+        self._wake_scheduled = False
+        self._wakeup = asyncio.Event()
+        self._exit_stack = ExitStack()
 
-    def begin(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
+    def start(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
         name, limit_s = self.goal.skill_name, self.goal.timeout_s
         why = f'{name} timed out after {limit_s:g} s'
         self._timer = self._loop.call_later(limit_s, self.stop, SkillStatus.TIMED_OUT, why)
-        self._ties.enter_context(self._turn.calling(self._turn_was_cancelled))
+        self._exit_stack.enter_context(self._turn.call_when_pressed(self._on_turn_cancelled))
         work = threading.Thread(
-            target=self._work, args=(world, arguments), name=f'skill-{name}', daemon=True
+            target=self._run_skill, args=(world, arguments), name=f'skill-{name}', daemon=True
         )
         try:
             work.start()
         except RuntimeError as error:  # no more threads
             self._monitor.release(self.goal.goal_id)
-            self._settle(_failed(self._skill, _internal_error(name, error)))
+            self._set_result(_failed(self._skill, _internal_error(name, error)))
 
     # --- the ways to end --------------------------------------------------------------------
 
@@ -90,51 +90,53 @@ class Run:
         with self._lock:
             if self._ended or self._stopped is not None:
                 return False
-            self._stopped, self.why, self.stopped_by_turn = status, why, by_turn
-        self._button.cancel(why)
-        self._in_loop(self._give_grace)
+            self._stopped, self.stop_reason, self.cancelled_by_turn = status, why, by_turn
+        self._cancellation.cancel(why)
+        self._in_loop(self._start_grace)
         return True
 
-    def _turn_was_cancelled(self) -> None:
+    def _on_turn_cancelled(self) -> None:
         self.stop(SkillStatus.CANCELLED, self._turn.reason, by_turn=True)
 
-    def _give_grace(self) -> None:
+    def _start_grace(self) -> None:
         if not self.done.done():
             self._timer.cancel()
-            self._timer = self._loop.call_later(self._grace_s, self._leave_behind)
+            self._timer = self._loop.call_later(self._grace_s, self._abandon)
 
-    def _leave_behind(self) -> None:
+    def _abandon(self) -> None:
         why = (
             f'{self.goal.skill_name} did not end within {self._grace_s:g} s of its stop '
-            f'({self.why}): nobody knows what it did'
+            f'({self.stop_reason}): nobody knows what it did'
         )
-        self._settle(
+        self._set_result(
             SkillResult(
                 status=SkillStatus.UNKNOWN, error_code=SkillStatus.UNKNOWN.value, error_msg=why
             )
         )
 
-    def _settle(self, result: SkillResult) -> None:
+    def _set_result(self, result: SkillResult) -> None:
         """The first result counts."""
         if not self.done.done():
             self._timer.cancel()
-            self._ties.close()
+            self._exit_stack.close()
             self.done.set_result(result)
             self._wake()
 
     # --- the thread -------------------------------------------------------------------------
 
-    def _work(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
+    def _run_skill(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
         name = self.goal.skill_name
         result, raised = None, ''
         try:
-            result = self._skill.run(SkillCall(world, self._button, self._progress), **arguments)
+            result = self._skill.run(
+                SkillCall(world, self._cancellation, self._progress), **arguments
+            )
             if not isinstance(result, ToolResult):
                 raised = f'Internal error in {name}: it answered no ToolResult'
         except BaseException as error:  # also SystemExit: a skill ends no agent
             raised = _internal_error(name, error)
         with self._lock:
-            self._ended, stopped, why = True, self._stopped, self.why
+            self._ended, stopped, why = True, self._stopped, self.stop_reason
         self._monitor.release(self.goal.goal_id)  # before anybody hears that it ended
         if isinstance(result, ToolResult) and not result.ok:
             self._monitor.failed(result.error_reason)
@@ -146,15 +148,15 @@ class Run:
             ended = SkillResult(status=SkillStatus.SUCCESS, metrics=result.data)
         else:
             ended = _failed(self._skill, result.error_reason, result.data)
-        self._in_loop(self._settle, ended)
+        self._in_loop(self._set_result, ended)
 
     def _progress(self, report: Json) -> None:
         json_object(report)
         copied = json.loads(json.dumps(report))
         with self._lock:
-            self._heard.append(copied)
+            self._progress_reports.append(copied)
             self._count += 1
-            wake, self._waking = not self._waking, True
+            wake, self._wake_scheduled = not self._wake_scheduled, True
         if wake:
             self._in_loop(self._wake)
         self._monitor.report(self.goal.goal_id, copied)
@@ -169,16 +171,16 @@ class Run:
     def feedback(self) -> Json:
         """The last report; empty before the first."""
         with self._lock:
-            return self._heard[-1] if self._heard else {}
+            return self._progress_reports[-1] if self._progress_reports else {}
 
     async def progress(self) -> AsyncIterator[Json]:
         """Every report from the last HEARD on, until the run ends."""
         seen = 0
         while True:
-            news = self._news
+            news = self._wakeup
             with self._lock:
                 missed, seen = self._count - seen, self._count
-                reports = list(self._heard)[-missed:] if missed else []
+                reports = list(self._progress_reports)[-missed:] if missed else []
             for report in reports:
                 yield report
             if reports:
@@ -189,9 +191,9 @@ class Run:
 
     def _wake(self) -> None:
         with self._lock:
-            self._waking = False
-        self._news.set()
-        self._news = asyncio.Event()
+            self._wake_scheduled = False
+        self._wakeup.set()
+        self._wakeup = asyncio.Event()
 
 
 def _failed(skill: Skill, why: str, data: Json | None = None) -> SkillResult:

@@ -21,8 +21,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, create_model, Field
 from pydantic.errors import PydanticUserError
 from pydantic_core import PydanticCustomError
 
-CALL = 'call'  # the first parameter: a SkillCall, not an argument
-TAKEN = ('name', 'cancellation', 'arguments')  # by those who pass arguments on by keyword
+CALL_NAME = 'call'  # the first parameter: a SkillCall, not an argument
+# by those who pass arguments on by keyword
+RESERVED_PARAMETERS = ('name', 'cancellation', 'arguments')
 
 
 class Arguments(BaseModel):
@@ -51,9 +52,11 @@ def arguments_model(
     """
     name = function.__name__
     parameters = list(inspect.signature(function).parameters.values())
-    if not parameters or parameters[0].name != CALL:
-        raise BadSkill(f'Skill {name!r} must take {CALL!r} first: def {name}({CALL}: SkillCall)')
-    hints = _hints(function)
+    if not parameters or parameters[0].name != CALL_NAME:
+        raise BadSkill(
+            f'Skill {name!r} must take {CALL_NAME!r} first: def {name}({CALL_NAME}: SkillCall)'
+        )
+    hints = _type_hints(function)
     limits = dict(at_most or {})
     fields = {
         parameter.name: _field(name, parameter, hints, limits.pop(parameter.name, None))
@@ -79,7 +82,7 @@ def description_of(function: Callable[..., Any]) -> str:
     return first
 
 
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return get_type_hints(function, include_extras=True)
     except Exception as error:  # a NameError, or whatever evaluating the text of a type raises
@@ -100,7 +103,9 @@ def _field(
         problem = 'can only be passed by position; arguments come by name'
     elif name not in hints:
         problem = f'has no type; write {name}: float, or whatever it is'
-    elif name in TAKEN or name.startswith(('_', 'model_')) or hasattr(BaseModel, name):
+    elif (
+        name in RESERVED_PARAMETERS or name.startswith(('_', 'model_')) or hasattr(BaseModel, name)
+    ):
         problem = 'has a name that is taken; give it another'
     if problem:
         raise BadSkill(f'Skill {skill!r}: its argument {name!r} {problem}')

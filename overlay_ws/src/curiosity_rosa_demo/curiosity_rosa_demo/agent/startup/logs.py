@@ -15,23 +15,23 @@ from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 import queue
 
-LOGGER = 'curiosity_rosa'
-MAX_BYTES, KEPT = 1_000_000, 3
-FORMAT = '%(asctime)s %(levelname)s %(name)s %(message)s'
+LOGGER_NAME = 'curiosity_rosa'
+MAX_BYTES, MAX_BACKUPS = 1_000_000, 3
+LOG_FORMAT = '%(asctime)s %(levelname)s %(name)s %(message)s'
 
 
 class LogFile:
-    """Takes all that is logged below ``LOGGER``. Raises OSError when it cannot be opened."""
+    """Takes all that is logged below ``LOGGER_NAME``. Raises OSError when it cannot be opened."""
 
     def __init__(self, path: Path) -> None:
         self._file = RotatingFileHandler(
-            path, maxBytes=MAX_BYTES, backupCount=KEPT, encoding='utf-8'
+            path, maxBytes=MAX_BYTES, backupCount=MAX_BACKUPS, encoding='utf-8'
         )
-        self._file.setFormatter(logging.Formatter(FORMAT))
+        self._file.setFormatter(logging.Formatter(LOG_FORMAT))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
         self._handler = QueueHandler(lines)
         self._listener = QueueListener(lines, self._file)
-        self._logger = logging.getLogger(LOGGER)
+        self._logger = logging.getLogger(LOGGER_NAME)
         self._logger.addHandler(self._handler)
         self._logger.setLevel(logging.INFO)
         self._logger.propagate = False

@@ -16,95 +16,99 @@ from collections.abc import Callable
 import threading
 
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
-from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
-from curiosity_rosa_demo.agent.runtime.runtime import Mission
-from curiosity_rosa_demo.agent.startup.web import Web
+from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.startup.web import WebServer
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.tools.readiness import wait_for_the_others
+from curiosity_rosa_demo.tools.readiness import wait_for_nodes
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
-CLOSE_WAIT_S = 5.0
+CLOSE_TIMEOUT_S = 5.0
 
 
-class Beginning:
+class Startup:
     """``crash``: how the agent before this one ended; '': it was no crash."""
 
     def __init__(
         self,
         client: RoverClient,
-        session: Session,
-        mission: Mission,
+        session: AgentSession,
+        runtime: Runtime,
         autonomy: Autonomy,
         console: OperatorConsole,
-        control: MissionControl,
-        web: Web,
+        robot_service: RobotService,
+        web: WebServer,
         *,
         crash: str,
     ) -> None:
-        self._client, self._session, self._mission = client, session, mission
+        self._client, self._session, self._runtime = client, session, runtime
         self._autonomy, self._console = autonomy, console
-        self._control, self._web, self._crash = control, web, crash
-        self._end = Cancellation()
-        self.opened = threading.Event()  # nothing more is being imported
+        self._robot_service, self._web, self._crash = robot_service, web, crash
+        self._cancellation = Cancellation()
+        self.complete = threading.Event()  # nothing more is being imported
         self._thread = threading.Thread(target=self._run, name='begin', daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
-        self._end.cancel('The console ended')
+        self._cancellation.cancel('The console ended')
 
     def join(self) -> None:
         """After ``cancel``, for a while."""
-        self._thread.join(timeout=CLOSE_WAIT_S)
+        self._thread.join(timeout=CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         try:
-            self._begin()
+            self._start_tasks()
         except TurnCancelled:
             return
         except BaseException as error:  # SystemExit too would leave who waits for it waiting
-            self._control.cannot_begin = f'The agent cannot begin: {error!r}. No task will run.'
-            self._console.notice(f'! {self._control.cannot_begin}')
+            self._robot_service.startup_failure = (
+                f'The agent cannot begin: {error!r}. No task will run.'
+            )
+            self._console.print_notice(f'! {self._robot_service.startup_failure}')
             _in_background(self._web.start)  # which tells it, too
-            self.opened.set()
+            self.complete.set()
             return
-        self._console.ready()
-        _in_background(self._open)
+        self._console.run_queued_lines()
+        _in_background(self._start_web)
 
-    def _begin(self) -> None:
+    def _start_tasks(self) -> None:
         """After a crash of the agent: stop what it left driving first."""
         session, console, crash = self._session, self._console, self._crash
-        wait_for_the_others(self._client, session.status, self._end, console.notice)
-        stopped = session.stop() if crash else None
-        left = self._mission.begin(go_on=bool(crash), ended=console.ended)
+        wait_for_nodes(
+            self._client, session.rover_status, self._cancellation, console.print_notice
+        )
+        stopped = session.stop_rover() if crash else None
+        left = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
-        session.warm_up([task.id for task in self._mission.known_tasks() if not task.terminal])
-        self._autonomy.begin(go_on=bool(crash))
+        session.warm_up([task.id for task in self._runtime.list_tasks() if not task.terminal])
+        self._autonomy.enable(go_on=bool(crash))
         if stopped is not None:
-            self._tell_crash(stopped, left)
+            self._trace_crash(stopped, left)
         elif left:
-            console.notice(
+            console.print_notice(
                 f'! {len(left)} tasks are left from an earlier run and are held: :tasks shows '
                 'them, :resume continues them, :cancel ID ends one.'
             )
 
-    def _tell_crash(self, stopped: Outcome, left: list[Task]) -> None:
+    def _trace_crash(self, stopped: Outcome, left: list[Task]) -> None:
         rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
         tasks = f'resumed tasks: {len(left)}' if left else 'no task was running'
         text = f'The agent was restarted after {self._crash}; {rover}; {tasks}.'
         self._session.trace(TraceKind.ERROR, text, ok=False, error_reason=self._crash)
 
-    def _open(self) -> None:
+    def _start_web(self) -> None:
         try:
             self._session.wait_for_model()  # one import at a time, as above
-            if not self._end.requested:
+            if not self._cancellation.requested:
                 self._web.start()
         finally:
-            self.opened.set()
+            self.complete.set()
 
 
 def _in_background(work: Callable[[], None]) -> None:

@@ -15,7 +15,7 @@ import os
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
-from curiosity_rosa_demo.agent.runtime.robot_service import MissionControl
+from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -23,8 +23,8 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import start_parameter
 from rclpy.node import Node
 
-TOKEN = 'CURIOSITY_HTTP_TOKEN'
-SHIPPED_HOST = '127.0.0.1'
+TOKEN_VARIABLE = 'CURIOSITY_HTTP_TOKEN'
+DEFAULT_HOST = '127.0.0.1'
 
 
 def with_http_port(node: Node, config: Config) -> Config:
@@ -44,27 +44,27 @@ def with_http_port(node: Node, config: Config) -> Config:
 
 def check_address(settings: HttpConfig) -> None:
     """Raises ConfigError when others than this machine could get in without a token."""
-    if not settings.enabled or settings.host == SHIPPED_HOST:
+    if not settings.enabled or settings.host == DEFAULT_HOST:
         return  # the check would cost the start of the agent the import of a web framework
     from curiosity_rosa_demo.agent.interfaces.http.host_check import BindingError, check_binding
 
     try:
-        check_binding(settings, os.environ.get(TOKEN, ''))
+        check_binding(settings, os.environ.get(TOKEN_VARIABLE, ''))
     except BindingError as error:
         raise ConfigError(f'agent.yaml: {error}') from None
 
 
-class Web:
+class WebServer:
     """``notice`` tells the operator. An address that cannot be had keeps nobody from working."""
 
     def __init__(
         self,
-        control: MissionControl,
+        robot_service: RobotService,
         runner: SkillRunner,
         config: Config,
         notice: Callable[[str], None],
     ) -> None:
-        self._control, self._runner, self._config = control, runner, config
+        self._robot_service, self._runner, self._config = robot_service, runner, config
         self._notice = notice
         self._server: HttpThread | None = None
         self.url = ''
@@ -75,7 +75,7 @@ class Web:
             self._server = HttpThread(self._app, settings)
             self.url = self._server.url
         except HttpUnavailable as error:
-            self._missing(error)
+            self._report_missing_extra(error)
 
     def start(self) -> None:
         """Answer from now on. Blocks while a lot is imported: not while another thread does."""
@@ -83,21 +83,21 @@ class Web:
             if self._server is not None:
                 self._server.start()
         except HttpUnavailable as error:
-            self._missing(error)
+            self._report_missing_extra(error)
 
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
 
-    def _missing(self, error: HttpUnavailable) -> None:
+    def _report_missing_extra(self, error: HttpUnavailable) -> None:
         self._notice(f'! The page is not available: {error}')
 
     def _app(self) -> Any:
         from curiosity_rosa_demo.agent.interfaces.http.server import create_app
         from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 
-        runner, robot, config = self._runner, self._control, self._config
-        token = os.environ.get(TOKEN, '')
+        runner, robot, config = self._runner, self._robot_service, self._config
+        token = os.environ.get(TOKEN_VARIABLE, '')
         app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
         add_page(app, robot, runner, config)
         return app

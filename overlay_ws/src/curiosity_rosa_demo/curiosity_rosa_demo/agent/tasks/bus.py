@@ -27,19 +27,19 @@ class Subscription:
         self.dropped = 0
         self._bus = bus
         self._events: deque[Event] = deque(maxlen=maxlen)
-        self._news = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._closed = False
 
     def put(self, event: Event) -> None:
         self.dropped += len(self._events) == self._events.maxlen
         self._events.append(event)
-        self._news.set()
+        self._wakeup.set()
 
     def close(self) -> None:
         """No more events; what it has can still be read."""
         self._closed = True
         self._bus.remove(self)
-        self._news.set()
+        self._wakeup.set()
 
     def __aiter__(self) -> Subscription:
         return self
@@ -48,8 +48,8 @@ class Subscription:
         while not self._events:
             if self._closed:
                 raise StopAsyncIteration
-            self._news.clear()
-            await self._news.wait()
+            self._wakeup.clear()
+            await self._wakeup.wait()
         return self._events.popleft()
 
 
@@ -72,7 +72,7 @@ class Bus:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
 
-    def tell(self, event: Event) -> None:
+    def publish(self, event: Event) -> None:
         for subscription in self._subscriptions:
             subscription.put(event)
 

@@ -18,12 +18,16 @@ from typing import Literal
 
 from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.engine import Engine
-from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, Weight
+from curiosity_rosa_demo.agent.tasks.entry import StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.skill import Skills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.validation import label, metadata_fault, PRIORITIES
+from curiosity_rosa_demo.agent.tasks.validation import (
+    ALLOWED_PRIORITIES,
+    metadata_fault,
+    task_label,
+)
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
@@ -61,9 +65,9 @@ class TaskControl:
         await self._cancel(records, reason)
         return [record.task.id for record in records if record.visible]
 
-    async def _cancel(self, records: list[Record], reason: str) -> None:
+    async def _cancel(self, records: list[TaskRecord], reason: str) -> None:
         engine = self._engine
-        left = [engine.runs.leaving(record) for record in records if record.busy]
+        left = [engine.runs.wait_until_ended(record) for record in records if record.busy]
         for record in records:
             engine.cancel(record, reason or 'cancelled on request')
         await self._commit([record for record in records if not record.busy], left)
@@ -72,8 +76,10 @@ class TaskControl:
         """It will not run until resume(). Raises TaskError when it has ended, or ends first."""
         record, engine = self._alive(task_id), self._engine
         if record.busy:
-            left = engine.runs.leaving(record)
-            engine.runs.tell(record, Cause(Weight.HOLD, reason or 'paused on request'))
+            left = engine.runs.wait_until_ended(record)
+            engine.runs.request_stop(
+                record, StopCause(StopWeight.HOLD, reason or 'paused on request')
+            )
             await left
             self._alive(task_id)
             return
@@ -88,8 +94,8 @@ class TaskControl:
         """The contrary of pause()."""
         record, engine = self._alive(task_id), self._engine
         if record.busy:
-            if record.cause is not None and record.cause.weight is Weight.HOLD:
-                record.cause = replace(record.cause, weight=Weight.PAUSE)
+            if record.cause is not None and record.cause.weight is StopWeight.HOLD:
+                record.cause = replace(record.cause, weight=StopWeight.PAUSE)
             return
         if record.plan.held:
             record.plan.held = False
@@ -101,15 +107,15 @@ class TaskControl:
 
     async def reprioritise(self, task_id: str, priority: int) -> None:
         """Raises TaskError while its skill runs, BadTask for a priority out of range."""
-        if isinstance(priority, bool) or priority not in PRIORITIES:
+        if isinstance(priority, bool) or priority not in ALLOWED_PRIORITIES:
             raise BadTask(
-                f'priority is {priority!r}; it must be a whole number, {PRIORITIES[0]} to '
-                f'{PRIORITIES[-1]}'
+                f'priority is {priority!r}; it must be a whole number, {ALLOWED_PRIORITIES[0]} to '
+                f'{ALLOWED_PRIORITIES[-1]}'
             )
         record = self._alive(task_id)
         if record.busy:
             raise TaskError(
-                f'Task {label(record.plan)} is {record.plan.state.name}; its priority can be '
+                f'Task {task_label(record.plan)} is {record.plan.state.name}; its priority can be '
                 'changed while it waits, pause it first'
             )
         self._engine.reprioritise(record, int(priority))
@@ -119,7 +125,7 @@ class TaskControl:
         """The answer for a task that needs approval: it goes on, or is CANCELLED."""
         record = self._alive(task_id)
         if not record.plan.needs_approval:
-            raise TaskError(f'Task {label(record.plan)} does not wait for approval')
+            raise TaskError(f'Task {task_label(record.plan)} does not wait for approval')
         if approved:
             record.plan.needs_approval = False
             self._engine.save(record)
@@ -146,14 +152,14 @@ class TaskControl:
         """Everything may run again."""
         self._check()
         self._engine.scheduler.gate(None)
-        self._engine.pump()
+        self._engine.dispatch_and_flush()
 
-    async def _pause(self, running: list[Record], reason: str) -> None:
+    async def _pause(self, running: list[TaskRecord], reason: str) -> None:
         runs = self._engine.runs
-        left = [runs.leaving(record) for record in running]
+        left = [runs.wait_until_ended(record) for record in running]
         for record in running:
-            runs.tell(record, Cause(Weight.PAUSE, reason))
-        self._engine.pump()
+            runs.request_stop(record, StopCause(StopWeight.PAUSE, reason))
+        self._engine.dispatch_and_flush()
         await asyncio.gather(*left, return_exceptions=True)
 
     # --- for skills --------------------------------------------------------------------------
@@ -216,7 +222,7 @@ class TaskControl:
             except asyncio.TimeoutError:
                 state = record.task.state.name
                 raise TimeoutError(
-                    f'Task {label(record.task)} is {state} after {timeout:g} s'
+                    f'Task {task_label(record.task)} is {state} after {timeout:g} s'
                 ) from None
             return record.task
         task = self.get_task(task_id)
@@ -225,7 +231,7 @@ class TaskControl:
 
     def subscribe(self, maxlen: int = 1000) -> Subscription:
         """Events from now on."""
-        return self._engine.news.bus.subscribe(maxlen)
+        return self._engine.event_writer.bus.subscribe(maxlen)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -243,7 +249,7 @@ class TaskControl:
             what = 'not started; await start() first' if self._phase == 'new' else 'stopped'
             raise TaskError(f'The runner is {what}')
 
-    def _find(self, task_id: str) -> Record | None:
+    def _find(self, task_id: str) -> TaskRecord | None:
         """None: it has ended. Raises UnknownTask."""
         self._check()
         record = self._engine.records.get(task_id)
@@ -253,18 +259,20 @@ class TaskControl:
             raise UnknownTask(task_id)
         return None
 
-    def _alive(self, task_id: str) -> Record:
+    def _alive(self, task_id: str) -> TaskRecord:
         record = self._find(task_id)
         if record is None or record.plan.terminal:
             task = self.get_task(task_id) if record is None else record.plan
             assert task is not None
-            raise TaskError(f'Task {label(task)} has ended: {task.state.name}')
+            raise TaskError(f'Task {task_label(task)} has ended: {task.state.name}')
         return record
 
-    async def _commit(self, records: list[Record], others: Iterable[Awaitable[None]] = ()) -> None:
+    async def _commit(
+        self, records: list[TaskRecord], others: Iterable[Awaitable[None]] = ()
+    ) -> None:
         """Raises StoreError when it has to wait for the disk; it is done nevertheless."""
         done = [self._engine.journal.committed(record) for record in records]
-        self._engine.pump()
+        self._engine.dispatch_and_flush()
         for error in await asyncio.gather(*done, *others, return_exceptions=True):
             if isinstance(error, StoreError):
                 raise error

@@ -19,24 +19,24 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 import logging
 
-from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, Step, Weight
+from curiosity_rosa_demo.agent.tasks.entry import PendingChange, StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.tasks.event_writer import News
+from curiosity_rosa_demo.agent.tasks.event_writer import TaskEventWriter
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
-from curiosity_rosa_demo.agent.tasks.priority_inheritance import rank_of, Ranks
+from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, rank_of
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
 from curiosity_rosa_demo.agent.tasks.skill import Skills
-from curiosity_rosa_demo.agent.tasks.skill_runs import Runs
+from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.validation import wait_of
+from curiosity_rosa_demo.agent.tasks.validation import wait_reason_of
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
-KEPT = 1000  # tasks that ended and can still be listed
+MAX_ENDED_TASKS = 1000  # tasks that ended and can still be listed
 
 _S = LifecycleState
-_ENDED_HOW = {_S.FAILED: 'failed', _S.CANCELLED: 'was cancelled'}
+_ENDED_TEXTS = {_S.FAILED: 'failed', _S.CANCELLED: 'was cancelled'}
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
@@ -55,63 +55,65 @@ class Engine:
         on_failure: Callable[[StoreError], None],
     ) -> None:
         self.open = False  # whether anything may start
-        self.records: dict[str, Record] = {}
+        self.records: dict[str, TaskRecord] = {}
         self.ended: OrderedDict[str, Task] = OrderedDict()
-        self.keys: dict[str, Record] = {}
-        self.news = News()
-        self.counters = self.news.counters
+        self.idempotency_keys: dict[str, TaskRecord] = {}
+        self.event_writer = TaskEventWriter()
+        self.counters = self.event_writer.counters
         self.journal = Journal(store, self)
         self.scheduler = Scheduler()
-        self.ranks = Ranks()
-        self.runs = Runs(self, skills, cancel_grace_s=cancel_grace_s, backoff_s=retry_backoff_s)
+        self.ranks = PriorityRanks()
+        self.runs = SkillRuns(
+            self, skills, cancel_grace_s=cancel_grace_s, backoff_s=retry_backoff_s
+        )
         self._skills = skills
         self._ageing_s = ageing_s
         self._on_failure = on_failure
-        self._dirty: list[Record] = []
+        self._changed_records: list[TaskRecord] = []
         self._freed = False
 
     # --- what is known -----------------------------------------------------------------------
 
-    def enter(self, record: Record, blockers: Iterable[str]) -> None:
+    def add(self, record: TaskRecord, blockers: Iterable[str]) -> None:
         """From now on it counts. ``blockers``: the tasks it waits for that have not ended."""
         plan = record.plan
         self.records[plan.id] = record
         if plan.idempotency_key is not None:
-            self.keys[plan.idempotency_key] = record
+            self.idempotency_keys[plan.idempotency_key] = record
         record.open_blockers = set(blockers)
         own = rank_of(plan, self._ageing_s)
         self._reranked(self.ranks.add(plan.id, own, record.open_blockers))
 
-    def remember(self, task: Task) -> None:
+    def add_ended(self, task: Task) -> None:
         """It has ended."""
         self.ended[task.id] = task
-        if len(self.ended) > KEPT:
+        if len(self.ended) > MAX_ENDED_TASKS:
             self.ended.popitem(last=False)
 
-    def _forget(self, record: Record) -> None:
+    def _remove(self, record: TaskRecord) -> None:
         task_id = record.plan.id
         del self.records[task_id]
         if record.plan.idempotency_key is not None:
-            del self.keys[record.plan.idempotency_key]
+            del self.idempotency_keys[record.plan.idempotency_key]
         self.scheduler.discard(task_id)
         self._reranked(self.ranks.remove(task_id))
         record.cancel_timers()
 
     # --- decisions ---------------------------------------------------------------------------
 
-    def move(self, record: Record, after: LifecycleState, reason: str = '') -> None:
+    def move(self, record: TaskRecord, after: LifecycleState, reason: str = '') -> None:
         record.stage_move(after, reason)
-        self._dirty.append(record)
+        self._changed_records.append(record)
         if after.terminal:
             self.scheduler.discard(record.plan.id)
         if record.plan.deadline_s is not None:
             self.watch_deadline(record)
 
-    def save(self, record: Record) -> None:
+    def save(self, record: TaskRecord) -> None:
         record.stage_save()
-        self._dirty.append(record)
+        self._changed_records.append(record)
 
-    def insert(self, record: Record, event: EventType) -> None:
+    def insert(self, record: TaskRecord, event: EventType) -> None:
         """Stage a new task: PENDING, or WAITING for what it has to."""
         record.plan.updated_at = now()
         if (reason := self._wait(record)) is None:
@@ -122,9 +124,9 @@ class Engine:
             record.since = asyncio.get_running_loop().time()
             self.watch_deadline(record)
         record.stage_insert(event)
-        self._dirty.append(record)
+        self._changed_records.append(record)
 
-    def reconsider(self, record: Record) -> None:
+    def reconsider(self, record: TaskRecord) -> None:
         """Something that a WAITING task may have waited for has come."""
         if record.plan.state is not _S.WAITING:
             return
@@ -137,36 +139,36 @@ class Engine:
             record.plan.reason = reason
             self.save(record)
 
-    def ready(self, record: Record) -> None:
+    def ready(self, record: TaskRecord) -> None:
         """It may begin as soon as its turn has come, unless somebody holds it."""
         plan = record.plan
         if not plan.held:
             place = (self.ranks[plan.id], plan.state is not _S.RECOVERING, plan.seq)
             self.scheduler.add(plan.id, place, self._skills.needs(plan))
 
-    def reprioritise(self, record: Record, priority: int) -> None:
+    def reprioritise(self, record: TaskRecord, priority: int) -> None:
         plan = record.plan
         plan.priority = priority
         changed = self.ranks.set_own(plan.id, rank_of(plan, self._ageing_s))
         self._reranked(changed)
         self.save(record)
 
-    def cancel(self, record: Record, reason: str) -> None:
+    def cancel(self, record: TaskRecord, reason: str) -> None:
         if record.busy:
-            self.runs.tell(record, Cause(Weight.CANCEL, reason))
+            self.runs.request_stop(record, StopCause(StopWeight.CANCEL, reason))
         elif not record.plan.terminal:
             self.move(record, _S.CANCELLED, reason)
 
-    def block(self, record: Record, blocker: Task) -> None:
+    def block(self, record: TaskRecord, blocker: Task) -> None:
         """``blocker`` has ended, but not as ``record`` needs it."""
-        reason = f'blocked by {blocker.id[:8]}, which {_ENDED_HOW[blocker.state]}'
+        reason = f'blocked by {blocker.id[:8]}, which {_ENDED_TEXTS[blocker.state]}'
         self.move(record, _S.CANCELLED, reason)
 
-    def freed(self, record: Record) -> None:
+    def free_resources(self, record: TaskRecord) -> None:
         self.scheduler.free(record.resources)
         record.freed = self._freed = True
 
-    def pump(self) -> None:
+    def dispatch_and_flush(self) -> None:
         """Start what may start, and send everything that was decided to the store.
 
         In this order: a new task that starts at once is stored as started in one commit. What a
@@ -174,8 +176,8 @@ class Engine:
         active tasks with one resource.
         """
         self._dispatch()
-        while self._dirty or self._freed:
-            dirty, self._dirty = self._dirty, []
+        while self._changed_records or self._freed:
+            dirty, self._changed_records = self._changed_records, []
             for record in dirty:
                 self.journal.flush(record)
             if self._freed:
@@ -184,10 +186,10 @@ class Engine:
 
     def _dispatch(self) -> None:
         while self.open and self.journal.broken is None:
-            task_id = self.scheduler.take()
+            task_id = self.scheduler.pop_next()
             if task_id is None:
                 return
-            self.runs.begin(self.records[task_id])
+            self.runs.occupy(self.records[task_id])
 
     def _reranked(self, task_ids: Iterable[str]) -> None:
         for task_id in task_ids:
@@ -195,12 +197,12 @@ class Engine:
 
     # --- time --------------------------------------------------------------------------------
 
-    def _wait(self, record: Record) -> str | None:
+    def _wait(self, record: TaskRecord) -> str | None:
         """Why it must wait ('': the reason stands), or None; arms the timer that it needs."""
         loop = asyncio.get_running_loop()
         blockers = (self.records[task_id].plan for task_id in sorted(record.open_blockers))
         due = None if record.retry_at is None else record.retry_at - loop.time()
-        wait = wait_of(record.plan, blockers, due, now())
+        wait = wait_reason_of(record.plan, blockers, due, now())
         if record.wake is not None:
             record.wake.cancel()
             record.wake = None
@@ -208,12 +210,12 @@ class Engine:
             record.wake = loop.call_later(wait.again_s, self._wake, record)
         return None if wait is None else wait.reason
 
-    def _wake(self, record: Record) -> None:
+    def _wake(self, record: TaskRecord) -> None:
         record.wake = None
         self.reconsider(record)
-        self.pump()
+        self.dispatch_and_flush()
 
-    def watch_deadline(self, record: Record) -> None:
+    def watch_deadline(self, record: TaskRecord) -> None:
         loop = asyncio.get_running_loop()
         if record.deadline is not None:
             record.deadline.cancel()
@@ -222,62 +224,64 @@ class Engine:
             left = max(0.0, record.left_s(loop.time()))
             record.deadline = loop.call_later(left, self._deadline_passed, record)
 
-    def _deadline_passed(self, record: Record) -> None:
+    def _deadline_passed(self, record: TaskRecord) -> None:
         record.deadline = None
         reason = f'deadline of {record.plan.deadline_s:g} s passed'
         state = record.plan.state
         if record.busy:
-            self.runs.tell(record, Cause(Weight.DEADLINE, reason))
+            self.runs.request_stop(record, StopCause(StopWeight.DEADLINE, reason))
         elif state is _S.RECOVERING or (state is _S.WAITING and record.plan.attempts):
             self.move(record, _S.FAILED, reason)
         else:
             self.move(record, _S.CANCELLED, f'{reason} before it began')
-        self.pump()
+        self.dispatch_and_flush()
 
     # --- what the journal says ----------------------------------------------------------------
 
-    def sent(self, record: Record) -> None:
+    def sent(self, record: TaskRecord) -> None:
         if not record.busy and not record.freed:
-            self.freed(record)
+            self.free_resources(record)
         if record.plan.terminal:
             self._settle_dependents(record)
 
-    def applied(self, record: Record, steps: list[Step]) -> None:
+    def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
         for step in steps:
-            self.news.tell(record, step)
+            self.event_writer.publish_change(record, step)
         if record.task.terminal:
             self._ended(record)
         elif record.starting and not (record.in_flight or record.staged):
-            self.runs.launch(record)
-        self.pump()
+            self.runs.start_skill(record)
+        self.dispatch_and_flush()
 
-    def rejected(self, record: Record) -> None:
-        self._forget(record)
-        self.runs.drop(record)
+    def rejected(self, record: TaskRecord) -> None:
+        self._remove(record)
+        self.runs.discard(record)
         if not record.freed:
-            self.freed(record)
-        asyncio.get_running_loop().call_soon(self.pump)
+            self.free_resources(record)
+        asyncio.get_running_loop().call_soon(self.dispatch_and_flush)
 
-    def broke(self, error: StoreError) -> None:
+    def store_failed(self, error: StoreError) -> None:
         for record in self.runs.busy():
-            self.runs.tell(record, Cause(Weight.PAUSE, 'the task file cannot be written'))
+            self.runs.request_stop(
+                record, StopCause(StopWeight.PAUSE, 'the task file cannot be written')
+            )
         try:
             self._on_failure(error)
         except Exception:
             _log.exception('event=on_failure_raised')
 
-    def mended(self) -> None:
-        asyncio.get_running_loop().call_soon(self.pump)
+    def store_recovered(self) -> None:
+        asyncio.get_running_loop().call_soon(self.dispatch_and_flush)
 
-    def _ended(self, record: Record) -> None:
+    def _ended(self, record: TaskRecord) -> None:
         self._settle_dependents(record)  # those that came meanwhile
-        self._forget(record)
-        self.remember(record.task)
+        self._remove(record)
+        self.add_ended(record.task)
         for watcher in record.watchers:
             if not watcher.done():
                 watcher.set_result(None)
 
-    def _settle_dependents(self, blocker: Record) -> None:
+    def _settle_dependents(self, blocker: TaskRecord) -> None:
         """Its end was handed to the store. Not later, or lower tasks would overtake them."""
         plan = blocker.plan
         dependents = [self.records[task_id] for task_id in self.ranks.dependents(plan.id)]

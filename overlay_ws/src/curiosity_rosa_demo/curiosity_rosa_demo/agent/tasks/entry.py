@@ -19,14 +19,14 @@ from curiosity_rosa_demo.agent.tasks.store import Change, Insert, Move, Save
 from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
-_ENDS = {
+_END_STATES = {
     LifecycleState.COMPLETED: EventType.TASK_COMPLETE,
     LifecycleState.FAILED: EventType.TASK_FAIL,
     LifecycleState.CANCELLED: EventType.TASK_CANCEL,
 }
 
 
-class Weight(IntEnum):
+class StopWeight(IntEnum):
     """Of two reasons to stop a skill the heavier one holds."""
 
     PAUSE = 1  # it resumes by itself
@@ -36,16 +36,16 @@ class Weight(IntEnum):
 
 
 @dataclass(frozen=True)
-class Cause:
+class StopCause:
     """Why a running skill was told to stop."""
 
-    weight: Weight
+    weight: StopWeight
     reason: str
     preempted: bool = False  # by an interrupt
 
 
 @dataclass(eq=False)
-class Step:
+class PendingChange:
     change: Change
     event: EventType | None
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
@@ -59,7 +59,7 @@ def snapshot(task: Task) -> Task:
 
 
 @dataclass(eq=False)
-class Record:
+class TaskRecord:
     """``task`` is what everybody sees and follows the commits; ``plan`` runs ahead of it.
 
     The steps of one task are written one unit after the other: what is decided while a unit is
@@ -70,14 +70,14 @@ class Record:
     plan: Task
     visible: bool  # its insert is committed: it is known
 
-    staged: list[Step] = field(default_factory=list)
-    in_flight: list[Step] = field(default_factory=list)
+    staged: list[PendingChange] = field(default_factory=list)
+    in_flight: list[PendingChange] = field(default_factory=list)
     watchers: list[asyncio.Future[None]] = field(default_factory=list)  # for its end, committed
 
     busy: bool = False  # from the decision to start its skill to the end of that
     starting: bool = False  # busy, but ACTIVE is not committed yet
     run: asyncio.Task[None] | None = None
-    cause: Cause | None = None
+    cause: StopCause | None = None
     grace: asyncio.TimerHandle | None = None
     leaving: list[asyncio.Future[None]] = field(default_factory=list)  # for the end of busy
     resources: frozenset[str] = frozenset()  # taken when it starts ...
@@ -91,20 +91,20 @@ class Record:
     since: float | None = None  # the deadline's clock runs and was read last then (loop's clock)
 
     def stage_insert(self, event: EventType) -> None:
-        self.staged.append(Step(Insert(snapshot(self.plan)), event))
+        self.staged.append(PendingChange(Insert(snapshot(self.plan)), event))
 
     def stage_move(self, after: LifecycleState, reason: str) -> None:
         """Raises IllegalTransition."""
         before = self.plan.state
         self.plan.transition(after, reason)
         self._stamp()
-        event = _ENDS.get(after, EventType.TASK_STATE)
-        self.staged.append(Step(Move(snapshot(self.plan), before), event))
+        event = _END_STATES.get(after, EventType.TASK_STATE)
+        self.staged.append(PendingChange(Move(snapshot(self.plan), before), event))
 
     def stage_save(self) -> None:
         self.plan.updated_at = now()
         self._stamp()
-        self.staged.append(Step(Save(snapshot(self.plan)), None))
+        self.staged.append(PendingChange(Save(snapshot(self.plan)), None))
 
     def left_s(self, loop_s: float) -> float:
         """Seconds to its deadline, which it must have."""
@@ -120,7 +120,7 @@ class Record:
             self.plan.used_s += loop_s - self.since
         self.since = None if self.plan.state is LifecycleState.PAUSED else loop_s
 
-    def show(self, stored: Task) -> None:
+    def show_committed(self, stored: Task) -> None:
         """``stored`` is committed: let ``task`` say so. The metadata is the skill's."""
         metadata = self.task.metadata
         self.task.__dict__.update(stored.__dict__)

@@ -14,32 +14,32 @@ from collections import Counter
 import logging
 
 from curiosity_rosa_demo.agent.tasks.bus import Bus
-from curiosity_rosa_demo.agent.tasks.entry import Record, Step
+from curiosity_rosa_demo.agent.tasks.entry import PendingChange, TaskRecord
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
-_COUNTED = {
+_COUNTED_EVENTS = {
     LifecycleState.COMPLETED: 'completed',
     LifecycleState.FAILED: 'failed',
     LifecycleState.CANCELLED: 'cancelled',
 }
-_SUBMITS = (EventType.TASK_SUBMIT, EventType.INTERRUPT)
+_SUBMIT_EVENTS = (EventType.TASK_SUBMIT, EventType.INTERRUPT)
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 
-class News:
+class TaskEventWriter:
     def __init__(self) -> None:
         self.bus = Bus()
         self.counters: Counter[str] = Counter()
 
-    def tell(self, record: Record, step: Step) -> None:
+    def publish_change(self, record: TaskRecord, step: PendingChange) -> None:
         stored, kind = step.change.task, step.event
         if kind is None:  # a Save
             return
-        if kind in _SUBMITS:
+        if kind in _SUBMIT_EVENTS:
             self.counters['submitted'] += 1
-        elif (counted := _COUNTED.get(stored.state)) is not None:
+        elif (counted := _COUNTED_EVENTS.get(stored.state)) is not None:
             self.counters[counted] += 1
         if _log.isEnabledFor(logging.INFO):
             _log.info(
@@ -47,12 +47,12 @@ class News:
                 *(kind.value, stored.id, stored.name, stored.state.value, stored.reason),
             )
         if self.bus:
-            self.bus.tell(Event(kind, stored.id, _payload(record, step), stored.updated_at))
+            self.bus.publish(Event(kind, stored.id, _payload(record, step), stored.updated_at))
 
 
-def _payload(record: Record, step: Step) -> dict[str, object]:
+def _payload(record: TaskRecord, step: PendingChange) -> dict[str, object]:
     stored = step.change.task
-    if step.event in _SUBMITS:
+    if step.event in _SUBMIT_EVENTS:
         return {'task': record.task}
     if step.event is EventType.TASK_FAIL:
         return {'error': stored.reason}

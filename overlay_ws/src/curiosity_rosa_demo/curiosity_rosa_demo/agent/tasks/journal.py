@@ -15,55 +15,56 @@ from functools import partial
 import logging
 from typing import Protocol
 
-from curiosity_rosa_demo.agent.tasks.entry import Record, Step
+from curiosity_rosa_demo.agent.tasks.entry import PendingChange, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 
-RETRY_S = 1.0  # between two tries to write what could not be written
+RETRY_PERIOD_S = 1.0  # between two tries to write what could not be written
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 
-class Listener(Protocol):
+class JournalListener(Protocol):
     """None of these may call the journal before it has returned."""
 
-    def sent(self, record: Record) -> None:
+    def sent(self, record: TaskRecord) -> None:
         """Everything staged was handed to the store, behind what was handed over before."""
 
-    def applied(self, record: Record, steps: list[Step]) -> None:
+    def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
         """``steps`` are committed and shown."""
 
-    def rejected(self, record: Record) -> None:
+    def rejected(self, record: TaskRecord) -> None:
         """A new task could not be stored; whoever submitted it is told why."""
 
-    def broke(self, error: StoreError) -> None:
+    def store_failed(self, error: StoreError) -> None:
         """A decision about a known task could not be stored."""
 
-    def mended(self) -> None:
+    def store_recovered(self) -> None:
         """All that could not be stored now is."""
 
 
 class Journal:
-    """Commits in the order of decisions. A unit that fails is kept and tried again every RETRY_S,
-    and so is what is decided on the same task meanwhile; that of a new task is given up.
+    """Commits in the order of decisions. A unit that fails is kept and tried again every
+    RETRY_PERIOD_S, and so is what is decided on the same task meanwhile; that of a new task is
+    given up.
     """
 
-    def __init__(self, store: TaskStore, listener: Listener) -> None:
+    def __init__(self, store: TaskStore, listener: JournalListener) -> None:
         self.broken: StoreError | None = None
         self._store = store
         self._listener = listener
-        self._sending: dict[Record, asyncio.Future[None]] = {}
-        self._stuck: dict[Record, None] = {}
+        self._sending: dict[TaskRecord, asyncio.Future[None]] = {}
+        self._stuck: dict[TaskRecord, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def flush(self, record: Record) -> None:
+    def flush(self, record: TaskRecord) -> None:
         if record in self._stuck:
             assert self.broken is not None
-            _tell(record.staged, self.broken)
+            _resolve_waiters(record.staged, self.broken)
         elif record.staged and record not in self._sending:
             self._send(record)
 
-    def committed(self, record: Record) -> asyncio.Future[None]:
+    def committed(self, record: TaskRecord) -> asyncio.Future[None]:
         """Done when all that was decided is committed; raises StoreError when that must wait for
         the disk, TaskError when a new task was refused.
         """
@@ -88,7 +89,7 @@ class Journal:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _send(self, record: Record) -> None:
+    def _send(self, record: TaskRecord) -> None:
         record.in_flight, record.staged = record.in_flight + record.staged, []
         try:
             future = self._write(record)
@@ -98,7 +99,7 @@ class Journal:
         self._sending[record] = future
         self._listener.sent(record)
 
-    def _write(self, record: Record) -> asyncio.Future[None]:
+    def _write(self, record: TaskRecord) -> asyncio.Future[None]:
         changes = [step.change for step in record.in_flight]
         written = partial(self._written, record)
         for change in changes:
@@ -116,7 +117,7 @@ class Journal:
                 change.task.metadata = stored.metadata
             return self._store.write(changes, written)
 
-    def _written(self, record: Record, future: asyncio.Future[None]) -> None:
+    def _written(self, record: TaskRecord, future: asyncio.Future[None]) -> None:
         del self._sending[record]
         error = future.exception()
         if error is not None:
@@ -125,11 +126,11 @@ class Journal:
         steps, record.in_flight = record.in_flight, []
         record.visible = True
         self._stuck.pop(record, None)
-        record.show(steps[-1].change.task)
+        record.show_committed(steps[-1].change.task)
         if self.broken is not None and not self._stuck:
             _log.warning('event=store_mended')
             self.broken = None
-            self._listener.mended()
+            self._listener.store_recovered()
         self.flush(record)
         self._listener.applied(record, steps)
         for step in steps:
@@ -137,24 +138,24 @@ class Journal:
                 if not waiter.done():
                     waiter.set_result(None)
 
-    def _failed(self, record: Record, error: BaseException) -> None:
+    def _failed(self, record: TaskRecord, error: BaseException) -> None:
         if not record.visible:
             steps, record.in_flight, record.staged = record.in_flight + record.staged, [], []
             self._listener.rejected(record)
             if not isinstance(error, StoreError):
                 error = BadTask(str(error))
-            _tell(steps, error)
+            _resolve_waiters(steps, error)
             return
         if not isinstance(error, StoreError):
             error = StoreError(f'{self._store.path} and the runner disagree: {error}')
         self._stuck[record] = None
-        _tell(record.in_flight + record.staged, error)
+        _resolve_waiters(record.in_flight + record.staged, error)
         if self.broken is None:
             _log.error('event=store_broke error=%r', error)
             self.broken = error
-            self._listener.broke(error)
+            self._listener.store_failed(error)
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(RETRY_S, self._retry)
+            self._timer = asyncio.get_running_loop().call_later(RETRY_PERIOD_S, self._retry)
 
     def _retry(self) -> None:
         self._timer = None
@@ -163,7 +164,7 @@ class Journal:
                 self._send(record)
 
 
-def _tell(steps: list[Step], error: BaseException) -> None:
+def _resolve_waiters(steps: list[PendingChange], error: BaseException) -> None:
     for step in steps:
         waiters, step.waiters = step.waiters, []
         for waiter in waiters:

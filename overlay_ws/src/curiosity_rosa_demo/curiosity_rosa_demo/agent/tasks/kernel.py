@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 import logging
 from typing import Literal
 
-from curiosity_rosa_demo.agent.tasks.engine import Engine, KEPT
+from curiosity_rosa_demo.agent.tasks.engine import Engine, MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.tasks.skill import Skills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.validation import label
+from curiosity_rosa_demo.agent.tasks.validation import task_label
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
@@ -95,10 +95,10 @@ class RARKKernel(TaskSubmission):
         tasks = await asyncio.to_thread(self._store.open)
         self._phase = 'started'
         try:
-            for task in reversed(self._store.last(KEPT)):
-                self._engine.remember(task)
+            for task in reversed(self._store.last(MAX_ENDED_TASKS)):
+                self._engine.add_ended(task)
             self._seq = self._store.next_seq()
-            self._recovered = self._recovery.enter(tasks)
+            self._recovered = self._recovery.recover_tasks(tasks)
             await self._commit(list(self._engine.records.values()))
             while self._inbox:
                 await self._handle_early(self._inbox.popleft())
@@ -112,7 +112,7 @@ class RARKKernel(TaskSubmission):
         """Lets tasks begin; returns after stop()."""
         self._check()
         self._engine.open = True
-        self._engine.pump()
+        self._engine.dispatch_and_flush()
         try:
             await self._end.wait()
         finally:
@@ -139,7 +139,7 @@ class RARKKernel(TaskSubmission):
                 _log.error('event=stopped_unwritten error=%r', engine.journal.broken)
             await self._store.close()
         self._phase = 'stopped'
-        engine.news.bus.close()
+        engine.event_writer.bus.close()
         self._end.set()
 
     @property
@@ -192,13 +192,15 @@ class RARKKernel(TaskSubmission):
         record = self._alive(task_id)
         if not record.busy:
             state = record.plan.state.name
-            raise TaskError(f'Task {label(record.plan)} is {state}; only an ACTIVE one can end')
-        left = self._engine.runs.leaving(record)
+            raise TaskError(
+                f'Task {task_label(record.plan)} is {state}; only an ACTIVE one can end'
+            )
+        left = self._engine.runs.wait_until_ended(record)
         assert isinstance(self._skills, OutsideExecutor)
         self._skills.report(task_id, error)
         await left
         if record.task.state in (_S.PAUSED, _S.CANCELLED):
-            raise TaskError(f'Task {label(record.task)} was {record.task.state.name} before')
+            raise TaskError(f'Task {task_label(record.task)} was {record.task.state.name} before')
 
 
 def _task_of(event: Event) -> Task:

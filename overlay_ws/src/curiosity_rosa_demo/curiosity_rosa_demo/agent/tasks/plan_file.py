@@ -16,7 +16,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, PlanError
 
-LONGEST = 1_000_000  # bytes
+MAX_FILE_BYTES = 1_000_000  # bytes
 
 
 def plan_task(name: str) -> Task:
@@ -32,15 +32,15 @@ def _read(name: str) -> str:
     try:
         path = Path(name).expanduser()
         is_other = path.exists() and not path.is_file()  # a pipe would be waited for
-        data = b'' if is_other else _beginning(path)
+        data = b'' if is_other else _read_limited(path)
     except OSError as error:
         raise BadTask(f'cannot read {name}: {error.strerror or error}') from None
     except (ValueError, RuntimeError) as error:  # such as a null character; a ~user without home
         raise BadTask(f'cannot read {name!r}: {error}') from None
     if is_other:
         raise BadTask(f'{name} is no file')
-    if len(data) > LONGEST:
-        raise BadTask(f'{name} has more than {LONGEST} bytes; a plan may have so many')
+    if len(data) > MAX_FILE_BYTES:
+        raise BadTask(f'{name} has more than {MAX_FILE_BYTES} bytes; a plan may have so many')
     try:
         return data.decode('utf-8')
     except UnicodeDecodeError as error:
@@ -49,6 +49,6 @@ def _read(name: str) -> str:
         ) from None
 
 
-def _beginning(path: Path) -> bytes:
+def _read_limited(path: Path) -> bytes:
     with path.open('rb') as file:
-        return file.read(LONGEST + 1)
+        return file.read(MAX_FILE_BYTES + 1)

@@ -36,7 +36,7 @@ class _Node:
     dependents: set[str] = field(default_factory=set)
 
 
-class Ranks:
+class PriorityRanks:
     """The tasks that have not ended, and which of them block which.
 
     A task ranks at least as high as every task that waits for it, over any number of steps: a
@@ -58,11 +58,11 @@ class Ranks:
         self._nodes[task_id] = _Node(own, own, known)
         for blocker in known:
             self._nodes[blocker].dependents.add(task_id)
-        return self._settle(known) if known else []
+        return self._propagate(known) if known else []
 
     def set_own(self, task_id: str, own: Rank) -> list[str]:
         self._nodes[task_id].own = own
-        return self._settle([task_id])
+        return self._propagate([task_id])
 
     def remove(self, task_id: str) -> list[str]:
         """It has ended: it lends no priority any more."""
@@ -70,12 +70,12 @@ class Ranks:
         for blocker in node.blockers:
             if blocker in self._nodes:
                 self._nodes[blocker].dependents.discard(task_id)
-        return self._settle(node.blockers) if node.blockers else []
+        return self._propagate(node.blockers) if node.blockers else []
 
     def dependents(self, task_id: str) -> list[str]:
         return sorted(self._nodes[task_id].dependents)
 
-    def _settle(self, task_ids: Iterable[str]) -> list[str]:
+    def _propagate(self, task_ids: Iterable[str]) -> list[str]:
         changed: dict[str, None] = {}
         todo = [task_id for task_id in task_ids if task_id in self._nodes]
         while todo:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 
 from curiosity_rosa_demo.agent.tasks.engine import Engine
-from curiosity_rosa_demo.agent.tasks.entry import Record, snapshot
+from curiosity_rosa_demo.agent.tasks.entry import snapshot, TaskRecord
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s
@@ -31,16 +31,16 @@ class Recovery:
         self._fail = fail
         self._backoff_s = backoff_s
 
-    def enter(self, tasks: list[Task]) -> list[str]:
+    def recover_tasks(self, tasks: list[Task]) -> list[str]:
         """``tasks`` have not ended, the oldest first. Returns what was done, in words.
 
         Raises StoreError.
         """
         notes: list[str] = []
         for task in tasks:
-            record = Record(task, snapshot(task), visible=True)
+            record = TaskRecord(task, snapshot(task), visible=True)
             blockers = {blocker: self._state(blocker) for blocker in task.blocked_by}
-            self._engine.enter(record, [key for key in blockers if key in self._engine.records])
+            self._engine.add(record, [key for key in blockers if key in self._engine.records])
             self._resume_clock(record)
             if task.state.running:
                 notes.append(self._recover(record))
@@ -58,14 +58,14 @@ class Recovery:
         task = self._store.get(task_id)
         return None if task is None else task.state
 
-    def _resume_clock(self, record: Record) -> None:
+    def _resume_clock(self, record: TaskRecord) -> None:
         plan = record.plan
         if plan.deadline_s is not None and plan.state is not _S.PAUSED:
             plan.used_s += max(0.0, (now() - plan.updated_at).total_seconds())
             record.since = asyncio.get_running_loop().time()
             self._engine.watch_deadline(record)
 
-    def _recover(self, record: Record) -> str:
+    def _recover(self, record: TaskRecord) -> str:
         self._engine.counters['recovered'] += 1
         name = f'task {record.task.name} {record.task.id} was active when the process ended'
         if self._fail:
@@ -76,7 +76,7 @@ class Recovery:
         self._engine.ready(record)
         return f'{name}; it resumes'
 
-    def _wait(self, record: Record, blockers: dict[str, LifecycleState | None]) -> None:
+    def _wait(self, record: TaskRecord, blockers: dict[str, LifecycleState | None]) -> None:
         plan = record.plan
         for task_id, state in blockers.items():
             if state is _S.COMPLETED or (state is not None and not state.terminal):

@@ -33,7 +33,7 @@ from typing import TypeVar
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel
 from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, Skills
-from curiosity_rosa_demo.agent.tasks.validation import label
+from curiosity_rosa_demo.agent.tasks.validation import task_label
 
 F = TypeVar('F', bound=SkillFunction)
 
@@ -62,4 +62,6 @@ class SkillRunner(RARKKernel):
     async def _report(self, task_id: str, error: str | None) -> None:
         """Raises TaskError: two skills might run at once if somebody else ended a task."""
         task = self._alive(task_id).task
-        raise TaskError(f'Task {label(task)} ends when its skill does; cancel it to end it before')
+        raise TaskError(
+            f'Task {task_label(task)} ends when its skill does; cancel it to end it before'
+        )

@@ -51,7 +51,8 @@ class Scheduler:
         self._ready: dict[str, _Ready] = {}
         self._busy: frozenset[str] = frozenset()
         self._tickets = 0
-        self._vain = False  # the last take() found nothing, and nothing has changed since
+        # the last take() found nothing, and nothing has changed since
+        self._nothing_to_start = False
         self._all: _Lanes = {}
         self._allow: Callable[[str], bool] | None = None
         self._allowed: _Lanes = {}  # what the gate lets through, while it is closed
@@ -64,7 +65,7 @@ class Scheduler:
 
     def add(self, task_id: str, place: Place, resources: frozenset[str]) -> None:
         """It may start; a task that is here already moves to ``place``."""
-        self._vain = False
+        self._nothing_to_start = False
         self._tickets += 1
         self._ready[task_id] = ready = _Ready(self._tickets, place, resources)
         _push(self._all, task_id, ready)
@@ -80,11 +81,11 @@ class Scheduler:
 
     def discard(self, task_id: str) -> None:
         if self._ready.pop(task_id, None) is not None:
-            self._vain = False  # it may have reserved what another needs
+            self._nothing_to_start = False  # it may have reserved what another needs
 
     def gate(self, allow: Callable[[str], bool] | None) -> None:
         """From now on only what ``allow`` says starts; None: everything. O(n) when it closes."""
-        self._vain = False
+        self._nothing_to_start = False
         self._allow, self._allowed = allow, {}
         if allow is not None:
             for task_id, ready in self._ready.items():
@@ -95,12 +96,16 @@ class Scheduler:
         """Whether the gate lets it through."""
         return self._allow is None or self._allow(task_id)
 
-    def take(self) -> str | None:
+    def pop_next(self) -> str | None:
         """The task that starts now, which keeps its resources until ``free``; None: none can."""
-        if self._vain or not self._ready:
+        if self._nothing_to_start or not self._ready:
             return None
         lanes = self._all if self._allow is None else self._allowed
-        heads = [(lane[0], resources) for resources, lane in lanes.items() if self._clean(lane)]
+        heads = [
+            (lane[0], resources)
+            for resources, lane in lanes.items()
+            if self._drop_stale_heads(lane)
+        ]
         taken = self._busy
         for (_, _, task_id), resources in sorted(heads):
             if resources.isdisjoint(taken):
@@ -108,14 +113,14 @@ class Scheduler:
                 self._busy |= resources
                 return task_id
             taken |= resources
-        self._vain = True
+        self._nothing_to_start = True
         return None
 
     def free(self, resources: frozenset[str]) -> None:
-        self._vain = False
+        self._nothing_to_start = False
         self._busy -= resources
 
-    def _clean(self, lane: _Lane) -> bool:
+    def _drop_stale_heads(self, lane: _Lane) -> bool:
         """Drop stale heads; whether anything is left."""
         while lane:
             _, ticket, task_id = lane[0]

@@ -27,8 +27,9 @@ from curiosity_rosa_demo.domain.models import MAX_DEPTH
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
 APPLICATION_ID = 0x43524F54  # 'CROT', in the header of the file
-ILLEGAL = 'illegal transition'
-ENDED = "state IN ('completed', 'failed', 'cancelled')"  # as the index says it, or it is not used
+ILLEGAL_TRANSITION = 'illegal transition'
+# as the index says it, or it is not used
+ENDED_CONDITION = "state IN ('completed', 'failed', 'cancelled')"
 
 # Times are microseconds since 1970 in UTC. seq is the row's number; floor.seq is the highest seq
 # that was ever deleted. The triggers see to it that no illegal move and no move without its
@@ -58,7 +59,7 @@ MIGRATIONS: tuple[str, ...] = (
         used_s REAL NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX task_key ON task (idempotency_key) WHERE idempotency_key IS NOT NULL;
-    CREATE INDEX task_ended ON task (updated_at) WHERE {ENDED};
+    CREATE INDEX task_ended ON task (updated_at) WHERE {ENDED_CONDITION};
 
     CREATE TABLE history (
         seq INTEGER NOT NULL,
@@ -79,7 +80,7 @@ MIGRATIONS: tuple[str, ...] = (
 
     CREATE TRIGGER task_moves BEFORE UPDATE OF state ON task
     WHEN NOT EXISTS (SELECT 1 FROM allowed WHERE before = old.state AND after = new.state)
-    BEGIN SELECT RAISE(ABORT, '{ILLEGAL}'); END;
+    BEGIN SELECT RAISE(ABORT, '{ILLEGAL_TRANSITION}'); END;
 
     CREATE TRIGGER task_inserted AFTER INSERT ON task
     BEGIN
@@ -102,7 +103,7 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 
-class Unreadable(ValueError):
+class UnreadableRow(ValueError):
     """A row that is no task; the file was written by something else, or is damaged."""
 
 
@@ -134,7 +135,7 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
                 connection.execute('ROLLBACK')
 
 
-def keep_in_step(connection: sqlite3.Connection) -> None:
+def update_allowed_transitions(connection: sqlite3.Connection) -> None:
     """Make the table of allowed moves that of TRANSITIONS."""
     pairs = {(before.value, after.value) for before, to in TRANSITIONS.items() for after in to}
     connection.execute('BEGIN IMMEDIATE')  # also where nothing differs: it shows who cannot write
@@ -144,12 +145,13 @@ def keep_in_step(connection: sqlite3.Connection) -> None:
     connection.execute('COMMIT')
 
 
-FIXED = ('seq', 'id', 'idempotency_key', 'name', 'created_at')  # never change after the insert
-CHANGING = (
+# never change after the insert
+FIXED_COLUMNS = ('seq', 'id', 'idempotency_key', 'name', 'created_at')
+CHANGING_COLUMNS = (
     *('reason', 'updated_at', 'priority', 'metadata', 'blocked_by', 'deadline_s', 'not_before'),
     *('max_retries', 'resources', 'needs_approval', 'held', 'urgent', 'attempts', 'used_s'),
 )
-COLUMNS = (*FIXED, 'state', *CHANGING)
+COLUMNS = (*FIXED_COLUMNS, 'state', *CHANGING_COLUMNS)
 SELECT = f'SELECT {", ".join(COLUMNS)} FROM task'
 
 # The view that the writer inserts changes into; temporary, so no part of the file. op None: none.
@@ -174,14 +176,14 @@ CHANGE_VIEW = f"""
 
     CREATE TEMP TRIGGER change_move INSTEAD OF INSERT ON change WHEN new.op = 'move'
     BEGIN
-        UPDATE task SET {_set(('state', *CHANGING))}
+        UPDATE task SET {_set(('state', *CHANGING_COLUMNS))}
         WHERE id = new.id AND state = new.before;
         SELECT RAISE(ABORT, '{NOT_AS_BEFORE}') WHERE changes() = 0;
     END;
 
     CREATE TEMP TRIGGER change_save INSTEAD OF INSERT ON change WHEN new.op = 'save'
     BEGIN
-        UPDATE task SET {_set(CHANGING)} WHERE id = new.id;
+        UPDATE task SET {_set(CHANGING_COLUMNS)} WHERE id = new.id;
         SELECT RAISE(ABORT, '{NOT_AS_BEFORE}') WHERE changes() = 0;
     END;
 """
@@ -226,7 +228,7 @@ def to_row(task: Task) -> tuple[Any, ...]:
 
 
 def to_task(row: Iterable[Any]) -> Task:
-    """The task of a row of SELECT. Raises Unreadable."""
+    """The task of a row of SELECT. Raises UnreadableRow."""
     values = dict(zip(COLUMNS, row, strict=True))
     try:
         values['state'] = LifecycleState(values['state'])
@@ -238,7 +240,7 @@ def to_task(row: Iterable[Any]) -> Task:
         if values['resources'] is not None:
             values['resources'] = frozenset(json.loads(values['resources']))
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise Unreadable(f'task {values["id"]!r} is malformed: {error}') from error
+        raise UnreadableRow(f'task {values["id"]!r} is malformed: {error}') from error
     for name in ('needs_approval', 'held', 'urgent'):
         values[name] = bool(values[name])
     return Task(**values)
@@ -283,23 +285,23 @@ def to_json(value: Any, name: str) -> str:
             return text
     except (TypeError, ValueError, RecursionError):
         text = ''
-    _find_fault(value, name, MAX_DEPTH)
+    _check_json(value, name, MAX_DEPTH)
     return text
 
 
-def _find_fault(value: Any, where: str, levels: int) -> None:
+def _check_json(value: Any, where: str, levels: int) -> None:
     if isinstance(value, dict | list | tuple):
         if levels == 0:
             raise BadTask(f'{where[:200]}... is nested deeper than {MAX_DEPTH} levels')
         if not isinstance(value, dict):
             for index, item in enumerate(value):
-                _find_fault(item, f'{where}[{index}]', levels - 1)
+                _check_json(item, f'{where}[{index}]', levels - 1)
             return
         for key, item in value.items():
             if not isinstance(key, str):
                 raise BadTask(f'{where} has the key {key!r}; keys must be strings')
-            _find_fault(key, f'key {key!a} of {where}', levels)
-            _find_fault(item, f'{where}[{key!a}]', levels - 1)
+            _check_json(key, f'key {key!a} of {where}', levels)
+            _check_json(item, f'{where}[{key!a}]', levels - 1)
         return
     try:
         same = json.loads(_encode(value)) == value

@@ -21,9 +21,9 @@ from collections import Counter
 import logging
 from typing import Protocol
 
-from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, Weight
+from curiosity_rosa_demo.agent.tasks.entry import StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.skill import Skills
-from curiosity_rosa_demo.agent.tasks.validation import backoff_s, in_words, metadata_fault
+from curiosity_rosa_demo.agent.tasks.validation import backoff_s, error_text, metadata_fault
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
@@ -36,20 +36,20 @@ class TaskStates(Protocol):
 
     counters: Counter[str]
 
-    def move(self, record: Record, after: LifecycleState, reason: str = '') -> None:
+    def move(self, record: TaskRecord, after: LifecycleState, reason: str = '') -> None:
         """Give the task another state."""
 
-    def ready(self, record: Record) -> None:
+    def ready(self, record: TaskRecord) -> None:
         """Queue the task: it may start as soon as its turn has come."""
 
-    def reconsider(self, record: Record) -> None:
+    def reconsider(self, record: TaskRecord) -> None:
         """Look again whether a WAITING task still has to wait."""
 
-    def pump(self) -> None:
+    def dispatch_and_flush(self) -> None:
         """Start what may start, and store what was decided."""
 
 
-class Runs:
+class SkillRuns:
     """An abandoned skill is left behind: its task has failed, its resources are free, and what
     becomes of it is ignored. It must not be able to act any more, for which it needs a
     cancellation token of its own.
@@ -62,12 +62,12 @@ class Runs:
         self._skills = skills
         self._grace_s = cancel_grace_s
         self._backoff_s = backoff_s
-        self._busy: dict[str, Record] = {}
+        self._busy: dict[str, TaskRecord] = {}
 
-    def busy(self) -> list[Record]:
+    def busy(self) -> list[TaskRecord]:
         return list(self._busy.values())
 
-    def begin(self, record: Record) -> None:
+    def occupy(self, record: TaskRecord) -> None:
         """The scheduler has given it its resources."""
         plan = record.plan
         self._busy[plan.id] = record
@@ -82,13 +82,13 @@ class Runs:
                 self._engine.move(record, _S.RECOVERING, 'was active in a crash')
         record.unobserved = False
         if skill is None:
-            self._end(record, _S.FAILED, self._skills.missing(plan.name))
+            self._end_run(record, _S.FAILED, self._skills.missing(plan.name))
             return
         record.starting = True
         if not record.staged and not record.in_flight:
-            self.launch(record)
+            self.start_skill(record)
 
-    def launch(self, record: Record) -> None:
+    def start_skill(self, record: TaskRecord) -> None:
         """All that was decided about it is committed."""
         record.starting = False
         skill = self._skills.get(record.task.name)
@@ -106,7 +106,7 @@ class Runs:
         record.run = loop.create_task(coroutine)  # type: ignore[arg-type]
         record.run.add_done_callback(lambda run: self._returned(record, run))
 
-    def tell(self, record: Record, cause: Cause) -> None:
+    def request_stop(self, record: TaskRecord, cause: StopCause) -> None:
         """Stop the skill of a busy record; the heaviest cause counts."""
         if record.cause is None or cause.weight > record.cause.weight:
             record.cause = cause
@@ -115,13 +115,13 @@ class Runs:
             loop = asyncio.get_running_loop()
             record.grace = loop.call_later(self._grace_s, self._abandon, record)
 
-    def leaving(self, record: Record) -> asyncio.Future[None]:
+    def wait_until_ended(self, record: TaskRecord) -> asyncio.Future[None]:
         """Done when it is busy no more, and that is committed; raises StoreError."""
         left = asyncio.get_running_loop().create_future()
         record.leaving.append(left)
         return left
 
-    def drop(self, record: Record) -> None:
+    def discard(self, record: TaskRecord) -> None:
         """It could not be stored and was not begun."""
         self._busy.pop(record.plan.id, None)
         record.busy = record.starting = False
@@ -129,60 +129,60 @@ class Runs:
             if not left.done():
                 left.set_result(None)
 
-    def _returned(self, record: Record, run: asyncio.Task[None]) -> None:
+    def _returned(self, record: TaskRecord, run: asyncio.Task[None]) -> None:
         error = asyncio.CancelledError() if run.cancelled() else run.exception()
         if record.run is not run:
             _log.warning('event=abandoned_skill_ended task=%s error=%r', record.task.id, error)
             return
         self._conclude(record, error)
-        self._engine.pump()
+        self._engine.dispatch_and_flush()
 
-    def _abandon(self, record: Record) -> None:
+    def _abandon(self, record: TaskRecord) -> None:
         _log.error('event=abandoned task=%s name=%s', record.task.id, record.task.name)
         self._engine.counters['abandoned'] += 1
-        self._end(record, _S.FAILED, f'ignored its cancellation for {self._grace_s:g} s')
-        self._engine.pump()
+        self._end_run(record, _S.FAILED, f'ignored its cancellation for {self._grace_s:g} s')
+        self._engine.dispatch_and_flush()
 
-    def _conclude(self, record: Record, error: BaseException | None) -> None:
+    def _conclude(self, record: TaskRecord, error: BaseException | None) -> None:
         """``error`` None: the skill returned."""
         cause = record.cause
-        if cause is not None and cause.weight is Weight.CANCEL:
-            self._end(record, _S.CANCELLED, cause.reason)
+        if cause is not None and cause.weight is StopWeight.CANCEL:
+            self._end_run(record, _S.CANCELLED, cause.reason)
         elif fault := metadata_fault(record.task):
-            self._end(record, _S.FAILED, fault)
+            self._end_run(record, _S.FAILED, fault)
         elif error is None:
-            self._end(record, _S.COMPLETED, '')
-        elif cause is not None and cause.weight is Weight.DEADLINE:
-            self._end(record, _S.FAILED, cause.reason)
+            self._end_run(record, _S.COMPLETED, '')
+        elif cause is not None and cause.weight is StopWeight.DEADLINE:
+            self._end_run(record, _S.FAILED, cause.reason)
         elif not isinstance(error, asyncio.CancelledError):
-            self._failed(record, in_words(error))
+            self._failed(record, error_text(error))
         elif cause is None:
             self._failed(record, 'its skill was cancelled by itself')
         else:
             self._paused(record, cause)
 
-    def _paused(self, record: Record, cause: Cause) -> None:
+    def _paused(self, record: TaskRecord, cause: StopCause) -> None:
         record.unobserved = record.plan.state is _S.RECOVERING
-        record.plan.held = cause.weight is Weight.HOLD
+        record.plan.held = cause.weight is StopWeight.HOLD
         self._engine.counters['preempted'] += cause.preempted
-        self._end(record, _S.PAUSED, cause.reason)
+        self._end_run(record, _S.PAUSED, cause.reason)
         self._engine.ready(record)
 
-    def _failed(self, record: Record, reason: str) -> None:
+    def _failed(self, record: TaskRecord, reason: str) -> None:
         plan = record.plan
         if plan.attempts >= plan.max_retries:
-            self._end(record, _S.FAILED, reason)
+            self._end_run(record, _S.FAILED, reason)
             return
         delay = backoff_s(self._backoff_s, plan.attempts)
         plan.attempts += 1
-        plan.held = record.cause is not None and record.cause.weight is Weight.HOLD
+        plan.held = record.cause is not None and record.cause.weight is StopWeight.HOLD
         self._engine.counters['retried'] += 1
         number = f'retry {plan.attempts} of {plan.max_retries}'
-        self._end(record, _S.WAITING, f'{reason}; {number} in {delay:g} s')
+        self._end_run(record, _S.WAITING, f'{reason}; {number} in {delay:g} s')
         record.retry_at = asyncio.get_running_loop().time() + delay
         self._engine.reconsider(record)
 
-    def _end(self, record: Record, after: LifecycleState, reason: str) -> None:
+    def _end_run(self, record: TaskRecord, after: LifecycleState, reason: str) -> None:
         """It is busy no more. Its resources are free once the store was told so."""
         if record.plan.state is _S.RECOVERING and after in (_S.COMPLETED, _S.WAITING):
             self._engine.move(record, _S.ACTIVE)

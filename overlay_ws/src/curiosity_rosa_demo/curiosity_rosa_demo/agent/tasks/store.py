@@ -33,13 +33,13 @@ from curiosity_rosa_demo.agent.tasks.writer import (
     Move,
     Save,
     store_error,
-    Then,
     to_row,
-    Unit,
     Writer,
+    WriteUnit,
+    WrittenCallback,
 )
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 from curiosity_rosa_demo.infra.storage.sqlite_file import (
     check_integrity,
@@ -52,8 +52,8 @@ from curiosity_rosa_demo.infra.storage.sqlite_file import (
 
 __all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']
 
-MEMORY = ':memory:'
-PRUNE_EVERY = timedelta(hours=1)
+MEMORY_PATH = ':memory:'
+PRUNE_PERIOD = timedelta(hours=1)
 
 R = TypeVar('R')
 
@@ -84,7 +84,7 @@ class TaskStore:
     ) -> None:
         if not retention_days >= 0:
             raise ValueError(f'retention_days is {retention_days}; it must be at least 0')
-        self.path = MEMORY if str(path) == MEMORY else os.path.realpath(path)
+        self.path = MEMORY_PATH if str(path) == MEMORY_PATH else os.path.realpath(path)
         self.notes: list[str] = []
         self.counters = {'commits': 0, 'groups': 0, 'largest_group': 0}
         self._retention_us = retention_days * 86_400e6
@@ -101,12 +101,12 @@ class TaskStore:
             raise StoreError(f'The task store {self.path} is already open')
         self.notes = []
         try:
-            if self.path != MEMORY:
+            if self.path != MEMORY_PATH:
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
                 self._lock_file = _lock(f'{self.path}.lock')
-            connection, tasks = self._load_orset_aside()
+            connection, tasks = self._load_or_set_aside()
             reader = self._open_reader(connection)
-        except (OSError, sqlite3.Error, Damaged) as error:
+        except (OSError, sqlite3.Error, FileDamaged) as error:
             self._unlock()
             raise store_error(error, self.path) from None
         except StoreError:
@@ -128,7 +128,7 @@ class TaskStore:
         """Before the writer has a thread: nothing is left open when this fails. Raises
         sqlite3.Error.
         """
-        if self.path == MEMORY:
+        if self.path == MEMORY_PATH:
             return connection
         try:
             return connect(f'{Path(self.path).as_uri()}?mode=ro', patience_s=0.1, is_uri=True)
@@ -136,7 +136,7 @@ class TaskStore:
             connection.close()
             raise
 
-    def _load_orset_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
+    def _load_or_set_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
         loaded, damaged = open_or_set_aside(self.path, self._clock(), self._load)
         if damaged is not None:
             damage, aside = damaged
@@ -146,8 +146,8 @@ class TaskStore:
         return loaded
 
     def _load(self) -> tuple[sqlite3.Connection, list[Task]]:
-        """Raises Damaged, StoreError, sqlite3.Error."""
-        uri = Path(self.path).as_uri() if self.path != MEMORY else f'file:{MEMORY}'
+        """Raises FileDamaged, StoreError, sqlite3.Error."""
+        uri = Path(self.path).as_uri() if self.path != MEMORY_PATH else f'file:{MEMORY_PATH}'
         connection = connect(uri, patience_s=2.0, is_uri=True)
         try:
             version = schema.version(connection, self.path)  # before anything is changed
@@ -163,18 +163,22 @@ class TaskStore:
                 self.notes.append(
                     f'{self.path} was brought from version {version} to {len(schema.MIGRATIONS)}'
                 )
-            schema.keep_in_step(connection)
+            schema.update_allowed_transitions(connection)
             self._prune(connection)
             connection.executescript(schema.CHANGE_VIEW)
-            rows = connection.execute(f'{schema.SELECT} WHERE NOT {schema.ENDED} ORDER BY seq')
+            rows = connection.execute(
+                f'{schema.SELECT} WHERE NOT {schema.ENDED_CONDITION} ORDER BY seq'
+            )
             return connection, [schema.to_task(row) for row in rows]
         except BaseException as error:
             connection.close()
-            if isinstance(error, schema.Unreadable) or fault_of(error) is FileFault.DAMAGED:
-                raise Damaged(str(error)) from error
+            if isinstance(error, schema.UnreadableRow) or fault_of(error) is FileFault.DAMAGED:
+                raise FileDamaged(str(error)) from error
             raise
 
-    def write(self, changes: Sequence[Change], then: Then | None = None) -> asyncio.Future[None]:
+    def write(
+        self, changes: Sequence[Change], then: WrittenCallback | None = None
+    ) -> asyncio.Future[None]:
         """All or none of ``changes``, as the tasks are now. Done when they are on the disk.
 
         Where a task changes twice, the first change needs a copy of it as it was then.
@@ -187,7 +191,7 @@ class TaskStore:
             raise self._not_open()
         rows = [to_row(change) for change in changes]
         done = asyncio.get_running_loop().create_future()
-        self._writer.put(Unit(rows, done, then))
+        self._writer.put(WriteUnit(rows, done, then))
         return done
 
     async def close(self) -> None:
@@ -196,7 +200,7 @@ class TaskStore:
         if writer is None:
             return
         with self._reading:
-            if self._reader is not None and self.path != MEMORY:
+            if self._reader is not None and self.path != MEMORY_PATH:
                 self._reader.close()
             self._reader = None
         await writer.stop()
@@ -209,7 +213,7 @@ class TaskStore:
 
     def last(self, count: int) -> list[Task]:
         """The tasks that ended last, the newest first."""
-        ended = f'{schema.SELECT} WHERE {schema.ENDED}'
+        ended = f'{schema.SELECT} WHERE {schema.ENDED_CONDITION}'
         return self._read(
             schema.to_task, f'{ended} ORDER BY updated_at DESC, seq DESC LIMIT ?', count
         )
@@ -251,10 +255,12 @@ class TaskStore:
     def _prune(self, connection: sqlite3.Connection) -> None:
         self._pruned_at = self._clock()
         limit = schema.to_microseconds(self._pruned_at) - self._retention_us
-        connection.execute(f'DELETE FROM task WHERE {schema.ENDED} AND updated_at < ?', (limit,))
+        connection.execute(
+            f'DELETE FROM task WHERE {schema.ENDED_CONDITION} AND updated_at < ?', (limit,)
+        )
 
     def _prune_if_due(self, connection: sqlite3.Connection) -> None:
-        if self._clock() - self._pruned_at >= PRUNE_EVERY:
+        if self._clock() - self._pruned_at >= PRUNE_PERIOD:
             self._prune(connection)
 
     def _unlock(self) -> None:

@@ -15,13 +15,13 @@ from collections import deque
 
 from curiosity_rosa_demo.agent.tasks.commands import TaskControl
 from curiosity_rosa_demo.agent.tasks.engine import Engine
-from curiosity_rosa_demo.agent.tasks.entry import Cause, Record, snapshot, Weight
+from curiosity_rosa_demo.agent.tasks.entry import snapshot, StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.skill import Skills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
-from curiosity_rosa_demo.agent.tasks.validation import check_task, label
+from curiosity_rosa_demo.agent.tasks.validation import check_task, task_label
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 _S = LifecycleState
@@ -106,7 +106,7 @@ class TaskSubmission(TaskControl):
             raise engine.journal.broken
         check_task(task, self._skills.resources)
         if task.idempotency_key is not None:
-            if (record := engine.keys.get(task.idempotency_key)) is not None:
+            if (record := engine.idempotency_keys.get(task.idempotency_key)) is not None:
                 if not record.visible:
                     await engine.journal.committed(record)
                 return record.task, []
@@ -116,12 +116,12 @@ class TaskSubmission(TaskControl):
         if task.id in engine.records or task.id in engine.ended:
             raise BadTask(f'There is already a task {task.id!r}; submit a new Task')
 
-        record = Record(task, snapshot(task), visible=False)
+        record = TaskRecord(task, snapshot(task), visible=False)
         plan = record.plan
         plan.urgent = event is EventType.INTERRUPT
         plan.seq, self._seq = self._seq, self._seq + 1
         plan.held, plan.attempts, plan.used_s, plan.reason = False, 0, 0.0, ''
-        engine.enter(record, [blocker.id for blocker in blockers if not blocker.terminal])
+        engine.add(record, [blocker.id for blocker in blockers if not blocker.terminal])
         engine.insert(record, event)
         for blocker in blockers:
             if blocker.terminal and blocker.state is not _S.COMPLETED:
@@ -129,7 +129,7 @@ class TaskSubmission(TaskControl):
                 break
         preempted = self._preempt(record) if plan.urgent else []
         stored = engine.journal.committed(record)
-        engine.pump()
+        engine.dispatch_and_flush()
         await stored
         return task, preempted
 
@@ -141,15 +141,17 @@ class TaskSubmission(TaskControl):
             blockers.append(blocker)
         return blockers
 
-    def _preempt(self, urgent: Record) -> list[asyncio.Future[None]]:
+    def _preempt(self, urgent: TaskRecord) -> list[asyncio.Future[None]]:
         engine = self._engine
         if not engine.open or not engine.scheduler.admits(urgent.plan.id):
             return []
         needs, rank = self._skills.needs(urgent.plan), engine.ranks[urgent.plan.id]
         left = []
-        cause = Cause(Weight.PAUSE, f'interrupted by {label(urgent.plan)}', preempted=True)
+        cause = StopCause(
+            StopWeight.PAUSE, f'interrupted by {task_label(urgent.plan)}', preempted=True
+        )
         for record in engine.runs.busy():
             if not needs.isdisjoint(record.resources) and engine.ranks[record.plan.id] > rank:
-                left.append(engine.runs.leaving(record))
-                engine.runs.tell(record, cause)
+                left.append(engine.runs.wait_until_ended(record))
+                engine.runs.request_stop(record, cause)
         return left

@@ -39,7 +39,7 @@ class TaskScheduler:
 
     def pick_next(self) -> Task | None:
         """Take the first task that is PENDING or PAUSED from the queue; None: there is none."""
-        while (task_id := self._ready.take()) is not None:
+        while (task_id := self._ready.pop_next()) is not None:
             task = self._tasks[task_id]
             if task.state in READY:
                 return task

@@ -20,8 +20,8 @@ from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.text import one_line
 from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of
 
-WHAT, WHY = 40, 50  # columns
-HEAD = ('id', 'state', 'prio', 'what', 'for', 'why')
+MAX_TASK_COLUMNS, MAX_REASON_COLUMNS = 40, 50  # columns
+TABLE_HEADINGS = ('id', 'state', 'prio', 'what', 'for', 'why')
 
 
 def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
@@ -31,30 +31,30 @@ def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
             task.id[:8],
             f'{task.state.name}{" (held)" if task.held and not task.terminal else ""}',
             str(task.priority),
-            clip_columns(what(task), WHAT),
+            clip_columns(task_summary(task), MAX_TASK_COLUMNS),
             duration((now - task.updated_at).total_seconds()),
-            clip_columns(task.reason, WHY),
+            clip_columns(task.reason, MAX_REASON_COLUMNS),
         )
         for task in tasks
     ]
-    return table([HEAD, *rows]) if rows else 'no tasks'
+    return table([TABLE_HEADINGS, *rows]) if rows else 'no tasks'
 
 
 def task_text(task: Task) -> str:
     """All that is known of one task."""
     lines = [
         ('id', task.id),
-        ('what', what(task)),
+        ('what', task_summary(task)),
         ('state', f'{task.state.name}{": " + task.reason if task.reason else ""}'),
         ('priority', str(task.priority)),
-        ('created', _moment(task.created_at)),
-        ('changed', _moment(task.updated_at)),
+        ('created', _time_text(task.created_at)),
+        ('changed', _time_text(task.updated_at)),
     ]
     optional = {
         'held': 'yes' if task.held else '',
         'waits for': ', '.join(each[:8] for each in task.blocked_by),
         'deadline': f'{task.deadline_s:g} s' if task.deadline_s is not None else '',
-        'not before': _moment(task.not_before) if task.not_before else '',
+        'not before': _time_text(task.not_before) if task.not_before else '',
         'retries': f'{task.attempts} of {task.max_retries}' if task.max_retries else '',
         'metadata': clip_columns(json.dumps(task.metadata, ensure_ascii=False), 1000),
     }
@@ -66,7 +66,7 @@ def history_table(rows: Iterable[HistoryRow]) -> str:
     return table(
         [
             (
-                _moment(row.at),
+                _time_text(row.at),
                 f'{row.before.name if row.before else "-"}',
                 row.after.name,
                 one_line(row.reason),
@@ -87,7 +87,7 @@ def mode_text(state: BrainState) -> str:
     return '\n'.join([mode, *(f'{name}{text}' for name, text in optional.items() if text)])
 
 
-def what(task: Task) -> str:
+def task_summary(task: Task) -> str:
     """A task in a few words."""
     if isinstance(text := task.metadata.get('text'), str):
         return one_line(text)
@@ -117,5 +117,5 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def _moment(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return at.astimezone().strftime('%Y-%m-%d %H:%M:%S')

@@ -20,56 +20,56 @@ from curiosity_rosa_demo.agent.tasks.schema import to_json
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
-PRIORITIES = range(-1000, 1001)
-RETRIES = range(101)
-LONGEST_BACKOFF_S = 60.0
+ALLOWED_PRIORITIES = range(-1000, 1001)
+ALLOWED_RETRIES = range(101)
+MAX_BACKOFF_S = 60.0
 
 
 def check_task(task: Task, resources: frozenset[str]) -> None:
     """Raises BadTask naming the field, its value and what is allowed."""
     for name in ('name', 'id'):
-        _demand(_text(getattr(task, name)), task, name, 'it must be a text that is not empty')
-    _demand(
+        _require(_text(getattr(task, name)), task, name, 'it must be a text that is not empty')
+    _require(
         task.idempotency_key is None or _text(task.idempotency_key),
         *(task, 'idempotency_key', 'it must be None or a text that is not empty'),
     )
-    _demand(
+    _require(
         task.state is LifecycleState.PENDING,
         *(task, 'state', 'a task is submitted once, as PENDING; submit a new Task'),
     )
-    for name, allowed in (('priority', PRIORITIES), ('max_retries', RETRIES)):
+    for name, allowed in (('priority', ALLOWED_PRIORITIES), ('max_retries', ALLOWED_RETRIES)):
         number = getattr(task, name)
         whole = isinstance(number, int) and not isinstance(number, bool) and number in allowed
-        _demand(whole, task, name, f'it must be a whole number, {allowed[0]} to {allowed[-1]}')
+        _require(whole, task, name, f'it must be a whole number, {allowed[0]} to {allowed[-1]}')
     deadline = task.deadline_s
-    _demand(
+    _require(
         deadline is None
         or (isinstance(deadline, int | float) and math.isfinite(deadline) and deadline > 0),
         *(task, 'deadline_s', 'it must be None or finite seconds above 0'),
     )
     start = task.not_before
-    _demand(
+    _require(
         start is None or (isinstance(start, datetime) and start.utcoffset() is not None),
         *(task, 'not_before', 'it must be None or a time with a zone'),
     )
-    _demand(
+    _require(
         isinstance(task.blocked_by, tuple) and all(map(_text, task.blocked_by)),
         *(task, 'blocked_by', 'it must be a tuple of task ids'),
     )
     # Every blocker was known before: a task can only wait for earlier ones. So the one cycle that
     # can be asked for is that of a task with itself.
-    _demand(
+    _require(
         task.id not in task.blocked_by,
         task,
         'blocked_by',
         'a task cannot wait for itself (a cycle)',
     )
-    _demand(
+    _require(
         task.resources is None
         or (isinstance(task.resources, frozenset) and task.resources <= resources),
         *(task, 'resources', f'it must be None or a frozenset out of {sorted(resources)}'),
     )
-    _demand(isinstance(task.metadata, dict), task, 'metadata', 'it must be a dict')
+    _require(isinstance(task.metadata, dict), task, 'metadata', 'it must be a dict')
     if task.metadata:
         to_json(task.metadata, 'metadata')
 
@@ -78,7 +78,7 @@ def metadata_fault(task: Task) -> str:
     """Why its metadata cannot be stored, in words; '' when it can."""
     try:
         if task.metadata or not isinstance(task.metadata, dict):
-            _demand(isinstance(task.metadata, dict), task, 'metadata', 'it must be a dict')
+            _require(isinstance(task.metadata, dict), task, 'metadata', 'it must be a dict')
             to_json(task.metadata, 'metadata')
     except BadTask as error:
         return str(error)
@@ -98,44 +98,44 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _demand(holds: bool, task: Task, name: str, rule: str) -> None:
+def _require(holds: bool, task: Task, name: str, rule: str) -> None:
     if not holds:
         raise BadTask(f'{name} of the task is {getattr(task, name)!r}; {rule}')
 
 
-def label(task: Task) -> str:
+def task_label(task: Task) -> str:
     """``task`` in a sentence."""
     return f'{task.name} {task.id[:8]}'
 
 
 @dataclass(frozen=True)
-class Wait:
+class WaitReason:
     reason: str  # '': the one that it has still tells it best
     again_s: float | None = None  # look again after so long; None: an event will say so
 
 
-def wait_of(
+def wait_reason_of(
     task: Task, blockers: Iterable[Task], retry_in_s: float | None, wall: datetime
-) -> Wait | None:
+) -> WaitReason | None:
     """What ``task`` waits for; None: nothing. ``blockers`` are those that have not completed."""
     if task.needs_approval:
-        return Wait('waiting for approval')
+        return WaitReason('waiting for approval')
     for blocker in blockers:
-        return Wait(f'waiting for {label(blocker)}')
+        return WaitReason(f'waiting for {task_label(blocker)}')
     if task.not_before is not None and task.not_before > wall:
         until = task.not_before.isoformat(timespec='seconds')
-        return Wait(f'waiting until {until}', (task.not_before - wall).total_seconds())
+        return WaitReason(f'waiting until {until}', (task.not_before - wall).total_seconds())
     if retry_in_s is not None and retry_in_s > 0.0:
-        return Wait('', retry_in_s)
+        return WaitReason('', retry_in_s)
     return None
 
 
 def backoff_s(first_s: float, attempts: int) -> float:
     """Seconds from a failure to the next attempt; ``attempts`` were already made anew."""
-    return min(first_s * 2.0 ** min(attempts, 60), LONGEST_BACKOFF_S)
+    return min(first_s * 2.0 ** min(attempts, 60), MAX_BACKOFF_S)
 
 
-def in_words(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Type and text of ``error`` in one line; of a SkillFailed the text."""
     kind = '' if isinstance(error, SkillFailed) else f'{type(error).__name__}: '
     return ' '.join(f'{kind}{error}'.split()).removesuffix(':') or type(error).__name__

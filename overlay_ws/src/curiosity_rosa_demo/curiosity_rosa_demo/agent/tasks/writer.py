@@ -35,8 +35,8 @@ from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 
-FULL_GROUP = 240  # changes in one commit; more would keep the first of them waiting
-MAX_CHANGES = 1024  # in one statement: SQLite takes 32,766 values
+MAX_GROUP_CHANGES = 240  # changes in one commit; more would keep the first of them waiting
+MAX_STATEMENT_CHANGES = 1024  # in one statement: SQLite takes 32,766 values
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
@@ -64,7 +64,7 @@ class Save:
 
 
 Change = Insert | Move | Save
-Then = Callable[['asyncio.Future[None]'], None]
+WrittenCallback = Callable[['asyncio.Future[None]'], None]
 
 
 def to_row(change: Change) -> tuple[Any, ...]:
@@ -75,12 +75,12 @@ def to_row(change: Change) -> tuple[Any, ...]:
     return ('insert' if isinstance(change, Insert) else 'save', None, *values)
 
 
-class Unit(NamedTuple):
+class WriteUnit(NamedTuple):
     """What is stored together or not at all: rows of the view change."""
 
     rows: list[tuple[Any, ...]]
     done: asyncio.Future[None]
-    then: Then | None  # called in the loop, at once when it is done
+    on_written: WrittenCallback | None  # called in the loop, at once when it is done
 
 
 class Writer:
@@ -104,11 +104,11 @@ class Writer:
         self._counters = counters
         self._after_group = after_group
         self._at_end = at_end
-        self._queue: SimpleQueue[Unit | None] = SimpleQueue()
+        self._queue: SimpleQueue[WriteUnit | None] = SimpleQueue()
         self._thread = Thread(target=self._run, name='task-store', daemon=True)
         self._thread.start()
 
-    def put(self, unit: Unit) -> None:
+    def put(self, unit: WriteUnit) -> None:
         self._queue.put(unit)
 
     async def stop(self) -> None:
@@ -119,25 +119,25 @@ class Writer:
     def _run(self) -> None:
         while True:
             item = self._queue.get()
-            group: list[Unit] = []
+            group: list[WriteUnit] = []
             size = 0
             while item is not None:
                 group.append(item)
                 size += len(item.rows)
-                if size >= FULL_GROUP or self._queue.empty():
+                if size >= MAX_GROUP_CHANGES or self._queue.empty():
                     break
                 item = self._queue.get()
             if group:
                 with self.lock:
                     errors = self._commit(group, size)
-                _tell(group, errors)
-                self._tidy_up()
+                _resolve_group(group, errors)
+                self._prune()
             if item is None:
                 self._connection.close()
                 self._at_end()
                 return
 
-    def _commit(self, group: list[Unit], size: int) -> list[TaskError | None]:
+    def _commit(self, group: list[WriteUnit], size: int) -> list[TaskError | None]:
         """The error of each unit; None: it is on the disk."""
         try:
             errors = self._commit_at_once(group, size) or self._commit_one_by_one(group)
@@ -151,13 +151,13 @@ class Writer:
         self._counters['largest_group'] = max(self._counters['largest_group'], len(group))
         return errors
 
-    def _commit_at_once(self, group: list[Unit], size: int) -> list[TaskError | None]:
+    def _commit_at_once(self, group: list[WriteUnit], size: int) -> list[TaskError | None]:
         """Empty, and nothing is stored, when a unit was refused or there are too many.
 
         Every step of a statement gives the GIL away, and while the loop is busy it takes up to
         5 ms to get it back. So the whole group is one statement, and its own transaction.
         """
-        if not 0 < size <= MAX_CHANGES:
+        if not 0 < size <= MAX_STATEMENT_CHANGES:
             return []
         rows = 1 << (size - 1).bit_length()  # few sizes, so that the statements stay prepared
         values = [*chain.from_iterable(row for unit in group for row in unit.rows)]
@@ -168,13 +168,13 @@ class Writer:
             return []
         return [None] * len(group)
 
-    def _commit_one_by_one(self, group: list[Unit]) -> list[TaskError | None]:
+    def _commit_one_by_one(self, group: list[WriteUnit]) -> list[TaskError | None]:
         self._connection.execute('BEGIN IMMEDIATE')
         errors = [self._apply(unit) for unit in group]
         self._connection.execute('COMMIT')
         return errors
 
-    def _apply(self, unit: Unit) -> TaskError | None:
+    def _apply(self, unit: WriteUnit) -> TaskError | None:
         self._connection.execute('SAVEPOINT unit')
         error = next(filter(None, map(self._apply_row, unit.rows)), None)
         if error:
@@ -192,7 +192,7 @@ class Writer:
     def _refusal(self, row: tuple[Any, ...], message: str) -> TaskError:
         values = dict(zip(schema.CHANGE_COLUMNS, row, strict=True))
         task_id, before, after = values['id'], values['before'], values['state']
-        if message == schema.ILLEGAL:
+        if message == schema.ILLEGAL_TRANSITION:
             fault = IllegalTransition(LifecycleState(before), LifecycleState(after))
             return TaskError(f'Task {task_id!r}: {fault}')
         if message == schema.NOT_AS_BEFORE:
@@ -212,7 +212,7 @@ class Writer:
             )
         return BadTask(f'Task {task_id!r} cannot be stored: {message}')
 
-    def _tidy_up(self) -> None:
+    def _prune(self) -> None:
         try:
             with self.lock:
                 self._after_group(self._connection)
@@ -235,16 +235,16 @@ _REFUSALS = (
 )
 
 
-def _tell(group: list[Unit], errors: list[TaskError | None]) -> None:
+def _resolve_group(group: list[WriteUnit], errors: list[TaskError | None]) -> None:
     loop = group[0].done.get_loop()
     try:
-        loop.call_soon_threadsafe(_settle, loop, group, errors)
+        loop.call_soon_threadsafe(_schedule_resolution, loop, group, errors)
     except RuntimeError:
         _log.warning('event=loop_closed units=%d', len(group))
 
 
-def _settle(
-    loop: asyncio.AbstractEventLoop, group: list[Unit], errors: list[TaskError | None]
+def _schedule_resolution(
+    loop: asyncio.AbstractEventLoop, group: list[WriteUnit], errors: list[TaskError | None]
 ) -> None:
     for (_, done, then), error in zip(group, errors, strict=True):
         if done.done():  # whoever asked was cancelled

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.pictures import is_capture, Shot
+from curiosity_rosa_demo.domain.pictures import Capture, is_capture
 
 
 class Artifacts:
@@ -25,7 +25,7 @@ class Artifacts:
     """
 
     def __init__(
-        self, folder: str, capture_of: Callable[[TraceEvent], Shot | None], *, fresh: bool
+        self, folder: str, capture_of: Callable[[TraceEvent], Capture | None], *, fresh: bool
     ) -> None:
         self._capture_of = capture_of
         self._folder = Path(folder)
@@ -36,7 +36,7 @@ class Artifacts:
             for stale in (self.picture, self.trace):
                 stale.unlink(missing_ok=True)
 
-    def hear(self, event: TraceEvent) -> None:
+    def record_event(self, event: TraceEvent) -> None:
         """Keep the picture of a capture that succeeded, whole or not at all: never that of an
         earlier one. Raises OSError.
         """

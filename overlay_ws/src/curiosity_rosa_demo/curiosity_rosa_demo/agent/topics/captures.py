@@ -22,19 +22,19 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.pictures import is_capture, Picture, Shot
+from curiosity_rosa_demo.domain.pictures import Capture, is_capture, Picture
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY
+from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
-KEPT = 50
-WAIT_S = 3.0  # for a picture; then the capture has none
-LOOK_S = 0.5
+MAX_CAPTURES = 50
+PICTURE_TIMEOUT_S = 3.0  # for a picture; then the capture has none
+POLL_PERIOD_S = 0.5
 
 
 @dataclass(frozen=True)
-class _Waiting:
+class _PendingCapture:
     """A capture whose picture has not come, where it was made, and until when it may come."""
 
     event: TraceEvent
@@ -42,7 +42,7 @@ class _Waiting:
     until_s: float
 
 
-class Shots:
+class Captures:
     """``pose``: where the rover is now; None: unknown."""
 
     def __init__(self, node: Node, config: Config, pose: Callable[[], RoverPose | None]) -> None:
@@ -51,69 +51,69 @@ class Shots:
         self._threshold = config.thresholds.quality.score_threshold
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
-        self._waiting: deque[_Waiting] = deque(maxlen=KEPT)
+        self._pending: deque[_PendingCapture] = deque(maxlen=MAX_CAPTURES)
         self._subscription: Any = None
-        self._shots: deque[Shot] = deque(maxlen=KEPT)
-        self._timer = node.create_timer(LOOK_S, self._look, clock=STEADY)
+        self._captures: deque[Capture] = deque(maxlen=MAX_CAPTURES)
+        self._timer = node.create_timer(POLL_PERIOD_S, self._drop_expired, clock=STEADY_CLOCK)
 
-    def last(self) -> list[Shot]:
+    def recent(self) -> list[Capture]:
         """The oldest first; from any thread."""
         with self._lock:
-            return list(self._shots)
+            return list(self._captures)
 
-    def of(self, event: TraceEvent) -> Shot | None:
+    def of(self, event: TraceEvent) -> Capture | None:
         """That of an event that ``hear`` got, once its picture is here; None: it has none."""
 
-        def known() -> Shot | None:
-            found = (each for each in self._shots if each.event_id == event.event_id)
+        def known() -> Capture | None:
+            found = (each for each in self._captures if each.event_id == event.event_id)
             return next(found, None)
 
         def settled() -> bool:
-            return known() is not None or all(each.event is not event for each in self._waiting)
+            return known() is not None or all(each.event is not event for each in self._pending)
 
         with self._lock:
-            self._changed.wait_for(settled, WAIT_S)
+            self._changed.wait_for(settled, PICTURE_TIMEOUT_S)
             return known()
 
-    def hear(self, event: TraceEvent) -> None:
+    def record_event(self, event: TraceEvent) -> None:
         """An event of ours, from any thread but the one that spins the node."""
         if not is_capture(event):
             return
         if not event.ok or event.score is None:
             return
-        waiting = _Waiting(event, self._pose(), time.monotonic() + WAIT_S)
+        waiting = _PendingCapture(event, self._pose(), time.monotonic() + PICTURE_TIMEOUT_S)
         with self._lock:
-            self._waiting.append(waiting)
+            self._pending.append(waiting)
             if self._subscription is None:
                 self._subscription = self._node.create_subscription(
-                    CompressedImage, self._topic, self._take, history_qos(1)
+                    CompressedImage, self._topic, self._on_picture, history_qos(1)
                 )
 
-    def _take(self, message: CompressedImage) -> None:
+    def _on_picture(self, message: CompressedImage) -> None:
         """In the thread that spins the node."""
         picture = Picture(bytes(message.data), time.time(), time.monotonic())
         with self._lock:
-            if not self._waiting:
+            if not self._pending:
                 return
-            waiting = self._waiting.pop()
-            self._waiting.clear()  # the picture of the last one has overtaken theirs
-            self._shots.append(_shot(waiting, picture, self._threshold))
+            waiting = self._pending.pop()
+            self._pending.clear()  # the picture of the last one has overtaken theirs
+            self._captures.append(_capture_of(waiting, picture, self._threshold))
             self._changed.notify_all()
 
-    def _look(self) -> None:
+    def _drop_expired(self) -> None:
         """In the same thread: leave when nothing is waited for."""
         with self._lock:
-            while self._waiting and self._waiting[0].until_s < time.monotonic():
-                self._waiting.popleft()
+            while self._pending and self._pending[0].until_s < time.monotonic():
+                self._pending.popleft()
                 self._changed.notify_all()
-            if self._subscription is not None and not self._waiting:
+            if self._subscription is not None and not self._pending:
                 self._node.destroy_subscription(self._subscription)
                 self._subscription = None
 
 
-def _shot(waiting: _Waiting, picture: Picture, threshold: float) -> Shot:
+def _capture_of(waiting: _PendingCapture, picture: Picture, threshold: float) -> Capture:
     event = waiting.event
     score = event.score or 0.0
     said = (event.data or {}).get('is_good')
     good = said if isinstance(said, bool) else score >= threshold
-    return Shot(event.event_id, picture, score, good, waiting.pose)
+    return Capture(event.event_id, picture, score, good, waiting.pose)

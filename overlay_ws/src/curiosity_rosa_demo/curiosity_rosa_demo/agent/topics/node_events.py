@@ -16,7 +16,7 @@ from collections.abc import Callable
 import threading
 import time
 
-from curiosity_rosa_demo.agent.memory import line
+from curiosity_rosa_demo.agent.memory import event_line
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
@@ -25,7 +25,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 
-class Peers:
+class NodeEvents:
     """A node may announce its start; a second start of the same node is a restart. ``hear`` gets
     every event of the topic, ours too, in the thread that spins ``node``.
     """
@@ -37,21 +37,21 @@ class Peers:
         say: Callable[[str], None],
         hear: Callable[[TraceEvent], None] = lambda event: None,
     ) -> None:
-        self._say, self._tell = say, hear
+        self._say, self._on_trace_event = say, hear
         self._starts: dict[str, str] = {}  # node name -> id of its start event
-        self._since = time.time()
+        self._started_at = time.time()
         qos = history_qos(config.thresholds.trace.buffer_size)
-        node.create_subscription(String, config.topics.trace.events, self._hear, qos)
+        node.create_subscription(String, config.topics.trace.events, self._on_event, qos)
 
-    def _hear(self, message: String) -> None:
+    def _on_event(self, message: String) -> None:
         event = decode(message.data)
-        self._tell(event)
+        self._on_trace_event(event)
         source = (event.data or {}).get('node')
         if not isinstance(source, str):
             return  # our own, or somebody else's
         if event.kind is TraceKind.ERROR:
-            if event.ts >= self._since:  # the topic repeats its history to a late subscriber
-                self._say(f'  {source}: {line(event)}')
+            if event.ts >= self._started_at:  # the topic repeats its history to a late subscriber
+                self._say(f'  {source}: {event_line(event)}')
         elif is_start(event):
             known = self._starts.setdefault(source, event.event_id)
             if known != event.event_id:
@@ -59,7 +59,7 @@ class Peers:
                 self._say(f'! The {source} node was restarted: {event.message}')
 
 
-def listen(descriptor: int, tell: Callable[[str], None]) -> None:
+def read_process_events(descriptor: int, tell: Callable[[str], None]) -> None:
     """Hand on each line that the process manager writes to the pipe, from a thread."""
 
     def read() -> None:

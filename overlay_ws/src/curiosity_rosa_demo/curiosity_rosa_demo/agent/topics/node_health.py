@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import time
 
 from curiosity_rosa_demo.domain.brain_state import Reading
-from curiosity_rosa_demo.domain.health import Health
+from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.diagnostics import KEPT, PERIOD_S
+from curiosity_rosa_demo.infra.diagnostics import MAX_MESSAGES, PERIOD_S
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -27,7 +27,7 @@ MAX_AGE_S = 3.5 * PERIOD_S
 
 
 @dataclass(frozen=True)
-class _Said:
+class _NodeReport:
     """The last word of a node, when it came (steady seconds), and whether that is an error."""
 
     at_s: float
@@ -47,38 +47,41 @@ class NodeHealth:
         self._adapter_max_age_s = config.thresholds.telemetry.adapter_max_age_s
         space = node.get_namespace().strip('/')
         self._names = {f'{space}/{name}'.lstrip('/'): name for name in NODES}
-        self._said: dict[str, _Said] = {}
+        self._reports: dict[str, _NodeReport] = {}
         node.create_subscription(
-            DiagnosticArray, config.topics.status.diagnostics, self._hear, QoSProfile(depth=KEPT)
+            DiagnosticArray,
+            config.topics.status.diagnostics,
+            self._on_diagnostics,
+            QoSProfile(depth=MAX_MESSAGES),
         )
 
-    def nodes(self) -> list[Health]:
+    def node_statuses(self) -> list[NodeStatus]:
         """Those of NODES; from any thread. One that hangs is told within MAX_AGE_S."""
         now = time.monotonic()
-        found = [self._health(name, now) for name in NODES]
+        found = [self._status_of(name, now) for name in NODES]
         status = self._readings().get('adapter')
         if status is not None:
             age = now - status.received_s
             adapter = found[0]
             ok = age <= self._adapter_max_age_s and not self._failed('adapter')
-            found[0] = Health('adapter', ok, age, adapter.text)
+            found[0] = NodeStatus('adapter', ok, age, adapter.text)
         return found
 
-    def _health(self, name: str, now: float) -> Health:
-        said = self._said.get(name)
+    def _status_of(self, name: str, now: float) -> NodeStatus:
+        said = self._reports.get(name)
         if said is None:
-            return Health(name, False, None)
+            return NodeStatus(name, False, None)
         age = now - said.at_s
-        return Health(name, age <= MAX_AGE_S and not said.failed, age, said.text)
+        return NodeStatus(name, age <= MAX_AGE_S and not said.failed, age, said.text)
 
     def _failed(self, name: str) -> bool:
-        return name in self._said and self._said[name].failed
+        return name in self._reports and self._reports[name].failed
 
-    def _hear(self, message: DiagnosticArray) -> None:
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
         """In the thread that spins the node."""
         for status in message.status:
             name = self._names.get(status.name.partition(':')[0])
             if name is not None:
                 failed = status.level not in (DiagnosticStatus.OK, DiagnosticStatus.WARN)
                 text = '' if status.level == DiagnosticStatus.OK else status.message
-                self._said[name] = _Said(time.monotonic(), failed, text)
+                self._reports[name] = _NodeReport(time.monotonic(), failed, text)

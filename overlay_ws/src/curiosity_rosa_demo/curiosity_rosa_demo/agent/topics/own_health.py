@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mod
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
-SHOWN = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')
+LIVE_STATES = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')
 
 
 class DiagnosedAgent(Protocol):
@@ -26,18 +26,18 @@ class DiagnosedAgent(Protocol):
 
     def state(self) -> BrainState: ...
 
-    def ready(self) -> str: ...
+    def not_ready_reason(self) -> str: ...
 
     def questions(self) -> Sequence[Question]: ...
 
-    def auto(self) -> str: ...
+    def autonomy_status(self) -> str: ...
 
 
-def diagnose(robot: DiagnosedAgent, llm: LlmConfig) -> Finding:
+def own_findings(robot: DiagnosedAgent, llm: LlmConfig) -> Finding:
     """The kernel's state as it is; quick, and safe from any thread."""
     state = robot.state()
     kernel, rover = state.tasks, state.robot
-    ready = robot.ready()
+    ready = robot.not_ready_reason()
     amiss = {ready: Level.WARN}
     if rover.safety_latch:
         amiss[f'Latched until :clear: {rover.safety_latch}'] = Level.ERROR
@@ -54,11 +54,11 @@ def diagnose(robot: DiagnosedAgent, llm: LlmConfig) -> Finding:
             'mode': kernel.mode.value,
             'mode_reason': kernel.mode_reason,
             'ready': not ready,
-            **{f'tasks_{name.lower()}': counts[name] for name in SHOWN},
+            **{f'tasks_{name.lower()}': counts[name] for name in LIVE_STATES},
             'questions_open': len(robot.questions()),
             'battery_pct': battery,
             'model': '/'.join(filter(None, (llm.provider, llm.model))),
-            'auto': robot.auto(),
+            'auto': robot.autonomy_status(),
             'step': state.react.iter,
         },
     )

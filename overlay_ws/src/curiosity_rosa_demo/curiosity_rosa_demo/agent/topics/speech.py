@@ -19,7 +19,7 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 
-class Speech:
+class SpeechPublisher:
     """Safe from any thread. ``say`` prints."""
 
     def __init__(

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.ros_io import history_qos, listen_to_button, NEWEST_ONLY
+from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, subscribe_to_button
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -30,8 +30,8 @@ from std_msgs.msg import String
 
 # Between two readings of a fast sensor. Well below the tenth of a second at which the kernel and
 # the rover's sensors beat, so that jitter costs no reading.
-LEAST_S = 0.05
-BODY_AT = 12  # in CDR bytes: 4 of encapsulation and 8 of the header's stamp come first
+MIN_PERIOD_S = 0.05
+BODY_OFFSET_BYTES = 12  # in CDR bytes: 4 of encapsulation and 8 of the header's stamp come first
 
 
 class TelemetrySource:
@@ -44,11 +44,11 @@ class TelemetrySource:
     def __init__(self, node: Node, config: Config, *, on_urgent: Callable[[], None]) -> None:
         self._on_urgent = on_urgent
         self._readings: dict[str, Reading] = {}
-        self._bodies: dict[str, bytes] = {}  # of the sensors' last messages
+        self._last_bodies: dict[str, bytes] = {}  # of the sensors' last messages
         rover = config.topics.rover
         listen = node.create_subscription
         listen(String, config.topics.status.adapter, self._on_adapter, history_qos(1))
-        listen_to_button(node, rover.e_stop, self._on_e_stop)
+        subscribe_to_button(node, rover.e_stop, self._on_e_stop)
         listen(BatteryState, rover.battery_state, self._on_battery, NEWEST_ONLY)
         for source, sensor, topic, value_of in (
             ('odometry', Odometry, rover.odometry, _odometry),
@@ -61,7 +61,7 @@ class TelemetrySource:
         """The newest reading of each source that was heard; safe from any thread."""
         return self._readings
 
-    def _keep(self, source: str, value: Json) -> None:
+    def _store_reading(self, source: str, value: Json) -> None:
         # A new dictionary each time, so that a snapshot never changes under its reader. The value
         # is made here, so it needs no validation, which would cost more than all the rest.
         reading = Reading.model_construct(value=value, received_s=time.monotonic())
@@ -71,31 +71,33 @@ class TelemetrySource:
         self, source: str, sensor: type, value_of: Callable[[Any], Json], data: bytes
     ) -> None:
         """Decoding costs most, so what comes too soon is skipped, and what repeats is kept."""
-        last, body = self._readings.get(source), data[BODY_AT:]
-        if last is not None and time.monotonic() - last.received_s < LEAST_S:
+        last, body = self._readings.get(source), data[BODY_OFFSET_BYTES:]
+        if last is not None and time.monotonic() - last.received_s < MIN_PERIOD_S:
             return
-        if last is None or body != self._bodies[source]:
+        if last is None or body != self._last_bodies[source]:
             value = value_of(deserialize_message(data, sensor))
-            self._bodies[source] = body
+            self._last_bodies[source] = body
         else:
             value = last.value
-        self._keep(source, value)
+        self._store_reading(source, value)
 
     def _on_battery(self, message: BatteryState) -> None:
         fraction = _finite(message.percentage)
         # In tenths of a percent: what a battery loses from one message to the next is no news.
-        self._keep('battery', {'fraction': None if fraction is None else round(fraction, 3)})
+        self._store_reading(
+            'battery', {'fraction': None if fraction is None else round(fraction, 3)}
+        )
 
     def _on_e_stop(self, pressed: bool) -> None:
         before = self._readings.get('estop')
-        self._keep('estop', {'pressed': pressed})
+        self._store_reading('estop', {'pressed': pressed})
         if before is None or before.value['pressed'] != pressed:
             self._on_urgent()
 
     def _on_adapter(self, message: String) -> None:
         before = self._readings.get('adapter')
         status = _object(message.data)
-        self._keep('adapter', status)
+        self._store_reading('adapter', status)
         if before is None or without_measured(before.value) != without_measured(status):
             self._on_urgent()
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.domain.plan.validation import short
+from curiosity_rosa_demo.domain.plan.validation import short_repr
 from pydantic import JsonValue
 
 TOLERANCE = 1e-9  # numbers no further apart are equal
@@ -52,28 +52,32 @@ def holds(conditions: Json, facts: Json) -> Verdict:
         if fact is None or fact != fact:
             failed.append(f'{name} is not known')
         elif kind.of_numbers and _number(fact) is None:
-            failed.append(f'{name} is {short(fact)}, not a number')
+            failed.append(f'{name} is {short_repr(fact)}, not a number')
         else:
             ok = kind.test(fact, value)
             words = kind.words if ok else kind.otherwise
-            (held if ok else failed).append(f'{name} is {short(fact)}, {words} {short(value)}')
+            (held if ok else failed).append(
+                f'{name} is {short_repr(fact)}, {words} {short_repr(value)}'
+            )
     return Verdict(not failed, '; '.join(failed or held) or 'no conditions')
 
 
 def check(conditions: Json) -> None:
     """Raises BadCondition."""
     if not isinstance(conditions, dict):
-        raise BadCondition(f'conditions must be an object, not {short(conditions)}')
+        raise BadCondition(f'conditions must be an object, not {short_repr(conditions)}')
     for key, value in conditions.items():
         name, kind = _parsed(key)
         if not name:
-            raise BadCondition(f'condition {short(key)} must begin with the name of a fact')
+            raise BadCondition(f'condition {short_repr(key)} must begin with the name of a fact')
         if not kind.fits(value):
-            raise BadCondition(f'condition {short(key)} needs {kind.needs}, not {short(value)}')
+            raise BadCondition(
+                f'condition {short_repr(key)} needs {kind.needs}, not {short_repr(value)}'
+            )
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _ConditionKind:
     """A way to compare: ``test(fact, value)``."""
 
     words: str  # between fact and value when it holds
@@ -94,12 +98,12 @@ def _number(value: JsonValue) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _plain(value: JsonValue) -> bool:
+def _is_plain(value: JsonValue) -> bool:
     return isinstance(value, (bool, str)) or _number(value) is not None
 
 
-def _some(value: JsonValue) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_plain, value))
+def _is_nonempty_list(value: JsonValue) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_plain, value))
 
 
 def _range(value: JsonValue) -> bool:
@@ -109,20 +113,20 @@ def _range(value: JsonValue) -> bool:
     return low is not None and high is not None and low <= high
 
 
-def _same(fact: JsonValue, value: JsonValue) -> bool:
+def _is_equal(fact: JsonValue, value: JsonValue) -> bool:
     if isinstance(fact, list):
-        return any(_same(item, value) for item in fact)
+        return any(_is_equal(item, value) for item in fact)
     one, other = _number(fact), _number(value)
     if one is not None and other is not None:
         return abs(one - other) <= TOLERANCE
     return type(fact) is type(value) and fact == value
 
 
-def _among(fact: JsonValue, values: JsonValue) -> bool:
-    return isinstance(values, list) and any(_same(fact, value) for value in values)
+def _is_one_of(fact: JsonValue, values: JsonValue) -> bool:
+    return isinstance(values, list) and any(_is_equal(fact, value) for value in values)
 
 
-def _within(fact: JsonValue, value: JsonValue) -> bool:
+def _is_within(fact: JsonValue, value: JsonValue) -> bool:
     return isinstance(value, list) and _at_least(fact, value[0]) and _at_most(fact, value[1])
 
 
@@ -139,26 +143,34 @@ _at_least = _order(lambda fact, value: fact >= value - TOLERANCE)
 _at_most = _order(lambda fact, value: fact <= value + TOLERANCE)
 
 
-def _limit(words: str, test: Callable[[JsonValue, JsonValue], bool]) -> _Kind:
+def _limit(words: str, test: Callable[[JsonValue, JsonValue], bool]) -> _ConditionKind:
     fits: Callable[[JsonValue], bool] = lambda value: _number(value) is not None  # noqa: E731
-    return _Kind(words, f'not {words}', 'a number', fits, test, of_numbers=True)
+    return _ConditionKind(words, f'not {words}', 'a number', fits, test, of_numbers=True)
 
 
-_EQUAL = _Kind('equal to', 'not', 'a text, a number, true or false', _plain, _same)
+_EQUAL = _ConditionKind('equal to', 'not', 'a text, a number, true or false', _is_plain, _is_equal)
 _KINDS = {
     '_above': _limit('above', _above),
     '_below': _limit('below', _below),
     '_at_least': _limit('at least', _at_least),
     '_at_most': _limit('at most', _at_most),
-    '_is_not': _Kind('not', 'which is', _EQUAL.needs, _plain, lambda a, b: not _same(a, b)),
-    '_in': _Kind('one of', 'none of', 'a list of texts, numbers, true or false', _some, _among),
-    '_within': _Kind(
-        'within', 'not within', 'a list of two numbers, low and high', _range, _within, True
+    '_is_not': _ConditionKind(
+        'not', 'which is', _EQUAL.needs, _is_plain, lambda a, b: not _is_equal(a, b)
+    ),
+    '_in': _ConditionKind(
+        'one of',
+        'none of',
+        'a list of texts, numbers, true or false',
+        _is_nonempty_list,
+        _is_one_of,
+    ),
+    '_within': _ConditionKind(
+        'within', 'not within', 'a list of two numbers, low and high', _range, _is_within, True
     ),
 }
 
 
-def _parsed(key: str) -> tuple[str, _Kind]:
+def _parsed(key: str) -> tuple[str, _ConditionKind]:
     for ending, kind in _KINDS.items():
         if key.endswith(ending):
             return key.removesuffix(ending), kind

@@ -27,17 +27,17 @@ from curiosity_rosa_demo.domain.plan.enums import (
     ToolCallType,
 )
 from curiosity_rosa_demo.domain.plan.reader import read_plan
-from curiosity_rosa_demo.domain.plan.repair import tidied
+from curiosity_rosa_demo.domain.plan.repair import repaired
 from curiosity_rosa_demo.domain.plan.validation import (
     choice,
     flag,
-    given,
+    given_fields,
     json_object,
     optional_text,
     PlanError,
     required_text,
     seconds,
-    short,
+    short_repr,
     text,
     whole,
 )
@@ -108,7 +108,7 @@ class PlanStep:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> PlanStep:
         """What else ``data`` holds is ignored. Raises PlanError."""
-        return cls(**given(cls, data, 'step'))
+        return cls(**given_fields(cls, data, 'step'))
 
 
 @dataclass
@@ -135,11 +135,11 @@ class Plan:
         flag(self.requires_confirmation, 'requires_confirmation')
         optional_text(self.confirmation_message, 'confirmation_message')
         if not isinstance(self.steps, list):
-            raise PlanError(f'steps must be a list, not {short(self.steps)}')
+            raise PlanError(f'steps must be a list, not {short_repr(self.steps)}')
         seen: set[int] = set()
         for index, step in enumerate(self.steps):
             if not isinstance(step, PlanStep):
-                raise PlanError(f'steps[{index}] must be a PlanStep, not {short(step)}')
+                raise PlanError(f'steps[{index}] must be a PlanStep, not {short_repr(step)}')
             if step.step_id in seen:
                 raise PlanError(f'steps[{index}].step_id must be unique, not {step.step_id} again')
             seen.add(step.step_id)
@@ -197,10 +197,10 @@ class Plan:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Plan:
         """What else ``data`` holds is ignored. Raises PlanError."""
-        found = given(cls, data, 'plan')
+        found = given_fields(cls, data, 'plan')
         steps = found.get('steps', [])
         if not isinstance(steps, list):
-            raise PlanError(f'steps must be a list, not {short(steps)}')
+            raise PlanError(f'steps must be a list, not {short_repr(steps)}')
         found['steps'] = [_step(index, step) for index, step in enumerate(steps)]
         return cls(**found)
 
@@ -260,7 +260,7 @@ class ExecutionResult:
         """``success`` and ``status`` default to a failure. Raises PlanError."""
         if isinstance(data, dict):
             data = {'success': False, 'status': StepStatus.FAILED, **data}
-        return cls(**given(cls, data, 'result'))
+        return cls(**given_fields(cls, data, 'result'))
 
     @classmethod
     def success_result(
@@ -290,7 +290,7 @@ def create_plan_from_llm_response(llm_output: dict[str, Any] | str, source: str 
     PlanError, which says where and what would be right.
     """
     written = read_plan(llm_output) if isinstance(llm_output, str) else llm_output
-    plan = tidied(written, plan_type=Plan, step_type=PlanStep)
+    plan = repaired(written, plan_type=Plan, step_type=PlanStep)
     return Plan.from_dict({'plan_id': _new_id(), **plan, 'source': source})
 
 
@@ -301,7 +301,7 @@ def _new_id() -> str:
 def _step(index: int, data: object) -> PlanStep:
     path = f'steps[{index}]'
     if not isinstance(data, dict):
-        raise PlanError(f'{path} must be an object, not {short(data)}')
+        raise PlanError(f'{path} must be an object, not {short_repr(data)}')
     try:
         return PlanStep.from_dict(data)
     except PlanError as error:

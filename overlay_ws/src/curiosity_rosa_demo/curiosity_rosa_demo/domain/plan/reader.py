@@ -19,9 +19,9 @@ import math
 import re
 from typing import Any, NoReturn
 
-from curiosity_rosa_demo.domain.plan.validation import MAX_CHARS, MAX_DEPTH, PlanError, short
+from curiosity_rosa_demo.domain.plan.validation import MAX_CHARS, MAX_DEPTH, PlanError, short_repr
 
-GAP = re.compile(r'(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*', re.DOTALL)
+WHITESPACE = re.compile(r'(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)*', re.DOTALL)
 WORD = re.compile(r'[-+]?[^\W\d]\w*')
 NUMBER = re.compile(r'[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?!\w)')
 PLAIN = {'"': re.compile(r'[^"\\]*'), "'": re.compile(r"[^'\\]*")}
@@ -38,13 +38,13 @@ def read_plan(text: str) -> dict[str, Any]:
     if len(text) > MAX_CHARS:
         raise PlanError(f'text must be at most {MAX_CHARS} characters, not {len(text)}')
     first: dict[str, Any] | None = None
-    problem = _Unexpected(0, f'a JSON object like {EXAMPLE}')
+    problem = _UnexpectedText(0, f'a JSON object like {EXAMPLE}')
     at = text.find('{')
     while at >= 0:
         reader = _Reader(text, at)
         try:
             found = reader.object_()
-        except _Unexpected as error:
+        except _UnexpectedText as error:
             problem = error
             if reader.pairs:
                 raise PlanError(_located(text, problem)) from None
@@ -59,7 +59,7 @@ def read_plan(text: str) -> dict[str, Any]:
     return first
 
 
-class _Unexpected(Exception):
+class _UnexpectedText(Exception):
     """``expected``: what should stand ``at`` this place."""
 
     def __init__(self, at: int, expected: str) -> None:
@@ -67,11 +67,11 @@ class _Unexpected(Exception):
         self.at, self.expected = at, expected
 
 
-def _located(text: str, problem: _Unexpected) -> str:
+def _located(text: str, problem: _UnexpectedText) -> str:
     at = problem.at
     line = text.count('\n', 0, at) + 1
     column = at - text.rfind('\n', 0, at)
-    found = short(text[at : at + 20]) if at < len(text) else 'the end of the text'
+    found = short_repr(text[at : at + 20]) if at < len(text) else 'the end of the text'
     return f'line {line}, column {column}: expected {problem.expected}; found {found}'
 
 
@@ -88,11 +88,11 @@ class _Reader:
                 self._fail(at, 'a key in double quotes')
             key = self._string()
             if self._peek() != ':':
-                self._fail(self.at, f'a colon after the key {short(key)}')
+                self._fail(self.at, f'a colon after the key {short_repr(key)}')
             self.at += 1
             self.pairs += 1
             if key in found:
-                self._fail(at, f'another key: {short(key)} is there already')
+                self._fail(at, f'another key: {short_repr(key)} is there already')
             found[key] = self._value()
         return found
 
@@ -180,7 +180,7 @@ class _Reader:
 
     def _peek(self) -> str:
         """The next character after white space and comments; empty at the end."""
-        match = GAP.match(self.text, self.at)
+        match = WHITESPACE.match(self.text, self.at)
         assert match is not None
         self.at = match.end()
         if self.text.startswith('/*', self.at):
@@ -189,4 +189,4 @@ class _Reader:
         return self.text[self.at : self.at + 1]
 
     def _fail(self, at: int, expected: str) -> NoReturn:
-        raise _Unexpected(at, expected)
+        raise _UnexpectedText(at, expected)

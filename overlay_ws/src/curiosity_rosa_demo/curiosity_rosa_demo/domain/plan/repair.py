@@ -22,20 +22,20 @@ from curiosity_rosa_demo.domain.plan.validation import (
     MAX_CHARS,
     MAX_STEPS,
     PlanError,
-    short,
+    short_repr,
 )
 
-PROGRESS = 'progress'  # in the metadata: where the plan's execution keeps its notes
+PROGRESS_KEY = 'progress'  # in the metadata: where the plan's execution keeps its notes
 LEFT_OUT = 'left_out'  # in a plan's metadata: the paths of fields that plans do not have
 MAX_LEFT_OUT = 3 * MAX_STEPS  # each costs some time to judge
 NOT_EXECUTED = {kind.value for kind in ToolCallType} - {ToolCallType.EXECUTE.value}
-OWN = ('status', 'created_at', 'source')  # not for the writer to say
+KEYS_OF_THE_EXECUTION = ('status', 'created_at', 'source')  # not for the writer to say
 PROSE = ('goal', 'reasoning', 'description')  # fields that nothing is done by
-CHOICES = ('risk_level', 'tool_call_type')
-WHOLE = re.compile(r'\s*\+?[0-9]{1,19}(\.0*)?\s*', re.ASCII)
+CHOICE_KEYS = ('risk_level', 'tool_call_type')
+_WHOLE_NUMBER = re.compile(r'\s*\+?[0-9]{1,19}(\.0*)?\s*', re.ASCII)
 
 
-def tidied(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dict[str, Any]:
+def repaired(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dict[str, Any]:
     """The arguments of a Plan, as the dict form of it. Raises PlanError.
 
     A field that plans do not have is left out when it can only be a remark; the plan's metadata
@@ -45,10 +45,10 @@ def tidied(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dict[
     if len(json.dumps(written, ensure_ascii=False)) > MAX_CHARS:
         raise PlanError(f'plan must not be longer than {MAX_CHARS} characters as JSON')
     left_out: list[str] = []
-    plan = _known(written, plan_type, left_out, path='', noun='plan')
+    plan = _known_fields(written, plan_type, left_out, path='', noun='plan')
     steps = plan.setdefault('steps', [])
     if not isinstance(steps, list):
-        raise PlanError(f'steps must be a list, not {short(steps)}')
+        raise PlanError(f'steps must be a list, not {short_repr(steps)}')
     if len(steps) > MAX_STEPS:
         raise PlanError(f'steps must be at most {MAX_STEPS}, not {len(steps)}')
     plan['steps'] = [_step(index, step, step_type, left_out) for index, step in enumerate(steps)]
@@ -67,15 +67,17 @@ def _note(plan: dict[str, Any], left_out: list[str]) -> None:
 def _step(index: int, data: object, step_type: type[Any], left_out: list[str]) -> dict[str, Any]:
     path = f'steps[{index}]'
     if not isinstance(data, dict):
-        raise PlanError(f'{path} must be an object like {{"action": "..."}}, not {short(data)}')
-    step = _known(data, step_type, left_out, path=f'{path}.', noun='step')
+        raise PlanError(
+            f'{path} must be an object like {{"action": "..."}}, not {short_repr(data)}'
+        )
+    step = _known_fields(data, step_type, left_out, path=f'{path}.', noun='step')
     if 'tool_call_type' not in step:
         named = str(step.get('action', '')).strip().lower()
         step['tool_call_type'] = named if named in NOT_EXECUTED else ToolCallType.EXECUTE.value
     return step
 
 
-def _known(
+def _known_fields(
     data: dict[str, Any], cls: type[Any], left_out: list[str], *, path: str, noun: str
 ) -> dict[str, Any]:
     """The writer's fields under their own names, without those that are null. ``left_out`` grows
@@ -100,18 +102,22 @@ def _known(
         if name in known:
             raise PlanError(f'{path}{name} must be there once, not twice')
         known[name] = _value(name, value)
-    return {k: value for k, value in known.items() if value is not None and k not in OWN}
+    return {
+        k: value
+        for k, value in known.items()
+        if value is not None and k not in KEYS_OF_THE_EXECUTION
+    }
 
 
 def _value(name: str, value: Any) -> Any:
-    if name in CHOICES and isinstance(value, str):
+    if name in CHOICE_KEYS and isinstance(value, str):
         return re.sub(r'[\s-]+', '_', value.strip().lower())
-    if name == 'step_id' and isinstance(value, str) and WHOLE.fullmatch(value):
+    if name == 'step_id' and isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
         return int(value.partition('.')[0])
     if name == 'step_id' and isinstance(value, float) and value.is_integer():
         return int(value)
     if name == 'metadata' and isinstance(value, dict):
-        return {key: item for key, item in value.items() if key not in (PROGRESS, LEFT_OUT)}
+        return {key: item for key, item in value.items() if key not in (PROGRESS_KEY, LEFT_OUT)}
     return value
 
 
@@ -130,4 +136,4 @@ def _letters(name: str) -> str:
 
 
 def _short_key(key: str) -> str:
-    return key if key.isidentifier() and len(key) <= 40 else short(key)
+    return key if key.isidentifier() and len(key) <= 40 else short_repr(key)

@@ -25,10 +25,10 @@ MAX_CHARS = 100_000  # of a plan as text
 MAX_DEPTH = 32  # lists and objects inside one another
 WHOLE_END = 2**63  # what a column of SQLite carries
 MAX_PATH = 120  # characters of a path that are shown
-MAX_SHOWN = 60  # characters of a value that are shown
+MAX_SHOWN_CHARS = 60  # characters of a value that are shown
 
 _repr = reprlib.Repr()
-_repr.maxstring = _repr.maxother = MAX_SHOWN
+_repr.maxstring = _repr.maxother = MAX_SHOWN_CHARS
 _repr.maxlevel = 2
 
 
@@ -36,28 +36,28 @@ class PlanError(ValueError):
     """It is no plan; the message says where, what stands there, and what would be right."""
 
 
-def short(value: object) -> str:
+def short_repr(value: object) -> str:
     """``value`` for an error text."""
     try:
         shown = _repr.repr(value)
     except ValueError:  # Python refuses to print integers of thousands of digits
         return 'a huge number'
-    return clip(shown, MAX_SHOWN)
+    return clip(shown, MAX_SHOWN_CHARS)
 
 
 def required_text(value: object, path: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise PlanError(f'{path} must be a text that is not empty, not {short(value)}')
+        raise PlanError(f'{path} must be a text that is not empty, not {short_repr(value)}')
     return text(value, path)
 
 
 def text(value: object, path: str) -> str:
     if not isinstance(value, str):
-        raise PlanError(f'{path} must be a text, not {short(value)}')
+        raise PlanError(f'{path} must be a text, not {short_repr(value)}')
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise PlanError(f'{path} must be valid Unicode, not {short(value)}') from None
+        raise PlanError(f'{path} must be valid Unicode, not {short_repr(value)}') from None
     return value
 
 
@@ -67,20 +67,20 @@ def optional_text(value: object, path: str) -> str | None:
 
 def whole(value: object, path: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < WHOLE_END:
-        raise PlanError(f'{path} must be a whole number from 0, not {short(value)}')
+        raise PlanError(f'{path} must be a whole number from 0, not {short_repr(value)}')
     return value
 
 
 def flag(value: object, path: str) -> bool:
     if not isinstance(value, bool):
-        raise PlanError(f'{path} must be true or false, not {short(value)}')
+        raise PlanError(f'{path} must be true or false, not {short_repr(value)}')
     return value
 
 
 def seconds(value: object, path: str) -> float:
     """A Unix time."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _fits(value):
-        raise PlanError(f'{path} must be a time in seconds, not {short(value)}')
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_json_value(value):
+        raise PlanError(f'{path} must be a time in seconds, not {short_repr(value)}')
     return value
 
 
@@ -90,21 +90,21 @@ def choice(enum: type[E], value: object, path: str) -> E:
         if value is member or (type(value) is str and value == member.value):
             return member
     names = ', '.join(str(member.value) for member in enum)
-    raise PlanError(f'{path} must be one of {names}, not {short(value)}')
+    raise PlanError(f'{path} must be one of {names}, not {short_repr(value)}')
 
 
 def json_object(value: object, path: str, levels: int = MAX_DEPTH) -> dict[str, Any]:
     """A deep copy of ``value``, an object that JSON carries exactly."""
     if not isinstance(value, dict):
-        raise PlanError(f'{path} must be an object, not {short(value)}')
+        raise PlanError(f'{path} must be an object, not {short_repr(value)}')
     copy: dict[str, Any] = _json_copy(value, path, levels)
     return copy
 
 
-def given(cls: type[Any], data: object, path: str) -> dict[str, Any]:
+def given_fields(cls: type[Any], data: object, path: str) -> dict[str, Any]:
     """Those items of ``data`` that are fields of the dataclass ``cls``."""
     if not isinstance(data, dict):
-        raise PlanError(f'{path} must be an object, not {short(data)}')
+        raise PlanError(f'{path} must be an object, not {short_repr(data)}')
     found = {}
     for field in fields(cls):
         if field.name in data:
@@ -120,11 +120,11 @@ def _json_copy(value: object, path: str, levels: int) -> Any:
     if isinstance(value, str):
         return text(value, path)
     if isinstance(value, (int, float)):
-        if not _fits(value):
-            raise PlanError(f'{path} must be a finite number, not {short(value)}')
+        if not _is_json_value(value):
+            raise PlanError(f'{path} must be a finite number, not {short_repr(value)}')
         return value
     if not isinstance(value, (dict, list)):
-        raise PlanError(f'{path} must be a JSON value, not {short(value)}')
+        raise PlanError(f'{path} must be a JSON value, not {short_repr(value)}')
     if levels == 0:
         raise PlanError(f'{path} must not be nested that deep')
     if isinstance(value, list):
@@ -141,7 +141,7 @@ def _path(path: str) -> str:
     return clip(valid_unicode(path), MAX_PATH)
 
 
-def _fits(value: float) -> bool:
+def _is_json_value(value: float) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     try:

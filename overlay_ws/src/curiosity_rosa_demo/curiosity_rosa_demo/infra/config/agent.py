@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.infra.config.base import (
-    breaks,
     Name,
+    rule_error,
     Seconds,
     Section,
 )
@@ -37,7 +37,9 @@ class LlmConfig(Section):
     @model_validator(mode='after')
     def _model_is_named(self) -> LlmConfig:
         if self.provider != 'routine' and not self.model:
-            raise breaks('model', self.model, f'must be set when provider is {self.provider!r}')
+            raise rule_error(
+                'model', self.model, f'must be set when provider is {self.provider!r}'
+            )
         return self
 
 

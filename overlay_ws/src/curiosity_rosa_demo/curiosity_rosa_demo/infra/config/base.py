@@ -23,7 +23,7 @@ class Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, strict=True)
 
 
-def breaks(key: str, value: object, rule: str, *, file: str = '') -> PydanticCustomError:
+def rule_error(key: str, value: object, rule: str, *, file: str = '') -> PydanticCustomError:
     """The error of a section or file in which ``key`` does not go with another key."""
     return PydanticCustomError(
         RULE, '{rule}', {'key': key, 'value': value, 'rule': rule, 'file': file}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from curiosity_rosa_demo.infra.config.agent import AgentConfig
 from curiosity_rosa_demo.infra.config.base import (
     below,
-    breaks,
+    rule_error,
     Section,
 )
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails, Skills
@@ -44,7 +44,7 @@ class Config(Section):
         leash = self.thresholds.motion.max_duration_s
         if self.agent.turn.max_motion_s >= leash:
             rule = f'must be below motion.max_duration_s ({leash}) of thresholds.yaml'
-            raise breaks(
+            raise rule_error(
                 'turn.max_motion_s', self.agent.turn.max_motion_s, rule, file='agent.yaml'
             )
         return self

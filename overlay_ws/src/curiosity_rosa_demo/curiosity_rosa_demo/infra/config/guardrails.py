@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
-from curiosity_rosa_demo.infra.config.base import breaks, Fraction, Metres, Seconds, Section
+from curiosity_rosa_demo.infra.config.base import Fraction, Metres, rule_error, Seconds, Section
 from pydantic import BeforeValidator, Field, model_validator
 
 
@@ -56,7 +56,7 @@ class Patience(Section):
     @model_validator(mode='after')
     def _asks_or_ends(self) -> Patience:
         if self.exhausted not in (DecisionType.ASK_HUMAN, DecisionType.ABORT):
-            raise breaks('exhausted', self.exhausted.value, 'must be ASK_HUMAN or ABORT')
+            raise rule_error('exhausted', self.exhausted.value, 'must be ASK_HUMAN or ABORT')
         return self
 
 
@@ -76,7 +76,7 @@ class Geofence(Section):
             low, high = getattr(self, f'{axis}_min'), getattr(self, f'{axis}_max')
             if high - low <= 2 * self.margin_m:
                 rule = f'must be more than 2 * margin_m above {axis}_min ({low:g})'
-                raise breaks(f'{axis}_max', high, rule)
+                raise rule_error(f'{axis}_max', high, rule)
         return self
 
 

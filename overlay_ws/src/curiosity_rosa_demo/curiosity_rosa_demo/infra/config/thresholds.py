@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.infra.config.base import (
-    breaks,
     Fraction,
     Metres,
+    rule_error,
     Seconds,
     Section,
 )
@@ -27,7 +27,7 @@ class LightModelConfig(Section):
     @model_validator(mode='after')
     def _rises(self) -> LightModelConfig:
         if self.x_good <= self.x_min:
-            raise breaks('x_good', self.x_good, f'must be greater than x_min ({self.x_min})')
+            raise rule_error('x_good', self.x_good, f'must be greater than x_min ({self.x_min})')
         return self
 
 
@@ -50,7 +50,7 @@ class VizConfig(Section):
     def _has_width(self) -> VizConfig:
         if self.bright_zone_x_max <= self.bright_zone_x_min:
             rule = f'must be greater than bright_zone_x_min ({self.bright_zone_x_min})'
-            raise breaks('bright_zone_x_max', self.bright_zone_x_max, rule)
+            raise rule_error('bright_zone_x_max', self.bright_zone_x_max, rule)
         return self
 
 
@@ -95,7 +95,7 @@ class BatteryConfig(Section):
     @model_validator(mode='after')
     def _rises(self) -> BatteryConfig:
         if self.charged <= self.low:
-            raise breaks('charged', self.charged, f'must be greater than low ({self.low})')
+            raise rule_error('charged', self.charged, f'must be greater than low ({self.low})')
         return self
 
 

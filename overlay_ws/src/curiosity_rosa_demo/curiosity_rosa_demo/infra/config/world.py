@@ -20,7 +20,7 @@ import re
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.infra.config.base import breaks, Fraction, Section
+from curiosity_rosa_demo.infra.config.base import Fraction, rule_error, Section
 from pydantic import AfterValidator, Field, model_validator
 
 DAYS = ('mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun')
@@ -108,10 +108,12 @@ class ActivityConfig(Section):
     @model_validator(mode='after')
     def _takes_something(self) -> ActivityConfig:
         if self.does and self.asks:
-            raise breaks('asks', self.asks, 'steps (does) or words for the model (asks), not both')
+            raise rule_error(
+                'asks', self.asks, 'steps (does) or words for the model (asks), not both'
+            )
         if not (self.does or self.asks or self.minutes):
             rule = 'must be above 0 for an activity without does and without asks'
-            raise breaks('minutes', self.minutes, rule)
+            raise rule_error('minutes', self.minutes, rule)
         return self
 
 
@@ -174,7 +176,7 @@ class WorldView(Section):
         for zone in zones:
             if self.measured and (zones.count(zone) > 1 or '' not in zones):
                 rule = 'of a measured world each has a zone of its own, and one has none'
-                raise breaks('places', dict(zip(self.places, zones, strict=True)), rule)
+                raise rule_error('places', dict(zip(self.places, zones, strict=True)), rule)
 
     def _check_activity(self, key: str, activity: ActivityConfig) -> None:
         for place in activity.at:
@@ -186,16 +188,18 @@ class WorldView(Section):
             if device not in self.devices or ability not in self.devices[device].abilities:
                 known = [f'{d}.{a}' for d, each in self.devices.items() for a in each.abilities]
                 rule = f'no such ability; there are {", ".join(known) or "none"}'
-                raise breaks(f'{key}.needs', need, rule)
+                raise rule_error(f'{key}.needs', need, rule)
         if activity.to:
             self._named(key, 'to', activity.to, self.places)
             if activity.at == [activity.to]:
-                raise breaks(f'{key}.to', activity.to, 'it begins there: leave it out')
+                raise rule_error(f'{key}.to', activity.to, 'it begins there: leave it out')
             for place in activity.at or self.places:
                 if place != activity.to and activity.to not in self.places[place].leads_to:
                     rule = f'no way leads there from {place}: name it in its leads_to'
-                    raise breaks(f'{key}.to', activity.to, rule)
+                    raise rule_error(f'{key}.to', activity.to, rule)
 
     def _named(self, section: str, key: str, name: str, known: Collection[str]) -> None:
         if name not in known:
-            raise breaks(f'{section}.{key}', name, f'no such one; there are {", ".join(known)}')
+            raise rule_error(
+                f'{section}.{key}', name, f'no such one; there are {", ".join(known)}'
+            )

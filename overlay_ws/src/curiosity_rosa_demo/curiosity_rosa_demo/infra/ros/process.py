@@ -71,7 +71,7 @@ def node_config(node: Node) -> Config:
         raise ConfigError(f'parameter rover_namespace = {rover!r}: {error}') from None
 
 
-class App(Protocol):
+class NodeApp(Protocol):
     """What a node's process runs; made by a factory, closed once."""
 
     def close(self) -> None: ...
@@ -99,7 +99,7 @@ class Process:
                 return
 
 
-def run_app(name: str, build: Callable[[Process], App]) -> int:
+def run_app(name: str, build: Callable[[Process], NodeApp]) -> int:
     """Run one node's process until SIGINT, SIGTERM, SIGHUP or a crash; its exit status.
 
     The signals do not shut rclpy down by themselves, so that ``close`` can still talk to the

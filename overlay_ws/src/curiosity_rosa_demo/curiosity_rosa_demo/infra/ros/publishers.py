@@ -20,7 +20,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros.qos import history_qos, NEWEST_ONLY
-from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_of
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_event
 from rclpy.node import Node
 from std_msgs.msg import Empty, String
 
@@ -41,7 +41,7 @@ class TracePublisher:
 
     def announce(self, message: str) -> None:
         """Say that the node has started; the agent tells a restart by a second one."""
-        self.publish(start_of(self._node_name, message))
+        self.publish(start_event(self._node_name, message))
 
     def alarm(self, message: str) -> None:
         """Say that the node met an error on its own, outside any call."""

@@ -31,7 +31,8 @@ except ImportError:  # Humble
 NEWEST_ONLY = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
 )
-STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for deadlines: sim time jumps, this does not
+# for deadlines: sim time jumps, this does not
+STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 
 
 def history_qos(depth: int) -> QoSProfile:
@@ -44,7 +45,7 @@ def history_qos(depth: int) -> QoSProfile:
     )
 
 
-def listen_to_button(node: Node, topic: str, callback: Callable[[bool], None]) -> None:
+def subscribe_to_button(node: Node, topic: str, callback: Callable[[bool], None]) -> None:
     """Hear a std_msgs/Bool whatever the QoS of its publisher.
 
     A latched subscription matches only a latched publisher, a reliable one only a reliable one. A

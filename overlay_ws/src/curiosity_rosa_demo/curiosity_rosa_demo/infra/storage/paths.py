@@ -24,33 +24,33 @@ def state_folder() -> Path:
     return folder
 
 
-def one_agents(path: Path, namespace: str) -> Path:
+def namespaced_path(path: Path, namespace: str) -> Path:
     """``path``, or in a namespace one beside it: tasks.db becomes tasks_r1.db in /r1."""
     own = namespace.strip('/').replace('/', '_')
     return path.with_name(f'{path.stem}_{own}{path.suffix}') if own else path
 
 
-def agent_log(namespace: str = '') -> Path:
+def agent_log_file(namespace: str = '') -> Path:
     """Raises OSError."""
-    return one_agents(state_folder() / 'agent.log', namespace)
+    return namespaced_path(state_folder() / 'agent.log', namespace)
 
 
 def trace_file(config: Config, namespace: str = '') -> Path | None:
     """That of recorder.path, if one is wanted."""
     configured = config.agent.recorder.path
-    return one_agents(Path(configured).expanduser(), namespace) if configured else None
+    return namespaced_path(Path(configured).expanduser(), namespace) if configured else None
 
 
-def recordings(config: Config, asked: str, namespace: str = '') -> Path:
+def recordings_folder(config: Config, asked: str, namespace: str = '') -> Path:
     """Where recordings go: ``asked``, or recording.folder, or below the state folder."""
     if asked:
         return Path(asked).expanduser()
     folder = config.agent.recording.folder
     path = Path(folder).expanduser() if folder else state_folder() / 'recordings'
-    return one_agents(path, namespace)
+    return namespaced_path(path, namespace)
 
 
-def task_database(configured: str, namespace: str = '') -> Path:
+def task_database_file(configured: str, namespace: str = '') -> Path:
     """The file of tasks.db_path, or one for each ROS domain in the state folder; in a namespace
     one of its own. Raises OSError.
     """
@@ -61,14 +61,14 @@ def task_database(configured: str, namespace: str = '') -> Path:
         path = state_folder() / 'tasks.db'
     else:
         path = state_folder() / f'tasks_{domain}.db'
-    return one_agents(path, namespace)
+    return namespaced_path(path, namespace)
 
 
-def turn_checkpoints(database: Path) -> Path:
+def turn_checkpoint_file(database: Path) -> Path:
     """The file of the turns' checkpoints, beside that of the tasks."""
     return Path(f'{database}.react')
 
 
-def policy_state(database: Path, world_view: str) -> Path:
+def policy_state_file(database: Path, world_view: str) -> Path:
     """The file of what the policy keeps of this world, beside that of the tasks."""
     return Path(f'{database}.{world_view}.policy')

@@ -14,10 +14,10 @@ from datetime import datetime
 import itertools
 import os
 
-_ENDS = ('-wal', '-shm', '')  # SQLite's log and index, and the database itself
+_SQLITE_SUFFIXES = ('-wal', '-shm', '')  # SQLite's log and index, and the database itself
 
 
-class Damaged(Exception):
+class FileDamaged(Exception):
     """The file is no database, not a sound one, or one of something else."""
 
 
@@ -27,9 +27,11 @@ def set_aside(path: str, at: datetime) -> str:
     """
     stem = f'{path}.corrupt-{at:%Y%m%dT%H%M%SZ}'
     names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
-    aside = next(name for name in names if not any(os.path.lexists(name + end) for end in _ENDS))
+    aside = next(
+        name for name in names if not any(os.path.lexists(name + end) for end in _SQLITE_SUFFIXES)
+    )
     # The database comes last: its old log beside a new database would be replayed into it.
-    for end in _ENDS:
+    for end in _SQLITE_SUFFIXES:
         if os.path.lexists(path + end):
             os.rename(path + end, aside + end)
     return aside

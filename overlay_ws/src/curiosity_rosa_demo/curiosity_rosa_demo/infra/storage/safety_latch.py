@@ -17,7 +17,7 @@ import threading
 UNREADABLE = 'the safety file cannot be read: {path}; look at the rover, then clear'
 
 
-class Latch:
+class SafetyLatch:
     """``reason`` is empty when there is none. A file that is there but tells nothing latches."""
 
     def __init__(self, path: Path) -> None:

@@ -18,7 +18,7 @@ from enum import Enum
 import errno
 import sqlite3
 
-from curiosity_rosa_demo.infra.storage.quarantine import Damaged
+from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
 
 
 class FileFault(Enum):
@@ -55,7 +55,7 @@ _OTHER_TABLES = ('no such table', 'no such column')  # SQLite has no code for th
 
 def fault_of(error: BaseException) -> FileFault:
     """What ``error`` says of the file: of SQLite, of the operating system, or Damaged."""
-    if isinstance(error, Damaged):
+    if isinstance(error, FileDamaged):
         return FileFault.DAMAGED
     if isinstance(error, OSError):
         return FileFault.FULL if error.errno in _NO_SPACE else FileFault.READ_ONLY

@@ -17,7 +17,7 @@ import os
 import sqlite3
 from typing import TypeVar
 
-from curiosity_rosa_demo.infra.storage.quarantine import Damaged, set_aside
+from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged, set_aside
 
 T = TypeVar('T')
 
@@ -49,21 +49,22 @@ def make_durable(connection: sqlite3.Connection) -> str:
 
 
 def check_integrity(connection: sqlite3.Connection) -> None:
-    """Raises Damaged, sqlite3.Error."""
+    """Raises FileDamaged, sqlite3.Error."""
     (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
     if verdict != 'ok':
-        raise Damaged(verdict)
+        raise FileDamaged(verdict)
 
 
 def open_or_set_aside(
     path: str, at: datetime, open_file: Callable[[], T]
-) -> tuple[T, tuple[Damaged, str] | None]:
-    """What ``open_file`` returns; if it raises Damaged, the file is set aside and ``open_file``
-    makes a new one. With the damage and the name that the damaged file has now, if it was.
+) -> tuple[T, tuple[FileDamaged, str] | None]:
+    """What ``open_file`` returns; if it raises FileDamaged, the file is set aside and
+    ``open_file`` makes a new one. With the damage and the name that the damaged file has now, if
+    it was.
     """
     try:
         return open_file(), None
-    except Damaged as damage:
+    except FileDamaged as damage:
         aside = set_aside(path, at)
         return open_file(), (damage, aside)
 

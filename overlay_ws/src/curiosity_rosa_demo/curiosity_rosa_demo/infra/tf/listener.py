@@ -26,8 +26,8 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.tf.tree import (
     composed,
     frame_name,
+    FrameLink,
     FrameTree,
-    Link,
     Transform,
     TransformUnavailable,
 )
@@ -37,7 +37,7 @@ from tf2_msgs.msg import TFMessage
 
 __all__ = [
     'ADAPTERS',
-    'OwnTransforms',
+    'ComposedTransforms',
     'Tf2Transforms',
     'TransformSource',
     'TransformUnavailable',
@@ -69,7 +69,7 @@ class TransformSource(Protocol):
         ...
 
 
-class OwnTransforms:
+class ComposedTransforms:
     """The port on a composition of this project's own: the newest transform of each link."""
 
     def __init__(self, max_age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -77,7 +77,7 @@ class OwnTransforms:
         self._clock = clock
         self._lock = threading.Lock()
 
-    def hear(self, message: TFMessage, *, static: bool) -> None:
+    def receive(self, message: TFMessage, *, static: bool) -> None:
         """Take a message of /tf, or of /tf_static."""
         with self._lock:
             for stamped in message.transforms:
@@ -85,7 +85,7 @@ class OwnTransforms:
                 move, turn = stamped.transform.translation, stamped.transform.rotation
                 stamp = stamped.header.stamp
                 before = self._tree.link(child)
-                link = self._tree.hear(
+                link = self._tree.update(
                     parent,
                     child,
                     (move.x, move.y, move.z),
@@ -95,7 +95,7 @@ class OwnTransforms:
                     static=static,
                 )
                 if link is not None:
-                    self._took(before, link)
+                    self._on_link(before, link)
 
     def lookup(self, world: str, base: str) -> RoverPose:
         with self._lock:
@@ -112,16 +112,16 @@ class OwnTransforms:
             stamp=Stamp(sec=sec, nanosec=nanosec),
         )
 
-    def _took(self, before: Link | None, link: Link) -> None:
+    def _on_link(self, before: FrameLink | None, link: FrameLink) -> None:
         """A link was heard; under the lock."""
 
     def _composed(
-        self, world: str, base: str, up: list[Link], down: list[Link]
+        self, world: str, base: str, up: list[FrameLink], down: list[FrameLink]
     ) -> tuple[Transform, int]:
         return composed(up, down)
 
 
-class Tf2Transforms(OwnTransforms):
+class Tf2Transforms(ComposedTransforms):
     """The port on tf2_ros, which interpolates every link to the newest time common to all.
 
     The buffer is fed from here and not by tf2's listener: that one knows nothing of slashes, drops
@@ -136,15 +136,15 @@ class Tf2Transforms(OwnTransforms):
         self._tf2_ros: Any = tf2_ros
         self._buffer: Any = tf2_ros.Buffer()
 
-    def _took(self, before: Link | None, link: Link) -> None:
-        if self._tree.restarted(before, link):
+    def _on_link(self, before: FrameLink | None, link: FrameLink) -> None:
+        if self._tree.has_restarted(before, link):
             self._buffer = self._tf2_ros.Buffer()  # Buffer.clear() keeps what was static
             for each in self._tree:
-                self._put(each)
+                self._put_in_buffer(each)
         else:
-            self._put(link)
+            self._put_in_buffer(link)
 
-    def _put(self, link: Link) -> None:
+    def _put_in_buffer(self, link: FrameLink) -> None:
         if link.fault:
             return
         from geometry_msgs.msg import TransformStamped
@@ -160,7 +160,7 @@ class Tf2Transforms(OwnTransforms):
         put(stamped, 'curiosity_rosa')
 
     def _composed(
-        self, world: str, base: str, up: list[Link], down: list[Link]
+        self, world: str, base: str, up: list[FrameLink], down: list[FrameLink]
     ) -> tuple[Transform, int]:
         from rclpy.time import Time
 
@@ -177,9 +177,9 @@ class Tf2Transforms(OwnTransforms):
 
 
 # Best first.
-ADAPTERS: list[type[OwnTransforms]] = [
+ADAPTERS: list[type[ComposedTransforms]] = [
     *([Tf2Transforms] if importlib.util.find_spec('tf2_ros') else []),
-    OwnTransforms,
+    ComposedTransforms,
 ]
 
 
@@ -190,5 +190,5 @@ def make_transform_source(node: Node, config: Config) -> TransformSource:
         (topics.topic, TF_QOS, False),
         (topics.static_topic, TF_STATIC_QOS, True),
     ):
-        node.create_subscription(TFMessage, topic, partial(source.hear, static=static), qos)
+        node.create_subscription(TFMessage, topic, partial(source.receive, static=static), qos)
     return source

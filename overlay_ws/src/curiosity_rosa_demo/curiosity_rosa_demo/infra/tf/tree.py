@@ -105,7 +105,7 @@ def frame_name(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Link:
+class FrameLink:
     """The last word about one child frame; its stamp changed at the steady time ``changed_s``."""
 
     parent: str
@@ -128,12 +128,12 @@ class FrameTree:
         if not max_age_s > 0.0:
             raise ValueError(f'max_age_s must be greater than 0, not {max_age_s}')
         self._max_age_s = max_age_s
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, FrameLink] = {}
 
-    def __iter__(self) -> Iterator[Link]:
+    def __iter__(self) -> Iterator[FrameLink]:
         return iter(self._links.values())
 
-    def hear(
+    def update(
         self,
         parent: str,
         child: str,
@@ -143,7 +143,7 @@ class FrameTree:
         stamp_ns: int,
         now_s: float,
         static: bool,
-    ) -> Link | None:
+    ) -> FrameLink | None:
         """Take one transform as it came; the link it made, or None when it says nothing new."""
         parent, child = frame_name(parent), frame_name(child)
         if not parent or not child or parent == child:
@@ -158,21 +158,23 @@ class FrameTree:
                 if not fault and not known.fault:
                     return None  # the first word on an instant stands, as in tf2
                 changed_s = known.changed_s  # said again: the pose is no younger for it
-        link = Link(parent, child, transform, stamp_ns, changed_s, static, fault)
+        link = FrameLink(parent, child, transform, stamp_ns, changed_s, static, fault)
         self._links[child] = link
         return link
 
-    def restarted(self, before: Link | None, after: Link) -> bool:
+    def has_restarted(self, before: FrameLink | None, after: FrameLink) -> bool:
         """Whether a history with ``before`` cannot take ``after``: earlier, or of another kind."""
         return before is not None and (
             before.static != after.static
             or (not after.static and after.stamp_ns < before.stamp_ns)
         )
 
-    def link(self, child: str) -> Link | None:
+    def link(self, child: str) -> FrameLink | None:
         return self._links.get(frame_name(child))
 
-    def chain(self, world: str, base: str, now_s: float) -> tuple[list[Link], list[Link]]:
+    def chain(
+        self, world: str, base: str, now_s: float
+    ) -> tuple[list[FrameLink], list[FrameLink]]:
         """Links from ``base`` up to the common ancestor, and from ``world`` up to it.
 
         Raises TransformUnavailable: a frame nobody spoke of, no connection, a loop, a broken or an
@@ -216,17 +218,17 @@ class FrameTree:
         return path, ''
 
 
-def composed(up: list[Link], down: list[Link]) -> tuple[Transform, int]:
+def composed(up: list[FrameLink], down: list[FrameLink]) -> tuple[Transform, int]:
     """Pose of the chain's base in its world, and the stamp (ns) of its oldest moving link."""
     return _product_of(down).inverse() @ _product_of(up), oldest_stamp_ns(up, down)
 
 
-def oldest_stamp_ns(up: list[Link], down: list[Link]) -> int:
+def oldest_stamp_ns(up: list[FrameLink], down: list[FrameLink]) -> int:
     """The time for which the whole chain is known; 0, as in tf2, when nothing in it moves."""
     return min((link.stamp_ns for link in (*up, *down) if not link.static), default=0)
 
 
-def _product_of(links: list[Link]) -> Transform:
+def _product_of(links: list[FrameLink]) -> Transform:
     result = IDENTITY
     for link in links:
         result = link.transform @ result

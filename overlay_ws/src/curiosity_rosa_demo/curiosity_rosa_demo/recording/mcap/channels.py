@@ -30,7 +30,7 @@ CALLS_SCHEMA = """{
 
 
 @dataclass(frozen=True)
-class Rates:
+class ChannelRates:
     """How often a message is kept, at most, in Hz; 0 keeps none. Of what is left out the newest is
     kept as soon as its time has come.
     """
@@ -44,7 +44,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Source:
+class ChannelSource:
     """A topic that is recorded. ``hz`` None: every message. ``latched``: its publisher keeps the
     last messages for who comes late.
     """
@@ -69,34 +69,38 @@ class Channel:
     schema: str
 
 
-def kept_as(source: Source) -> Source:
+def recorded_source(source: ChannelSource) -> ChannelSource:
     """What becomes of a source in the file: a raw picture becomes a JPEG."""
     if source.type != RAW_PICTURE:
         return source
     return replace(source, topic=f'{source.topic}/compressed', type=PICTURE)
 
 
-def sources(topics: Topics, rates: Rates) -> list[Source]:
-    """All that is subscribed to. ``camera`` is the topic of images.input; see ``kept_as``."""
+def sources(topics: Topics, rates: ChannelRates) -> list[ChannelSource]:
+    """All that is subscribed to. ``camera`` is the topic of images.input; see
+    ``recorded_source``.
+    """
     rover, latched = topics.rover, True
     raw = topics.images.input == 'raw'
     return [
-        Source('trace', topics.trace.events, STRING, None, latched),
-        Source('markers', topics.viz.marker_array, MARKERS, rates.markers, latched),
-        Source('tf', topics.tf.topic, TF),
-        Source('tf_static', topics.tf.static_topic, TF, None, latched),
-        Source('capture', topics.images.output_capture_compressed, PICTURE, None, latched),
-        Source(
+        ChannelSource('trace', topics.trace.events, STRING, None, latched),
+        ChannelSource('markers', topics.viz.marker_array, MARKERS, rates.markers, latched),
+        ChannelSource('tf', topics.tf.topic, TF),
+        ChannelSource('tf_static', topics.tf.static_topic, TF, None, latched),
+        ChannelSource('capture', topics.images.output_capture_compressed, PICTURE, None, latched),
+        ChannelSource(
             'camera',
             topics.images.input_raw if raw else topics.images.input_compressed,
             RAW_PICTURE if raw else PICTURE,
             rates.camera,
         ),
-        Source('battery', rover.battery_state, 'sensor_msgs/msg/BatteryState', rates.battery),
-        Source('scan', rover.scan, 'sensor_msgs/msg/LaserScan', rates.scan),
-        Source('odometry', rover.odometry, 'nav_msgs/msg/Odometry', rates.odometry),
-        Source('adapter', topics.status.adapter, STRING, None, latched),
-        Source(
+        ChannelSource(
+            'battery', rover.battery_state, 'sensor_msgs/msg/BatteryState', rates.battery
+        ),
+        ChannelSource('scan', rover.scan, 'sensor_msgs/msg/LaserScan', rates.scan),
+        ChannelSource('odometry', rover.odometry, 'nav_msgs/msg/Odometry', rates.odometry),
+        ChannelSource('adapter', topics.status.adapter, STRING, None, latched),
+        ChannelSource(
             'joint_states', rover.joint_states, 'sensor_msgs/msg/JointState', rates.joint_states
         ),
     ]

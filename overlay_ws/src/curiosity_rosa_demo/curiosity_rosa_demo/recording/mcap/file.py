@@ -25,8 +25,8 @@ from mcap.records import DataEnd, Footer
 from mcap.well_known import SchemaEncoding
 from mcap.writer import CompressionType, MCAP0_MAGIC, Writer
 
-INFO = 'curiosity_rosa'  # name of the metadata about the run
-END = 'curiosity_rosa_end'  # ... and about its end; missing where the writer was killed
+INFO_RECORD = 'curiosity_rosa'  # name of the metadata about the run
+END_RECORD = 'curiosity_rosa_end'  # ... and about its end; missing where the writer was killed
 
 
 class RunFile:
@@ -50,7 +50,7 @@ class RunFile:
         self._ids: dict[tuple[str, str], int] = {}  # of channels, by role and topic
         self._schemas: dict[str, int] = {}
         self._writer.start(profile='ros2', library='curiosity_rosa')
-        self._writer.add_metadata(INFO, info)
+        self._writer.add_metadata(INFO_RECORD, info)
         self.flush()
 
     @property
@@ -91,7 +91,7 @@ class RunFile:
     def finish(self, end: dict[str, str]) -> None:
         """Write the index that quick readers want, and close."""
         try:
-            self._writer.add_metadata(END, end)
+            self._writer.add_metadata(END_RECORD, end)
             self._writer.finish()
             self._tail.commit(b'')
         finally:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.recording.mcap.file import END, INFO
+from curiosity_rosa_demo.recording.mcap.file import END_RECORD, INFO_RECORD
 from mcap.exceptions import InvalidMagic
 from mcap.records import Channel as McapChannel
 from mcap.records import Chunk, Message, Metadata, Schema
@@ -43,14 +43,16 @@ class Entry:
 
 
 class RunReader:
-    """Iterate over it, as often as you like. ``info``, ``end`` and ``torn`` are known then."""
+    """Iterate over it, as often as you like. ``info``, ``end`` and ``end_problem`` are known
+    then.
+    """
 
     def __init__(self, path: str | Path) -> None:
         """Raises NotARecording, OSError."""
         self.path = Path(path)
         self.info: dict[str, str] = {}
         self.end: dict[str, str] | None = None  # None: its writer was killed, or writes on
-        self.torn = ''  # why reading ended before the footer
+        self.end_problem = ''  # why reading ended before the footer
         with self.path.open('rb') as file:
             self._size = self.path.stat().st_size
             try:
@@ -69,7 +71,7 @@ class RunReader:
             elif isinstance(record, McapChannel):
                 channels[record.id] = record
             elif isinstance(record, Metadata):
-                self._take(record)
+                self._read_record(record)
             elif isinstance(record, Message) and record.channel_id in channels:
                 yield _entry(record, channels[record.channel_id], schemas)
 
@@ -84,14 +86,14 @@ class RunReader:
                 last = max(last, record.message_end_time)
         return (first, last) if last else None
 
-    def _take(self, record: Metadata) -> None:
-        if record.name == INFO:
+    def _read_record(self, record: Metadata) -> None:
+        if record.name == INFO_RECORD:
             self.info = dict(record.metadata)
-        elif record.name == END:
+        elif record.name == END_RECORD:
             self.end = dict(record.metadata)
 
     def _records(self, *, chunks: bool) -> Iterator[Any]:
-        self.torn = ''
+        self.end_problem = ''
         with self.path.open('rb') as file:
             reader = StreamReader(
                 file, emit_chunks=chunks, validate_crcs=True, record_size_limit=self._size
@@ -105,7 +107,7 @@ class RunReader:
                 except OSError:
                     raise
                 except Exception as error:  # whatever the library meets in half a record
-                    self.torn = f'{type(error).__name__} {error}'.strip()
+                    self.end_problem = f'{type(error).__name__} {error}'.strip()
                     return
                 yield record
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 import re
 
-LINE = '=' * 80
+SEPARATOR_LINE = '=' * 80
 PRIMITIVES = frozenset(
     {
         *('bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring'),
@@ -23,14 +23,14 @@ PRIMITIVES = frozenset(
 )
 _FIELD = re.compile(r'^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[a-zA-Z]\w*')
 
-Share = Callable[[str], str]  # package to its share folder; raises LookupError
+ShareFolderOf = Callable[[str], str]  # package to its share folder; raises LookupError
 
 
 class NoDefinition(Exception):
     """A message whose definition is not installed; says which."""
 
 
-def definition(type_name: str, share: Share | None = None) -> str:
+def definition(type_name: str, share: ShareFolderOf | None = None) -> str:
     """Of ``type_name``, such as nav_msgs/msg/Odometry. Raises NoDefinition."""
     share = share or _installed
     package, _, name = type_name.partition('/msg/')
@@ -44,7 +44,9 @@ def definition(type_name: str, share: Share | None = None) -> str:
                 parts[used] = _text(owner, name, share)
                 todo.append(used)
     first, *others = parts.items()
-    return '\n'.join([first[1], *(f'{LINE}\nMSG: {part}\n{text}' for part, text in others)])
+    return '\n'.join(
+        [first[1], *(f'{SEPARATOR_LINE}\nMSG: {part}\n{text}' for part, text in others)]
+    )
 
 
 def _used(package: str, text: str) -> list[str]:
@@ -59,7 +61,7 @@ def _used(package: str, text: str) -> list[str]:
     return found
 
 
-def _text(package: str, name: str, share: Share) -> str:
+def _text(package: str, name: str, share: ShareFolderOf) -> str:
     try:
         return Path(share(package), 'msg', f'{name}.msg').read_text(encoding='utf-8')
     except (LookupError, OSError, ValueError) as error:

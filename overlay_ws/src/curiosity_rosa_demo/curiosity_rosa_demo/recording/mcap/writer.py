@@ -21,8 +21,8 @@ from curiosity_rosa_demo.recording.mcap.channels import Channel
 from curiosity_rosa_demo.recording.mcap.file import RunFile
 
 PERIOD_S = 0.5  # between two flushes: what a kill -9 may cost, with the time that a flush takes
-MAX_WAITING = 64 * 1024 * 1024  # bytes that may wait for the disk
-OVERHEAD = 200  # bytes that a small message takes here, at least
+MAX_QUEUED_BYTES = 64 * 1024 * 1024  # bytes that may wait for the disk
+RECORD_OVERHEAD_BYTES = 200  # bytes that a small message takes here, at least
 CLOSE_WAIT_S = 5.0
 
 
@@ -48,7 +48,7 @@ class RunWriter:
         tell: Callable[[str], None],
         *,
         period_s: float = PERIOD_S,
-        max_waiting: int = MAX_WAITING,
+        max_waiting: int = MAX_QUEUED_BYTES,
     ) -> None:
         self._file, self._tell = file, tell
         self._period_s, self._max_waiting = period_s, max_waiting
@@ -56,18 +56,18 @@ class RunWriter:
         self._queue: deque[tuple[Channel, bytes, int]] = deque()
         self._waiting = 0
         self._dropped = 0
-        self._told_drops = False
+        self._reported_drops = False
         self._problem = ''
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name='recording', daemon=True)
         self._thread.start()
 
-    def offer(self, channel: Channel, data: bytes, at_ns: int | None = None) -> bool:
+    def enqueue(self, channel: Channel, data: bytes, at_ns: int | None = None) -> bool:
         """Hand a message over; False when it finds no room, or nothing is recorded any more.
         ``at_ns``: nanoseconds since the epoch, now by default.
         """
         at_ns = time.time_ns() if at_ns is None else at_ns
-        size = len(data) + OVERHEAD
+        size = len(data) + RECORD_OVERHEAD_BYTES
         with self._lock:
             if self._problem or self._closing.is_set():
                 return False
@@ -117,6 +117,6 @@ class RunWriter:
         for channel, data, at_ns in batch:
             self._file.write(channel, data, at_ns)
         self._file.flush()
-        if dropped and not self._told_drops:
-            self._told_drops = True
+        if dropped and not self._reported_drops:
+            self._reported_drops = True
             self._tell('! The disk is too slow for the recording: some messages are left out.')

@@ -28,11 +28,11 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
-from curiosity_rosa_demo.recording.mcap.channels import CDR, kept_as, Rates, sources
+from curiosity_rosa_demo.recording.mcap.channels import CDR, ChannelRates, recorded_source, sources
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.recording.mcap.reader import Entry, NotARecording, RunReader
-from curiosity_rosa_demo.recording.replay.messages import as_replay, Unreadable
-from curiosity_rosa_demo.recording.replay.preflight import live, publishers
+from curiosity_rosa_demo.recording.replay.messages import replay_message, UnreadableMessage
+from curiosity_rosa_demo.recording.replay.preflight import conflict_text, publishers
 import rclpy
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -45,16 +45,16 @@ STATUS_TOPIC = 'replay/status'
 DISCOVERY_S = 3.0  # without anything new in the graph, and all of it is known ...
 LONGEST_DISCOVERY_S = 20.0  # ... or at the latest then
 ACK_WAIT_S = 1.0
-LOOK_S = 0.5  # between two looks whether somebody has come
-SHARED = ('trace', 'markers')  # topics that others may publish meanwhile
+CONFLICT_CHECK_S = 0.5  # between two looks whether somebody has come
+SHARED_TOPICS = ('trace', 'markers')  # topics that others may publish meanwhile
 FINISHED, REFUSED, INTERRUPTED = 0, 1, 130  # exit statuses
 
 
-class InTheWay(Exception):
+class ReplayConflict(Exception):
     """Somebody is in the graph with whom a replay would mix; the message says who."""
 
 
-class Interrupted(Exception):
+class ReplayInterrupted(Exception):
     """It was told to end."""
 
 
@@ -69,7 +69,9 @@ class Replay:
         self.node = Node('replay', parameter_overrides=[Parameter('use_sim_time', value=False)])
         self._topics = node_config(self.node).topics
         # Of the rates only that they are not 0 matters here.
-        self._sources = {each.role: kept_as(each) for each in sources(self._topics, Rates())}
+        self._sources = {
+            each.role: recorded_source(each) for each in sources(self._topics, ChannelRates())
+        }
         self._publishers: dict[str, GuardedPublisher[Any]] = {}
         self._status: GuardedPublisher[String] | None = None
         self.losses = LossCounter()
@@ -78,15 +80,17 @@ class Replay:
         self.played = 0
 
     def run(self, *, loop: bool) -> None:
-        """Play it once, or until it is told to end. Raises InTheWay, Interrupted, OSError."""
+        """Play it once, or until it is told to end. Raises ReplayConflict, ReplayInterrupted,
+        OSError.
+        """
         self._discover()
-        self._look()
+        self._check_conflicts()
         span = self._reader.span_ns()
         if span is None:
             self._say(f'{self._reader.path} holds no messages')
             return
-        self._open()
-        self._tell('playing', span, 0.0)
+        self._create_publishers()
+        self._publish_status('playing', span, 0.0)
         try:
             turn = 1
             while True:
@@ -94,13 +98,13 @@ class Replay:
                 if not loop:
                     break
                 turn += 1
-        except (InTheWay, Interrupted) as end:
-            self._tell('stopped', span, 0.0, why=str(end))
+        except (ReplayConflict, ReplayInterrupted) as end:
+            self._publish_status('stopped', span, 0.0, why=str(end))
             raise
-        self._tell('ended', span, (span[1] - span[0]) * 1e-9)
+        self._publish_status('ended', span, (span[1] - span[0]) * 1e-9)
 
     def _discover(self) -> None:
-        """Wait until the others are known. Raises Interrupted."""
+        """Wait until the others are known. Raises ReplayInterrupted."""
         began_s = changed_s = time.monotonic()
         known: Any = None
         while time.monotonic() < min(changed_s + DISCOVERY_S, began_s + LONGEST_DISCOVERY_S):
@@ -111,9 +115,9 @@ class Replay:
             if graph != known:
                 known, changed_s = graph, time.monotonic()
             if self._told.wait(0.1):
-                raise Interrupted
+                raise ReplayInterrupted
 
-    def _open(self) -> None:
+    def _create_publishers(self) -> None:
         """Publishers for all that may be played, so that RViz finds them before the first one."""
         self._status = GuardedPublisher.create(
             self.node, String, STATUS_TOPIC, history_qos(1), self.losses
@@ -133,17 +137,19 @@ class Replay:
             recorded_s = (entry.at_ns - span[0]) * 1e-9
             self._wait_until(began_s + recorded_s / self._speed, span, began_s)
             self._publish(entry, turn)
-        if self._reader.torn:
-            self._say(f'The file is torn; that was all that is whole ({self._reader.torn}).')
+        if self._reader.end_problem:
+            self._say(
+                f'The file is torn; that was all that is whole ({self._reader.end_problem}).'
+            )
 
     def _wait_until(self, at_s: float, span: tuple[int, int], began_s: float) -> None:
         while True:
             now_s = time.monotonic()
             if now_s >= self._look_at_s:
-                self._look()
-                self._tell('playing', span, (now_s - began_s) * self._speed)
+                self._check_conflicts()
+                self._publish_status('playing', span, (now_s - began_s) * self._speed)
             if self._told.wait(max(0.0, min(at_s, self._look_at_s) - now_s)):
-                raise Interrupted
+                raise ReplayInterrupted
             if time.monotonic() >= at_s:
                 return
 
@@ -155,8 +161,10 @@ class Replay:
         if publisher is None:
             return
         try:
-            data = as_replay(entry.role, entry.type, entry.data, now_ns=time.time_ns(), turn=turn)
-        except Unreadable as error:
+            data = replay_message(
+                entry.role, entry.type, entry.data, now_ns=time.time_ns(), turn=turn
+            )
+        except UnreadableMessage as error:
             self._skip(entry, f'cannot be read: {error}')
             return
         if data is not None and publisher.publish(data):
@@ -167,15 +175,17 @@ class Replay:
             self._skipped.add(entry.topic)
             self._say(f'{entry.topic[:200]} {why}')
 
-    def _look(self) -> None:
-        """Raises InTheWay."""
-        self._look_at_s = time.monotonic() + LOOK_S
-        alone = [s.topic for s in self._sources.values() if s.role not in SHARED]
-        why = live(self.node, self._topics, [*alone, STATUS_TOPIC])
+    def _check_conflicts(self) -> None:
+        """Raises ReplayConflict."""
+        self._look_at_s = time.monotonic() + CONFLICT_CHECK_S
+        alone = [s.topic for s in self._sources.values() if s.role not in SHARED_TOPICS]
+        why = conflict_text(self.node, self._topics, [*alone, STATUS_TOPIC])
         if why:
-            raise InTheWay(why)
+            raise ReplayConflict(why)
 
-    def _tell(self, state: str, span: tuple[int, int], at_s: float, why: str = '') -> None:
+    def _publish_status(
+        self, state: str, span: tuple[int, int], at_s: float, why: str = ''
+    ) -> None:
         length_s = (span[1] - span[0]) * 1e-9
         status = {
             'state': state,
@@ -217,19 +227,21 @@ def run(argv: Sequence[str]) -> int:
     rclpy.init(args=list(argv), signal_handler_options=SignalHandlerOptions.NO)
     replay: Replay | None = None
     try:
-        replay = Replay(options.file, speed=options.speed, told=told, say=_say)
+        replay = Replay(options.file, speed=options.speed, told=told, say=_print_line)
         replay.run(loop=options.loop)
-        _say(f'{replay.played} messages were played.')
+        _print_line(f'{replay.played} messages were played.')
         for topic, count in replay.losses.counts().items():
-            _say(f'{topic}: {count} messages could not be sent.')
+            _print_line(f'{topic}: {count} messages could not be sent.')
         return FINISHED
-    except Interrupted:
+    except ReplayInterrupted:
         return INTERRUPTED
-    except InTheWay as error:
-        _say(f'Nothing is played beside a live rover: {error}. End it, or set ROS_DOMAIN_ID.')
+    except ReplayConflict as error:
+        _print_line(
+            f'Nothing is played beside a live rover: {error}. End it, or set ROS_DOMAIN_ID.'
+        )
         return REFUSED
     except (NotARecording, ConfigError, OSError) as error:
-        _say(str(error))
+        _print_line(str(error))
         return 2
     finally:
         if replay is not None:
@@ -237,7 +249,7 @@ def run(argv: Sequence[str]) -> int:
         rclpy.try_shutdown()
 
 
-def _say(text: str) -> None:
+def _print_line(text: str) -> None:
     print(f'replay: {text}', file=sys.stderr, flush=True)
 
 

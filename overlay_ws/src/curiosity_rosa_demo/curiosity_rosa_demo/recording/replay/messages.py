@@ -21,24 +21,28 @@ from curiosity_rosa_demo.trace.trace_codec import decode, encode, is_start
 from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import String
 
-PREFIX = '(replay) '
+REPLAY_PREFIX = '(replay) '
 
 
-class Unreadable(Exception):
+class UnreadableMessage(Exception):
     """A message that is not what its channel says."""
 
 
-def as_replay(role: str, type_name: str, data: bytes, *, now_ns: int, turn: int) -> bytes | None:
+def replay_message(
+    role: str, type_name: str, data: bytes, *, now_ns: int, turn: int
+) -> bytes | None:
     """The CDR to publish; None: this one is left out. ``now_ns``: the stamp it gets, nanoseconds
     since the epoch. ``turn``: how often the file was begun: no event comes twice with one id.
-    Raises Unreadable.
+    Raises UnreadableMessage.
     """
     try:
         message = deserialize_message(data, message_class(type_name))
     except Exception as error:  # the middleware's own error, and it is not exported
-        raise Unreadable(f'{role}: {error}') from error
+        raise UnreadableMessage(f'{role}: {error}') from error
     if type_name == STRING:
-        text = _event(message.data, now_ns, turn) if role == 'trace' else _marked(message.data)
+        text = (
+            _event(message.data, now_ns, turn) if role == 'trace' else _marked_text(message.data)
+        )
         return None if text is None else bytes(serialize_message(String(data=text)))
     _stamp(type_name, message, now_ns)
     return bytes(serialize_message(message))
@@ -55,14 +59,14 @@ def _event(text: str, now_ns: int, turn: int) -> str | None:
             update={
                 'event_id': f'{event.event_id[:150]}-replay-{now_ns}-{turn}',
                 'ts': now_ns * 1e-9,
-                'message': PREFIX + event.message,
+                'message': REPLAY_PREFIX + event.message,
                 'data': {**(event.data or {}), **told},
             }
         )
     )
 
 
-def _marked(text: str) -> str:
+def _marked_text(text: str) -> str:
     """A status in JSON, with ``replay`` true; anything else as a text of such an object."""
     try:
         status = json.loads(text)

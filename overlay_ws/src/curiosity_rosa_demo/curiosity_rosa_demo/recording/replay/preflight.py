@@ -16,7 +16,7 @@ from curiosity_rosa_demo.infra.config.topics import Topics
 from rclpy.node import Node
 
 
-def live(node: Node, topics: Topics, played: Iterable[str]) -> str:
+def conflict_text(node: Node, topics: Topics, played: Iterable[str]) -> str:
     """Why nothing may be played, in words; '': nobody is in the way. ``played``: the topics that
     only the robot's own nodes publish.
     """

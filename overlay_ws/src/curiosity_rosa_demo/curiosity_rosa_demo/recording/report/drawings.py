@@ -12,28 +12,28 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.markers import Spot
-from curiosity_rosa_demo.drawing.svg import drawable
-from curiosity_rosa_demo.recording.report.run import Run
+from curiosity_rosa_demo.drawing.markers import CaptureMarker
+from curiosity_rosa_demo.drawing.svg import is_drawable
+from curiosity_rosa_demo.recording.report.run import RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock
 
 
-def run_map(run: Run) -> str:
+def run_map(run: RecordedRun) -> str:
     """Where the rover was, from above, and at the end where it stands."""
     trail = [(place.x, place.y) for place in run.trail]
-    if not any(drawable(*place) for place in trail):
+    if not any(is_drawable(*place) for place in trail):
         return ''
     zone = Zone(*run.zone) if run.zone else None
     spots = _spots(run)
-    return world_map.render(world_map.Map(zone, None, run.pose, trail, spots, whole=True))
+    return world_map.render(world_map.MapScene(zone, None, run.pose, trail, spots, whole=True))
 
 
-def run_scores(run: Run) -> str:
-    spots = [spot for spot in _spots(run) if spot.score is not None]
+def run_scores(run: RecordedRun) -> str:
+    spots = [marker for marker in _spots(run) if marker.score is not None]
     return plots.score_over_position(spots, run.threshold, whole=True) if spots else ''
 
 
-def run_battery(run: Run) -> str:
+def run_battery(run: RecordedRun) -> str:
     levels = [(at_s, min(1.0, max(0.0, level))) for at_s, level in run.battery]
     if len(levels) < 2 or levels[-1][0] <= levels[0][0]:
         return ''
@@ -45,17 +45,17 @@ def tick_clock(seconds: float) -> str:
     return clock(seconds).removesuffix('.0')
 
 
-def _spots(run: Run) -> list[Spot]:
+def _spots(run: RecordedRun) -> list[CaptureMarker]:
     """The captures whose place is known; each leads to its picture."""
     return [
-        Spot(
+        CaptureMarker(
             '',
-            shot.place.x,
-            shot.place.y,
-            None if shot.score is None else min(1.0, max(0.0, shot.score)),
-            shot.is_good,
-            f'#shot-{shot.number}',
+            capture.place.x,
+            capture.place.y,
+            None if capture.score is None else min(1.0, max(0.0, capture.score)),
+            capture.is_good,
+            f'#shot-{capture.number}',
         )
-        for shot in run.shots
-        if shot.place is not None
+        for capture in run.captures
+        if capture.place is not None
     ]

@@ -16,14 +16,14 @@ import json
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.recording.report.drawings import run_battery, run_map, run_scores
-from curiosity_rosa_demo.recording.report.run import Run
+from curiosity_rosa_demo.recording.report.run import RecordedRun
 from curiosity_rosa_demo.recording.report.text import clock, utc, visible
 from curiosity_rosa_demo.recording.report.timeline import timeline_svg
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 # Pictures come as data; nothing else may be loaded, whatever a recording holds.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 TEMPLATES = Environment(
@@ -42,7 +42,7 @@ TEMPLATES.filters.update(
 )
 
 
-def page(run: Run) -> str:
+def page(run: RecordedRun) -> str:
     drawings = [
         ('Map', run_map(run)),
         ('Score over position', run_scores(run)),
@@ -50,20 +50,20 @@ def page(run: Run) -> str:
     ]
     return TEMPLATES.get_template('page.html.j2').render(
         run=run,
-        policy=Markup(POLICY),
+        policy=Markup(CONTENT_SECURITY_POLICY),
         colours=Markup(css()),
         warnings=_warnings(run),
-        figures=_figures(run),
+        figures=_key_figures(run),
         drawings=[(title, Markup(drawing)) for title, drawing in drawings],
         timeline=Markup(timeline_svg(run.events)),
     )
 
 
-def _warnings(run: Run) -> list[str]:
+def _warnings(run: RecordedRun) -> list[str]:
     warnings = []
     dropped = (run.end or {}).get('dropped', '0')
-    if run.torn:
-        warnings.append(f'The file is torn; this is what is whole ({run.torn}).')
+    if run.end_problem:
+        warnings.append(f'The file is torn; this is what is whole ({run.end_problem}).')
     elif run.end is None:
         warnings.append('The recording was cut off: up to a second is missing at its end.')
     if dropped != '0':
@@ -73,10 +73,10 @@ def _warnings(run: Run) -> list[str]:
     return warnings
 
 
-def _figures(run: Run) -> list[tuple[str, str]]:
+def _key_figures(run: RecordedRun) -> list[tuple[str, str]]:
     kinds = [event.kind for _, event in run.events]
-    scores = [shot.score for shot in run.shots if shot.score is not None]
-    good = sum(1 for shot in run.shots if shot.is_good)
+    scores = [capture.score for capture in run.captures if capture.score is not None]
+    good = sum(1 for capture in run.captures if capture.is_good)
     acts = kinds.count(TraceKind.ACT)
     failed = sum(1 for _, event in run.events if event.ok is False)
     figures = [

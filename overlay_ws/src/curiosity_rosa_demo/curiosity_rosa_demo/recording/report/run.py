@@ -33,7 +33,7 @@ _TYPES = {b'\xff\xd8': 'image/jpeg', b'\x89P': 'image/png'}
 
 
 @dataclass(frozen=True)
-class Place:
+class TimedPlace:
     """Where the rover was: seconds since the run began, metres in the world frame."""
 
     at_s: float
@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Shot:
+class ReportCapture:
     """A capture. ``score`` None: it failed, for ``reason``. ``image``: JPEG or PNG, b'' where the
     recording has none. ``number`` counts from 1.
     """
@@ -52,13 +52,13 @@ class Shot:
     score: float | None
     is_good: bool
     reason: str
-    place: Place | None
+    place: TimedPlace | None
     image: bytes = b''
     media_type: str = ''
 
 
 @dataclass(frozen=True)
-class Call:
+class ServiceCallRecord:
     """``at_s``: when it was made."""
 
     at_s: float
@@ -69,7 +69,7 @@ class Call:
 
 
 @dataclass
-class Run:
+class RecordedRun:
     """Times are seconds since ``began_s``, which is seconds since the epoch. What was told before
     the recording began has negative ones.
     """
@@ -79,14 +79,14 @@ class Run:
     length_s: float = 0.0
     info: dict[str, str] = field(default_factory=dict)
     end: dict[str, str] | None = None
-    torn: str = ''
+    end_problem: str = ''
     unreadable: int = 0
     events: list[tuple[float, TraceEvent]] = field(default_factory=list)
-    trail: list[Place] = field(default_factory=list)
+    trail: list[TimedPlace] = field(default_factory=list)
     pose: RoverPose | None = None  # at the end
     battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, 0 to 1
-    shots: list[Shot] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    captures: list[ReportCapture] = field(default_factory=list)
+    calls: list[ServiceCallRecord] = field(default_factory=list)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # by topic and type
 
     @property
@@ -118,32 +118,33 @@ class Run:
         return sum(step for step in steps if step <= TRAIL_JUMP_M)
 
 
-def read_run(path: str | Path) -> Run:
+def read_run(path: str | Path) -> RecordedRun:
     """Raises NotARecording, OSError."""
     reader = RunReader(path)
-    gathered = _Gathered(Run(Path(path).name), Decoder())
+    gathered = _RunBuilder(RecordedRun(Path(path).name), Decoder())
     for entry in reader:
-        gathered.take(entry)
+        gathered.add_entry(entry)
     run = gathered.run
-    run.info, run.end, run.torn = reader.info, reader.end, reader.torn
+    run.info, run.end, run.end_problem = reader.info, reader.end, reader.end_problem
     run.events.sort(key=lambda each: each[0])
     if not run.trail:
-        run.trail = gathered.told
+        run.trail = gathered.adapter_places
     run.pose = gathered.pose()
-    run.shots = gathered.shots()
+    run.captures = gathered.captures()
     return run
 
 
 @dataclass
-class _Gathered:
-    run: Run
+class _RunBuilder:
+    run: RecordedRun
     decoder: Decoder
-    told: list[Place] = field(default_factory=list)  # where the adapter said that the rover is
-    pictures: list[tuple[float, bytes]] = field(default_factory=list)
+    # where the adapter said that the rover is
+    adapter_places: list[TimedPlace] = field(default_factory=list)
+    images: list[tuple[float, bytes]] = field(default_factory=list)
     known: set[str] = field(default_factory=set)  # IDs of events
     last: dict[str, tuple[float, float, float]] = field(default_factory=dict)  # x, y, yaw, by role
 
-    def take(self, entry: Entry) -> None:
+    def add_entry(self, entry: Entry) -> None:
         run = self.run
         if not run.counts:
             run.began_s = entry.at_ns * 1e-9
@@ -165,7 +166,7 @@ class _Gathered:
         if role == 'trace':
             self._event(at_s, message.data)
         elif role == 'capture':
-            self.pictures.append((at_s, bytes(message.data)))
+            self.images.append((at_s, bytes(message.data)))
         elif role == 'odometry':
             x, y = float(message.pose.pose.position.x), float(message.pose.pose.position.y)
             _extend(self.run.trail, at_s, x, y)
@@ -176,7 +177,7 @@ class _Gathered:
             status = json.loads(message.data)
             x, y = status.get('rover_x'), status.get('rover_y')
             if x is not None and y is not None:
-                _extend(self.told, at_s, float(x), float(y))
+                _extend(self.adapter_places, at_s, float(x), float(y))
                 yaw = status.get('yaw_rad')
                 self.last[role] = float(x), float(y), math.nan if yaw is None else float(yaw)
 
@@ -203,7 +204,7 @@ class _Gathered:
             call = json.loads(data)
             took_s = float(call['duration_s'])
             self.run.calls.append(
-                Call(
+                ServiceCallRecord(
                     at_s=at_s - took_s,
                     service=str(call['service']),
                     ok=call['ok'] is True,
@@ -220,25 +221,27 @@ class _Gathered:
         known = all(map(math.isfinite, (x, y, yaw)))
         return RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='world') if known else None
 
-    def shots(self) -> list[Shot]:
+    def captures(self) -> list[ReportCapture]:
         """Each capture with the first picture that came after it and before the next one."""
         captures = [(at_s, event) for at_s, event in self.run.events if is_capture(event)]
         good = [at_s for at_s, event in captures if event.ok]
         pictures: dict[float, bytes] = {}
-        for at_s, picture in self.pictures:
+        for at_s, picture in self.images:
             before = [each for each in good if each <= at_s]
             if before:
                 pictures.setdefault(before[-1], picture)
         return [
-            self._shot(number, at_s, event, pictures.get(at_s, b'') if event.ok else b'')
+            self._capture(number, at_s, event, pictures.get(at_s, b'') if event.ok else b'')
             for number, (at_s, event) in enumerate(captures, 1)
         ]
 
-    def _shot(self, number: int, at_s: float, event: TraceEvent, picture: bytes) -> Shot:
+    def _capture(
+        self, number: int, at_s: float, event: TraceEvent, picture: bytes
+    ) -> ReportCapture:
         score = event.score if event.ok else None
         said = (event.data or {}).get('is_good')
         media_type = _TYPES.get(picture[:2], '')
-        return Shot(
+        return ReportCapture(
             number=number,
             at_s=at_s,
             score=score,
@@ -250,14 +253,14 @@ class _Gathered:
         )
 
 
-def _extend(trail: list[Place], at_s: float, x: float, y: float) -> None:
+def _extend(trail: list[TimedPlace], at_s: float, x: float, y: float) -> None:
     if not math.isfinite(x + y):
         return
     if not trail or math.hypot(x - trail[-1].x, y - trail[-1].y) >= TRAIL_STEP_M:
-        trail.append(Place(at_s, x, y))
+        trail.append(TimedPlace(at_s, x, y))
 
 
-def _place_at(trail: list[Place], at_s: float) -> Place | None:
+def _place_at(trail: list[TimedPlace], at_s: float) -> TimedPlace | None:
     before = [place for place in trail if place.at_s <= at_s]
     if before:
         return before[-1]

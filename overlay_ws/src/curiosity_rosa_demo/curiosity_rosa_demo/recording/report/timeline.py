@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.scale import Axis, ticks
-from curiosity_rosa_demo.drawing.svg import cut, drawing, element, label, line, Svg, title
+from curiosity_rosa_demo.drawing.svg import clip_columns, drawing, element, label, line, Svg, title
 from curiosity_rosa_demo.drawing.time_axis import time_step
 from curiosity_rosa_demo.recording.report.drawings import tick_clock
 from curiosity_rosa_demo.recording.report.text import clock
@@ -22,10 +22,10 @@ from curiosity_rosa_demo.recording.report.text import clock
 WIDTH, LANE, TOP, BOTTOM = 960.0, 26.0, 6.0, 24.0
 LEFT, RIGHT = 110.0, 930.0  # of the time axis
 DOT, BAR = 10.0, 14.0  # heights
-LEAST = 3.0  # length of a bar
+MIN_BAR_WIDTH = 3.0  # length of a bar
 MOST_TICKS, TOLD = 9, 200
-KINDS = list(TraceKind)
-LOOKS = {
+LANE_KINDS = list(TraceKind)
+KIND_STYLES = {
     TraceKind.OBSERVE: 'checking',
     TraceKind.HYPOTHESIZE: 'thinking',
     TraceKind.DECIDE: 'thinking',
@@ -41,9 +41,9 @@ def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
         return ''
     begin, end = events[0][0], events[-1][0]
     across = Axis(begin, max(end, begin + 1.0), LEFT, RIGHT)
-    bottom = TOP + LANE * len(KINDS)
-    lines = [line(LEFT, _lane(kind), RIGHT, _lane(kind)) for kind in KINDS]
-    numbers = [label(kind.value, LEFT - 12.0, _lane(kind) + 4.0, 'end') for kind in KINDS]
+    bottom = TOP + LANE * len(LANE_KINDS)
+    lines = [line(LEFT, _lane(kind), RIGHT, _lane(kind)) for kind in LANE_KINDS]
+    numbers = [label(kind.value, LEFT - 12.0, _lane(kind) + 4.0, 'end') for kind in LANE_KINDS]
     for tick in ticks(across.low, across.high, time_step(across.high - across.low, MOST_TICKS)):
         x = across.at(tick)
         lines.append(line(x, TOP, x, bottom))
@@ -75,7 +75,7 @@ def act_ends(events: Sequence[tuple[float, TraceEvent]]) -> dict[int, float]:
 
 
 def _lane(kind: TraceKind) -> float:
-    return TOP + LANE * (KINDS.index(kind) + 0.5)
+    return TOP + LANE * (LANE_KINDS.index(kind) + 0.5)
 
 
 def _event(across: Axis, at_s: float, event: TraceEvent, end_s: float | None) -> Svg:
@@ -85,8 +85,8 @@ def _event(across: Axis, at_s: float, event: TraceEvent, end_s: float | None) ->
     if end_s is None:
         x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
     else:
-        width, height, rx = max(LEAST, across.at(end_s) - x), BAR, 2.0
-    words = cut(f'{clock(at_s)} {event.tool_name or ""} {event.message}', TOLD)
+        width, height, rx = max(MIN_BAR_WIDTH, across.at(end_s) - x), BAR, 2.0
+    words = clip_columns(f'{clock(at_s)} {event.tool_name or ""} {event.message}', TOLD)
     box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
-    look = 'failed' if failed else LOOKS[event.kind]
+    look = 'failed' if failed else KIND_STYLES[event.kind]
     return element('g', title(words), box, class_=f'cr-bar cr-{look}')

@@ -18,14 +18,14 @@ from typing import Any, NoReturn, Protocol
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.models import json_object
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 
-MAX_CHARACTERS = 20_000  # of a text or of arguments; a plan has room in it
-EITHER = 'give either text or skill'
+MAX_TEXT_CHARS = 20_000  # of a text or of arguments; a plan has room in it
+TEXT_OR_SKILL_RULE = 'give either text or skill'
 EXAMPLE = 'such as skill "move_forward" with arguments_json {"duration_s": 2.0}'
 
 
-class Request(Protocol):
+class GoalRequest(Protocol):
     """Of RunTask.Goal."""
 
     text: str
@@ -34,7 +34,7 @@ class Request(Protocol):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class GoalArguments:
     """A ``text``, or the name of a skill and its arguments."""
 
     text: str = ''
@@ -43,7 +43,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Ending:
+class GoalResult:
     """Of a goal. ``cancelled``: by whom does not matter here."""
 
     ok: bool
@@ -53,28 +53,30 @@ class Ending:
     task_id: str = ''
 
 
-def wanted_in(request: Request) -> Wanted:
+def parse_goal(request: GoalRequest) -> GoalArguments:
     """Raises BadTask, which says what would be right."""
     text, skill, arguments = request.text.strip(), request.skill.strip(), request.arguments_json
     for name, given in (('text', text), ('skill', skill), ('arguments_json', arguments)):
-        if len(given) > MAX_CHARACTERS:
-            raise BadTask(f'{name} has {len(given)} characters; {MAX_CHARACTERS} are allowed')
+        if len(given) > MAX_TEXT_CHARS:
+            raise BadTask(f'{name} has {len(given)} characters; {MAX_TEXT_CHARS} are allowed')
     if text and skill:
-        raise BadTask(f'The goal has text {text[:40]!r} and skill {skill[:40]!r}; {EITHER}')
+        raise BadTask(
+            f'The goal has text {text[:40]!r} and skill {skill[:40]!r}; {TEXT_OR_SKILL_RULE}'
+        )
     if skill:
-        return Wanted(skill=skill, arguments=_arguments(arguments))
+        return GoalArguments(skill=skill, arguments=_arguments(arguments))
     if not text:
-        raise BadTask(f'The goal is empty; {EITHER}, {EXAMPLE}')
+        raise BadTask(f'The goal is empty; {TEXT_OR_SKILL_RULE}, {EXAMPLE}')
     if arguments.strip():
         raise BadTask(f'arguments_json goes with skill, not with text; {EXAMPLE}')
-    return Wanted(text=text)
+    return GoalArguments(text=text)
 
 
 def _arguments(text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = json.loads(text, parse_constant=_reject_constant)
         if isinstance(value, dict):
             json_object(value)
     except (ValueError, RecursionError) as error:
@@ -84,19 +86,19 @@ def _arguments(text: str) -> dict[str, Any]:
     return value
 
 
-def _no_number(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f'{name} is no JSON')
 
 
-def ending_of(task: Task) -> Ending:
+def goal_result_of(task: Task) -> GoalResult:
     """Of the goal whose task has ended."""
     kept = task.metadata.get('outcome')
     outcome = kept if isinstance(kept, dict) else {}
-    score = number(outcome.get('score'))
+    score = number_text(outcome.get('score'))
     known = math.nan if score is None else score
     answer = str(outcome.get('answer') or '')
     if task.state is LifecycleState.COMPLETED:
-        return Ending(bool(outcome.get('ok', True)), answer or 'done', known)
+        return GoalResult(bool(outcome.get('ok', True)), answer or 'done', known)
     if task.state is LifecycleState.CANCELLED:
-        return Ending(False, task.reason or 'cancelled', known, cancelled=True)
-    return Ending(False, task.reason or answer or 'failed', known)
+        return GoalResult(False, task.reason or 'cancelled', known, cancelled=True)
+    return GoalResult(False, task.reason or answer or 'failed', known)

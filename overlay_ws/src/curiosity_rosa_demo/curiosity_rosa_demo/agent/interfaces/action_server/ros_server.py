@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import Ending
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalResult
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.ros_io import SpinThread
 from curiosity_rosa_interfaces.action import RunTask
@@ -36,15 +36,15 @@ MAX_FEEDBACK = 1000  # that wait to be sent; a storm loses the rest
 FEEDBACK_QOS = QoSProfile(depth=100)  # events come in bursts
 RESULT_KEPT_S = 60  # for a client that asks late
 CLOSE_WAIT_S = 2.0
-GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
+CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
 
 
 @dataclass(eq=False)
-class Handle:
-    """Of one goal. ``ending`` is a future of rclpy: its result is the Ending."""
+class GoalHandle:
+    """Of one goal. ``result`` is a future of rclpy: its result is the Ending."""
 
     ros: Any
-    ending: Future = field(default_factory=Future)
+    result: Future = field(default_factory=Future)
     executing: bool = False
 
     @property
@@ -56,7 +56,7 @@ class Handle:
         return self.ros.request
 
 
-class Handles:
+class GoalHandles:
     """``begin`` and ``cancel`` are called for a goal in the thread that spins and must be quick,
     ``failed`` when the action has come to an end that nobody wanted. The methods are for any
     thread.
@@ -66,41 +66,41 @@ class Handles:
         self,
         name: str,
         *,
-        begin: Callable[[Handle], None],
-        cancel: Callable[[Handle], None],
+        begin: Callable[[GoalHandle], None],
+        cancel: Callable[[GoalHandle], None],
         failed: Callable[[Exception], None],
     ) -> None:
         self._tell_begin, self._tell_cancel = begin, cancel
         self._lock = threading.Lock()
-        self._none_left = threading.Condition(self._lock)
-        self._live: dict[bytes, Handle] = {}
+        self._all_ended = threading.Condition(self._lock)
+        self._live: dict[bytes, GoalHandle] = {}
         self._closing = False
-        self._works: deque[Callable[[], object]] = deque()
-        self._waking = False
+        self._jobs: deque[Callable[[], object]] = deque()
+        self._wake_guard = False
         self._node = Node('agent_run_task', start_parameter_services=False)
         self._server = ActionServer(
             self._node,
             RunTask,
             name,
             self._execute,
-            goal_callback=self._may_begin,
-            handle_accepted_callback=self._begin,
+            goal_callback=self._goal_response,
+            handle_accepted_callback=self._on_goal,
             cancel_callback=self._cancel,
             feedback_pub_qos_profile=FEEDBACK_QOS,
             result_timeout=RESULT_KEPT_S,
         )
         self._spin = SpinThread('agent_run_task', self._node, on_crash=failed)
 
-    def execute(self, handle: Handle) -> None:
+    def execute(self, handle: GoalHandle) -> None:
         """Say that it is being carried out."""
         self._in_ros(lambda: self._set_executing(handle))
 
-    def feedback(self, handle: Handle, text: str, kind: str, step: int) -> None:
-        if len(self._works) < MAX_FEEDBACK:
-            feedback = RunTask.Feedback(trace_text=_sendable(text), kind=kind, step=step)
+    def feedback(self, handle: GoalHandle, text: str, kind: str, step: int) -> None:
+        if len(self._jobs) < MAX_FEEDBACK:
+            feedback = RunTask.Feedback(trace_text=_without_nulls(text), kind=kind, step=step)
             self._in_ros(lambda: handle.ros.publish_feedback(feedback))
 
-    def end(self, handle: Handle, ending: Ending) -> None:
+    def finish(self, handle: GoalHandle, ending: GoalResult) -> None:
         self._in_ros(lambda: self._set_ended(handle, ending))
 
     def refuse(self) -> None:
@@ -110,7 +110,7 @@ class Handles:
     def close(self) -> None:
         """After all goals were ended: once their results are sent."""
         with self._lock:
-            self._none_left.wait_for(lambda: not self._live, CLOSE_WAIT_S)
+            self._all_ended.wait_for(lambda: not self._live, CLOSE_WAIT_S)
         for _ in range(2):  # the results are sent by what the first of these lets through
             done = threading.Event()
             self._in_ros(done.set)
@@ -122,57 +122,57 @@ class Handles:
     def _in_ros(self, work: Callable[[], object]) -> None:
         """In the order of the calls; an executor's own tasks have none that can be relied on."""
         with self._lock:
-            self._works.append(work)
-            wake, self._waking = not self._waking, True
+            self._jobs.append(work)
+            wake, self._wake_guard = not self._wake_guard, True
         if wake:
-            self._node.executor.create_task(self._run_works)
+            self._node.executor.create_task(self._run_jobs)
 
     # --- in the thread that spins -----------------------------------------------------------
 
-    def _run_works(self) -> None:
+    def _run_jobs(self) -> None:
         while True:
             with self._lock:
-                if not self._works:
-                    self._waking = False
+                if not self._jobs:
+                    self._wake_guard = False
                     return
-                work = self._works.popleft()
-            with suppress(*GONE):  # the transport is saturated
+                work = self._jobs.popleft()
+            with suppress(*CLIENT_GONE):  # the transport is saturated
                 work()
 
-    def _may_begin(self, _: RunTask.Goal) -> GoalResponse:
+    def _goal_response(self, _: RunTask.Goal) -> GoalResponse:
         free = not self._closing and len(self._live) < MAX_GOALS
         return GoalResponse.ACCEPT if free else GoalResponse.REJECT
 
-    def _begin(self, ros: Any) -> None:
-        handle = Handle(ros)
+    def _on_goal(self, ros: Any) -> None:
+        handle = GoalHandle(ros)
         with self._lock:
             self._live[handle.key] = handle
         self._tell_begin(handle)
 
     def _cancel(self, ros: Any) -> CancelResponse:
-        handle = self._live.get(Handle(ros).key)
+        handle = self._live.get(GoalHandle(ros).key)
         if handle is None:
             return CancelResponse.REJECT
         self._tell_cancel(handle)
         return CancelResponse.ACCEPT
 
-    def _set_executing(self, handle: Handle) -> None:
+    def _set_executing(self, handle: GoalHandle) -> None:
         if handle.executing:
             return
         handle.executing = True
         try:
             handle.ros.execute()
-        except GONE:  # only the news of it could not be sent
+        except CLIENT_GONE:  # only the news of it could not be sent
             self._server.notify_execute(handle.ros, self._execute)
 
-    def _set_ended(self, handle: Handle, ending: Ending) -> None:
+    def _set_ended(self, handle: GoalHandle, ending: GoalResult) -> None:
         self._set_executing(handle)  # a result is given by what executes
-        handle.ending.set_result(ending)
+        handle.result.set_result(ending)
 
     async def _execute(self, ros: Any) -> RunTask.Result:
-        key = Handle(ros).key
-        ending: Ending = await self._live[key].ending
-        with suppress(*GONE):
+        key = GoalHandle(ros).key
+        ending: GoalResult = await self._live[key].result
+        with suppress(*CLIENT_GONE):
             if ending.cancelled and ros.is_cancel_requested:
                 ros.canceled()
             elif ending.ok:
@@ -181,15 +181,15 @@ class Handles:
                 ros.abort()
         with self._lock:
             del self._live[key]
-            self._none_left.notify_all()
+            self._all_ended.notify_all()
         return RunTask.Result(
             ok=ending.ok,
-            answer=_sendable(ending.answer),
+            answer=_without_nulls(ending.answer),
             score=ending.score,
             task_id=ending.task_id,
         )
 
 
-def _sendable(text: str) -> str:
+def _without_nulls(text: str) -> str:
     """Without what ROS cannot carry: lone surrogates, NUL."""
     return valid_unicode(text).replace('\0', ' ')

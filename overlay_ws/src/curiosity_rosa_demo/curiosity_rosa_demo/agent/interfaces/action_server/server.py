@@ -22,10 +22,14 @@ import logging
 import threading
 import time
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import Ending, ending_of, wanted_in
-from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Handle, Handles
-from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Robot
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopThread
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
+    goal_result_of,
+    GoalResult,
+    parse_goal,
+)
+from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
+from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.skills.progress import PROGRESS
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.bus import Subscription
@@ -34,14 +38,14 @@ from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-EARLY = 200  # events that are kept until it is known which task they are of
-NEWS = 1000  # of the runner, kept for one goal
-LOOK_S = 2.0  # how long the runner is asked at a time for news
-AGAIN_S = 1.0
-READY_LOOK_S = 0.2
+MAX_EARLY_GOALS = 200  # events that are kept until it is known which task they are of
+MAX_QUEUED_EVENTS = 1000  # of the runner, kept for one goal
+EVENT_POLL_TIMEOUT_S = 2.0  # how long the runner is asked at a time for news
+RETRY_PERIOD_S = 1.0
+READY_POLL_PERIOD_S = 0.2
 CANCELLED = 'Cancelled by the client of the action'
-LEFT = 'The agent ends; the task is kept for its next run'
-ENDS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CANCEL)
+SERVER_CLOSED = 'The agent ends; the task is kept for its next run'
+ENDED_EVENTS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CANCEL)
 
 _log = logging.getLogger('curiosity_rosa.run_task')
 
@@ -50,9 +54,9 @@ _log = logging.getLogger('curiosity_rosa.run_task')
 class Goal:
     """``early``: what was traced before it was known that the task runs; None: it is known."""
 
-    handle: Handle
+    handle: GoalHandle
     task: Task | None = None
-    early: deque[TraceEvent] | None = field(default_factory=lambda: deque(maxlen=EARLY))
+    early: deque[TraceEvent] | None = field(default_factory=lambda: deque(maxlen=MAX_EARLY_GOALS))
     cancelled: bool = False
 
 
@@ -67,16 +71,16 @@ class RunTaskServer:
     ) -> None:
         self._robot, self._runner, self._ready_wait_s = robot, runner, ready_wait_s
         self._lock = threading.Lock()  # of the goals, and of the order of what they are told
-        self._goals: dict[Handle, Goal] = {}
+        self._goals: dict[GoalHandle, Goal] = {}
         self._closing = False
-        self._loop = LoopThread('run-task', _failed)
-        self._handles = Handles(
+        self._loop = EventLoopThread('run-task', _failure)
+        self._handles = GoalHandles(
             config.topics.agent.run_task,
-            begin=lambda handle: self._loop.soon(self._begin, handle),
-            cancel=lambda handle: self._loop.soon(self._cancel, handle),
-            failed=_failed,
+            begin=lambda handle: self._loop.call_soon(self._accept, handle),
+            cancel=lambda handle: self._loop.call_soon(self._cancel, handle),
+            failed=_failure,
         )
-        self._unsubscribe = robot.subscribe(self._hear)
+        self._unsubscribe = robot.subscribe(self._on_event)
 
     def close(self) -> None:
         """End the goals that are left; their tasks go on without them."""
@@ -88,16 +92,16 @@ class RunTaskServer:
         self._handles.close()
         self._loop.close()
 
-    def _hear(self, event: TraceEvent) -> None:
+    def _on_event(self, event: TraceEvent) -> None:
         """From any thread."""
         with self._lock:
             for goal in self._goals.values():
                 if goal.early is not None:
                     goal.early.append(event)
                 elif goal.task is not None and goal.task.state.running and _concerns(event, goal):
-                    self._tell_event(goal, event)
+                    self._send_event_feedback(goal, event)
 
-    def _tell_event(self, goal: Goal, event: TraceEvent) -> None:
+    def _send_event_feedback(self, goal: Goal, event: TraceEvent) -> None:
         """The lock is held."""
         turn = goal.task is not None and goal.task.name == 'react'
         step = self._robot.state().react.iter if turn else 0
@@ -106,86 +110,90 @@ class RunTaskServer:
 
     # --- in the loop ------------------------------------------------------------------------
 
-    def _begin(self, handle: Handle) -> None:
+    def _accept(self, handle: GoalHandle) -> None:
         if self._closing:  # it was accepted in the last moment
-            self._handles.end(handle, Ending(False, LEFT))
+            self._handles.finish(handle, GoalResult(False, SERVER_CLOSED))
             return
         goal = Goal(handle)
         with self._lock:
             self._goals[handle] = goal
-        self._loop.start(self._carry(goal))
+        self._loop.start_job(self._execute(goal))
 
-    def _cancel(self, handle: Handle) -> None:
+    def _cancel(self, handle: GoalHandle) -> None:
         if (goal := self._goals.get(handle)) is not None:
             goal.cancelled = True
             if goal.task is not None:  # otherwise who makes it sees to it
-                self._loop.start(self._cancel_task(goal.task))
+                self._loop.start_job(self._cancel_task(goal.task))
 
-    async def _carry(self, goal: Goal) -> None:
-        ending = Ending(False, LEFT)
+    async def _execute(self, goal: Goal) -> None:
+        ending = GoalResult(False, SERVER_CLOSED)
         try:
-            ending = await self._ending(goal)
+            ending = await self._result_of(goal)
         except TaskError as error:
-            ending = Ending(False, str(error))
+            ending = GoalResult(False, str(error))
         except Exception as error:
-            ending = Ending(False, f'Internal error: {error!r}')
+            ending = GoalResult(False, f'Internal error: {error!r}')
             raise
         finally:
             with self._lock:
                 del self._goals[goal.handle]
             task_id = goal.task.id if goal.task else ''
-            self._handles.end(goal.handle, replace(ending, task_id=task_id))
+            self._handles.finish(goal.handle, replace(ending, task_id=task_id))
 
-    async def _ending(self, goal: Goal) -> Ending:
-        wanted = wanted_in(goal.handle.request)
+    async def _result_of(self, goal: Goal) -> GoalResult:
+        wanted = parse_goal(goal.handle.request)
         await self._wait_until_ready(goal)
         if goal.cancelled:
-            return Ending(False, CANCELLED, cancelled=True)
+            return GoalResult(False, CANCELLED, cancelled=True)
         news = await self._robot.call(self._subscribe())
         try:
             if wanted.skill:
                 task = self._robot.make_task(wanted.skill, wanted.arguments or {})
                 goal.task = await self._robot.submit(task)
             else:
-                said = await self._robot.say(wanted.text)
-                if said.task is None:
-                    return Ending(said.ok, said.words or ('done' if said.ok else 'refused'))
-                goal.task = said.task
+                result = await self._robot.say(wanted.text)
+                if result.task is None:
+                    return GoalResult(
+                        result.ok, result.text or ('done' if result.ok else 'refused')
+                    )
+                goal.task = result.task
             if goal.cancelled:
                 self._loop.start(self._cancel_task(goal.task))
-            await self._follow(goal, goal.task, news)
+            await self._follow_task(goal, goal.task, news)
         finally:
             with suppress(TaskError):  # then there is no runner any more that would tell news
-                await self._robot.call(_close(news))
-        return ending_of(goal.task)
+                await self._robot.call(_close_subscription(news))
+        return goal_result_of(goal.task)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
         """Raises TaskError with the reason when it takes too long."""
         until_s = time.monotonic() + self._ready_wait_s
-        while (why := self._robot.ready()) and not goal.cancelled:
+        while (why := self._robot.not_ready_reason()) and not goal.cancelled:
             if time.monotonic() >= until_s:
                 raise TaskError(f'Nothing can run yet: {why}')
-            await asyncio.sleep(READY_LOOK_S)
+            await asyncio.sleep(READY_POLL_PERIOD_S)
 
-    async def _follow(self, goal: Goal, task: Task, news: Subscription) -> None:
+    async def _follow_task(self, goal: Goal, task: Task, news: Subscription) -> None:
         """Until the task has ended; its states are told as they were at each change."""
         while True:
             try:
-                event = await self._robot.call(_next(news, task))
-            except NoAnswer:
-                await asyncio.sleep(AGAIN_S)
+                event = await self._robot.call(_next_event(news, task))
+            except RobotBusy:
+                await asyncio.sleep(RETRY_PERIOD_S)
                 continue
             if event is None and not task.terminal:
                 continue
-            if event is None or event.type in ENDS:
+            if event is None or event.type in ENDED_EVENTS:
                 return
             if event.type is EventType.TASK_STATE:
                 after, reason = event.payload['after'], event.payload['reason']
-                self._tell_state(goal, after, reason, event.at.timestamp())
+                self._send_state_feedback(goal, after, reason, event.at.timestamp())
             elif not task.state.running and not task.terminal:
-                self._tell_state(goal, task.state, task.reason, event.at.timestamp())
+                self._send_state_feedback(goal, task.state, task.reason, event.at.timestamp())
 
-    def _tell_state(self, goal: Goal, state: LifecycleState, reason: str, at_s: float) -> None:
+    def _send_state_feedback(
+        self, goal: Goal, state: LifecycleState, reason: str, at_s: float
+    ) -> None:
         """``at_s``: since when it is in it, seconds since the epoch."""
         with self._lock:
             self._handles.feedback(goal.handle, reason, state.name, 0)
@@ -195,7 +203,7 @@ class RunTaskServer:
             early, goal.early = goal.early or (), None
             for event in early:
                 if event.ts >= at_s and _concerns(event, goal):
-                    self._tell_event(goal, event)
+                    self._send_event_feedback(goal, event)
 
     async def _cancel_task(self, task: Task) -> None:
         """It has ended when its skill has cleaned up: then the rover stands."""
@@ -203,16 +211,16 @@ class RunTaskServer:
             try:
                 await self._robot.call(self._runner.cancel(task.id, CANCELLED))
                 return
-            except NoAnswer:
-                await asyncio.sleep(AGAIN_S)
+            except RobotBusy:
+                await asyncio.sleep(RETRY_PERIOD_S)
             except TaskError as error:  # done nevertheless, or the agent ends
-                _failed(error)
+                _failure(error)
                 return
 
     # --- in the runner's loop ---------------------------------------------------------------
 
     async def _subscribe(self) -> Subscription:
-        return self._runner.subscribe(NEWS)
+        return self._runner.subscribe(MAX_QUEUED_EVENTS)
 
 
 def _progress_of(event: TraceEvent) -> object:
@@ -227,9 +235,9 @@ def _concerns(event: TraceEvent, goal: Goal) -> bool:
     return task_id is None or (goal.task is not None and task_id == goal.task.id)
 
 
-async def _next(news: Subscription, task: Task) -> Event | None:
-    """What comes next of this task; None: nothing for LOOK_S. Raises TaskError when the runner
-    has stopped.
+async def _next_event(news: Subscription, task: Task) -> Event | None:
+    """What comes next of this task; None: nothing for EVENT_POLL_TIMEOUT_S. Raises TaskError when
+    the runner has stopped.
     """
 
     async def wait() -> Event | None:
@@ -239,17 +247,17 @@ async def _next(news: Subscription, task: Task) -> Event | None:
         return None
 
     try:
-        event = await asyncio.wait_for(wait(), LOOK_S)
+        event = await asyncio.wait_for(wait(), EVENT_POLL_TIMEOUT_S)
     except asyncio.TimeoutError:
         return None
     if event is None and not task.terminal:
-        raise TaskError(LEFT)
+        raise TaskError(SERVER_CLOSED)
     return event
 
 
-async def _close(news: Subscription) -> None:
+async def _close_subscription(news: Subscription) -> None:
     news.close()
 
 
-def _failed(error: BaseException) -> None:
+def _failure(error: BaseException) -> None:
     _log.error('event=action_failed error=%r', error)

@@ -33,7 +33,7 @@ class RunnerAccess:
         self._robot = robot
         self._starting: asyncio.Task[bool] | None = None
 
-    async def do(self, work: Callable[[SkillRunner], Awaitable[T]]) -> T:
+    async def call(self, work: Callable[[SkillRunner], Awaitable[T]]) -> T:
         """What ``work`` returns or raises in the runner's loop."""
 
         async def run() -> T:

@@ -20,7 +20,7 @@ import hmac
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlencode
 
-from curiosity_rosa_demo.agent.interfaces.http.cross_site import acts, from_browser
+from curiosity_rosa_demo.agent.interfaces.http.cross_site import changes_state, from_browser
 from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, Sessions, set_cookie
@@ -28,10 +28,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-OPEN = '/healthz'
+PUBLIC_PATH = '/healthz'
 PAGE, LOGIN, STOP = '/', '/login', '/stop'
 CHALLENGE = {'WWW-Authenticate': 'Bearer realm="curiosity"'}
-FORM = """<!doctype html>
+LOGIN_FORM = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Curiosity ROSA</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>:root{{color-scheme:light dark}}body{{font:1rem system-ui,sans-serif;display:grid;
@@ -45,14 +45,14 @@ input,button{{font:inherit;padding:.6rem}}</style></head>
 
 
 class Auth:
-    """Middleware, inside of CrossSite. ``token`` '': none is needed."""
+    """Middleware, inside of CrossSiteCheck. ``token`` '': none is needed."""
 
     def __init__(self, app: ASGIApp, token: str, sessions: Sessions) -> None:
         self._app, self._sessions = app, sessions
         self._token = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope['type'] not in ('http', 'websocket') or scope['path'] == OPEN:
+        if scope['type'] not in ('http', 'websocket') or scope['path'] == PUBLIC_PATH:
             await self._app(scope, receive, send)
             return
         has_session = self._has_session(scope)
@@ -62,13 +62,18 @@ class Auth:
                 await self._log_in(given, scope)(scope, receive, send)
                 return
         if not self._token:
-            if from_browser(scope) and acts(scope) and not has_session and scope['path'] != STOP:
+            if (
+                from_browser(scope)
+                and changes_state(scope)
+                and not has_session
+                and scope['path'] != STOP
+            ):
                 detail = "The page's session is missing or has ended; reload the page."
                 await refuse(scope, receive, send, 403, detail)
                 return
         elif not has_session and not self._has_token(scope):
             if _wants_page(scope):
-                await _form('', 401)(scope, receive, send)
+                await _login_page('', 401)(scope, receive, send)
             else:
                 detail = 'The token is missing or wrong: send "Authorization: Bearer <token>".'
                 await refuse(scope, receive, send, 401, detail, CHALLENGE)
@@ -84,7 +89,7 @@ class Auth:
 
     def _has_session(self, scope: Scope) -> bool:
         cookie = cookie_of(scope)
-        return cookie is not None and self._sessions.valid(cookie)
+        return cookie is not None and self._sessions.is_valid(cookie)
 
     def _cookie(self, scope: Scope) -> str:
         [host] = headers(scope, b'host')
@@ -102,10 +107,12 @@ class Auth:
     def _log_in(self, given: str | None, scope: Scope) -> Response:
         """The token is exchanged for a session, and gone from the address."""
         if given is None:
-            return _form('', 200)
+            return _login_page('', 200)
         if self._token and not hmac.compare_digest(given.encode('utf-8', 'replace'), self._token):
-            return _form('This is not the token.', 401)
-        return RedirectResponse(_without_token(scope), 303, {'Set-Cookie': self._cookie(scope)})
+            return _login_page('This is not the token.', 401)
+        return RedirectResponse(
+            _url_without_token(scope), 303, {'Set-Cookie': self._cookie(scope)}
+        )
 
 
 def cookie_of(scope: Scope) -> str | None:
@@ -134,14 +141,14 @@ async def _token_of_form(scope: Scope, receive: Receive) -> str | None:
     if scope['path'] == PAGE and scope['method'] == 'GET':
         text = scope['query_string']
     elif scope['path'] == LOGIN and scope['method'] == 'POST':
-        text = await _body(receive)
+        text = await _read_body(receive)
     else:
         return None
     values = parse_qs(text.decode('latin-1'), keep_blank_values=True).get('token')
     return None if values is None else values[0]
 
 
-async def _body(receive: Receive) -> bytes:
+async def _read_body(receive: Receive) -> bytes:
     parts = []
     while True:
         message = await receive()
@@ -150,13 +157,13 @@ async def _body(receive: Receive) -> bytes:
             return b''.join(parts)
 
 
-def _without_token(scope: Scope) -> str:
+def _url_without_token(scope: Scope) -> str:
     query = parse_qs(scope['query_string'].decode('latin-1'), keep_blank_values=True)
     query.pop('token', None)
     return f'{PAGE}?{urlencode(query, doseq=True)}' if query else PAGE
 
 
-def _form(message: str, status: int) -> Response:
+def _login_page(message: str, status: int) -> Response:
     return HTMLResponse(
-        FORM.format(message=message), status, {'Cache-Control': 'no-store', **CHALLENGE}
+        LOGIN_FORM.format(message=message), status, {'Cache-Control': 'no-store', **CHALLENGE}
     )

@@ -14,41 +14,45 @@ import asyncio
 from collections.abc import AsyncIterator
 import time
 
-from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
+from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.interfaces.http.sse import Seats, Stream
+from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots, StreamingResponse
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.pictures import Picture
 from fastapi import APIRouter, Response
 
-FIRST_WAIT_S = 2.0  # the camera is switched on by the first who asks
-FRESH_S = 2.0
-LOOK_S = 0.05
+FIRST_FRAME_TIMEOUT_S = 2.0  # the camera is switched on by the first who asks
+MAX_FRAME_AGE_S = 2.0
+POLL_PERIOD_S = 0.05
 BOUNDARY = 'frame'
 MJPEG_TYPE = f'multipart/x-mixed-replace; boundary={BOUNDARY}'
 
 
-class Frames:
+class FrameStream:
     """A Source: each picture once, never one that waited; at most ``hz`` in a second."""
 
     def __init__(self, robot: Robot, hz: float) -> None:
-        self.over = asyncio.Event()
+        self.is_closed = asyncio.Event()
         self._robot, self._period_s = robot, 1.0 / hz
 
     async def chunks(self) -> AsyncIterator[bytes]:
         shown = float('-inf')
         while True:
             picture = self._robot.picture()
-            if picture is not None and picture.received_s > shown and _age_s(picture) <= FRESH_S:
+            if (
+                picture is not None
+                and picture.received_s > shown
+                and _age_s(picture) <= MAX_FRAME_AGE_S
+            ):
                 shown = picture.received_s
-                yield part(picture)
+                yield multipart_chunk(picture)
             await asyncio.sleep(self._period_s)
 
     def close(self) -> None:
         pass
 
 
-def part(picture: Picture) -> bytes:
+def multipart_chunk(picture: Picture) -> bytes:
     """``X-Timestamp``: when it came, seconds since the epoch."""
     head = (
         f'--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(picture.jpeg)}\r\n'
@@ -57,16 +61,16 @@ def part(picture: Picture) -> bytes:
     return head.encode() + picture.jpeg + b'\r\n'
 
 
-async def fresh(robot: Robot, wait_s: float) -> Picture:
-    """A picture of the last FRESH_S. Raises Problem."""
+async def wait_for_fresh_frame(robot: Robot, wait_s: float) -> Picture:
+    """A picture of the last MAX_FRAME_AGE_S. Raises Problem."""
     until = time.monotonic() + wait_s
     while True:
         picture = robot.picture()
-        if picture is not None and _age_s(picture) <= FRESH_S:
+        if picture is not None and _age_s(picture) <= MAX_FRAME_AGE_S:
             return picture
         if time.monotonic() >= until:
             break
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_PERIOD_S)
     why = 'has come' if picture is None else f'but one that is {_age_s(picture):.0f} s old'
     raise Problem(
         503, f'No picture of the camera {why}; is it switched on?', headers={'Retry-After': '2'}
@@ -78,27 +82,29 @@ def _age_s(picture: Picture) -> float:
 
 
 def camera_routes(
-    robot: Robot, seats: Seats, hz: float, *, wait_s: float = FIRST_WAIT_S
+    robot: Robot, seats: ConnectionSlots, hz: float, *, wait_s: float = FIRST_FRAME_TIMEOUT_S
 ) -> APIRouter:
     router = APIRouter(tags=['camera'])
 
     @router.get(
-        '/camera.jpg', response_class=Response, responses={**holds('image/jpeg'), **problems()}
+        '/camera.jpg',
+        response_class=Response,
+        responses={**media_type_response('image/jpeg'), **problems()},
     )
     async def jpeg() -> Response:
         """The newest picture. 503: there is none of the last seconds."""
-        picture = await fresh(robot, wait_s)
+        picture = await wait_for_fresh_frame(robot, wait_s)
         headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
         return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
 
     @router.get(
         '/camera.mjpg',
         response_class=Response,
-        responses={**holds('multipart/x-mixed-replace'), **problems()},
+        responses={**media_type_response('multipart/x-mixed-replace'), **problems()},
     )
-    async def mjpeg() -> Stream:
+    async def mjpeg() -> StreamingResponse:
         """Picture after picture; a slow client gets fewer."""
-        await fresh(robot, wait_s)
-        return Stream(lambda: Frames(robot, hz), MJPEG_TYPE, seats)
+        await wait_for_fresh_frame(robot, wait_s)
+        return StreamingResponse(lambda: FrameStream(robot, hz), MJPEG_TYPE, seats)
 
     return router

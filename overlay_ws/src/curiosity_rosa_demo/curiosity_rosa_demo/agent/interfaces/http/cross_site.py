@@ -19,8 +19,8 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-READS = ('GET', 'HEAD', 'OPTIONS')
-OWN = (b'same-origin', b'none')  # none: the user has typed the address
+SAFE_METHODS = ('GET', 'HEAD', 'OPTIONS')
+OWN_FETCH_SITES = (b'same-origin', b'none')  # none: the user has typed the address
 SAFE_HEADERS = {
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
@@ -32,9 +32,9 @@ _ORIGIN = re.compile(rb'(https?|wss?)://([^/?#@\s]+)', re.IGNORECASE)
 _DEFAULT_PORT = {b'http': b':80', b'ws': b':80', b'https': b':443', b'wss': b':443'}
 
 
-def acts(scope: Scope) -> bool:
+def changes_state(scope: Scope) -> bool:
     """Whether the request may change something. A websocket carries any number of those."""
-    return scope['type'] == 'websocket' or scope['method'] not in READS
+    return scope['type'] == 'websocket' or scope['method'] not in SAFE_METHODS
 
 
 def from_browser(scope: Scope) -> bool:
@@ -53,18 +53,18 @@ def same_origin(origin: bytes, host: bytes) -> bool:
 def is_foreign(scope: Scope) -> bool:
     """Whether a page of another site has sent it, and may not have."""
     sites = headers(scope, b'sec-fetch-site')
-    if acts(scope):
+    if changes_state(scope):
         [host] = headers(scope, b'host')
         origins = headers(scope, b'origin')
-        return any(site not in OWN for site in sites) or not all(
+        return any(site not in OWN_FETCH_SITES for site in sites) or not all(
             same_origin(origin, host) for origin in origins
         )
     # A link to the page may be followed; what it shows may not be embedded.
     followed = headers(scope, b'sec-fetch-mode') == [b'navigate']
-    return not followed and any(site not in OWN for site in sites)
+    return not followed and any(site not in OWN_FETCH_SITES for site in sites)
 
 
-class CrossSite:
+class CrossSiteCheck:
     """Middleware, inside of HostCheck."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -14,7 +14,7 @@ import base64
 import binascii
 import re
 
-LONGEST = 40
+MAX_CURSOR_CHARS = 40
 
 
 def encode(seq: int) -> str:
@@ -23,7 +23,7 @@ def encode(seq: int) -> str:
 
 def decode(cursor: str) -> int:
     """Raises ValueError for what encode() never made."""
-    if cursor and len(cursor) <= LONGEST:
+    if cursor and len(cursor) <= MAX_CURSOR_CHARS:
         padding = '=' * (-len(cursor) % 4)
         try:
             text = base64.b64decode(cursor + padding, altchars=b'-_', validate=True).decode()
@@ -33,4 +33,6 @@ def decode(cursor: str) -> int:
             seq = int(found[1])
             if encode(seq) == cursor:
                 return seq
-    raise ValueError(f'{cursor[:LONGEST]!r} is no cursor; take it from the Link header of a list')
+    raise ValueError(
+        f'{cursor[:MAX_CURSOR_CHARS]!r} is no cursor; take it from the Link header of a list'
+    )

@@ -10,7 +10,7 @@
 
 An id is ``<process>-<number>``. A client that comes back with the last id that it has seen gets
 what it has missed, as far as that is kept; what it cannot have any more is told by an event
-``gap``. A client that falls ``PENDING`` events behind is dropped, and may come back.
+``gap``. A client that falls ``MAX_PENDING_MESSAGES`` events behind is dropped, and may come back.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ from curiosity_rosa_demo.agent.tasks import Event, SkillRunner
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_codec import encode
 
-KEPT, PENDING = 1000, 250
+MAX_KEPT_MESSAGES, MAX_PENDING_MESSAGES = 1000, 250
 HEARTBEAT_S, RETRY_MS = 15.0, 2000
 
 _log = logging.getLogger('curiosity_rosa.http')
 
 
-class Message(NamedTuple):
+class StreamMessage(NamedTuple):
     number: int
     text: bytes
 
 
-class Listener:
+class StreamListener:
     """One client: a Source of chunks for a Stream. In the server's loop."""
 
     def __init__(self, hub: EventHub, missed: list[bytes]) -> None:
-        self.over = asyncio.Event()
+        self.is_closed = asyncio.Event()
         self._hub, self._missed = hub, missed
         self._pending: deque[bytes] = deque()
-        self._news = asyncio.Event()
+        self._wakeup = asyncio.Event()
 
-    def put(self, text: bytes) -> None:
+    def enqueue(self, text: bytes) -> None:
         if len(self._pending) >= self._hub.pending:
-            self.over.set()
+            self.is_closed.set()
         else:
             self._pending.append(text)
-            self._news.set()
+            self._wakeup.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         yield f'retry: {RETRY_MS}\n\n'.encode()
@@ -65,9 +65,9 @@ class Listener:
         while True:
             while self._pending:
                 yield self._pending.popleft()
-            self._news.clear()
+            self._wakeup.clear()
             try:
-                await asyncio.wait_for(self._news.wait(), self._hub.heartbeat_s)
+                await asyncio.wait_for(self._wakeup.wait(), self._hub.heartbeat_s)
             except asyncio.TimeoutError:
                 yield b': still here\n\n'
 
@@ -84,32 +84,36 @@ class EventHub:
         robot: Robot | None,
         *,
         heard: Callable[[TraceEvent], None] = lambda event: None,
-        kept: int = KEPT,
-        pending: int = PENDING,
+        kept: int = MAX_KEPT_MESSAGES,
+        pending: int = MAX_PENDING_MESSAGES,
         heartbeat_s: float = HEARTBEAT_S,
     ) -> None:
         self.pending, self.heartbeat_s = pending, heartbeat_s
-        self.listeners: set[Listener] = set()
+        self.listeners: set[StreamListener] = set()
         self.process = secrets.token_hex(4)
         self._access, self._robot, self._heard = access, robot, heard
-        self._ring: deque[Message] = deque(maxlen=kept)
+        self._ring: deque[StreamMessage] = deque(maxlen=kept)
         self._count = 0
-        self._started: asyncio.Task[None] | None = None
-        self._leave: list[Callable[[], None]] = []
+        self._start_future: asyncio.Task[None] | None = None
+        self._unsubscribe_callbacks: list[Callable[[], None]] = []
 
-    def begin(self) -> None:
+    def start_in_background(self) -> None:
         """start(), in the background: the server waits for no mission."""
-        if self._started is None:
-            self._started = asyncio.get_running_loop().create_task(self._start())
-            self._started.add_done_callback(_told)
+        if self._start_future is None:
+            self._start_future = asyncio.get_running_loop().create_task(self._start())
+            self._start_future.add_done_callback(_succeeded)
 
     async def start(self) -> None:
         """Listen, from the first call on; what failed is tried again. Raises TaskError."""
-        if self._started is not None and self._started.done() and not _told(self._started):
-            self._started = None
-        self.begin()
-        assert self._started is not None
-        await asyncio.shield(self._started)
+        if (
+            self._start_future is not None
+            and self._start_future.done()
+            and not _succeeded(self._start_future)
+        ):
+            self._start_future = None
+        self.start_in_background()
+        assert self._start_future is not None
+        await asyncio.shield(self._start_future)
 
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -120,7 +124,7 @@ class EventHub:
 
         def hear_trace(event: TraceEvent) -> None:
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._trace, event)
+                loop.call_soon_threadsafe(self._publish_trace, event)
 
         async def follow(runner: SkillRunner) -> Callable[[], None]:
             events = runner.subscribe()
@@ -137,21 +141,21 @@ class EventHub:
 
             return leave
 
-        if self._robot is not None and not self._leave:
-            self._leave.append(self._robot.subscribe(hear_trace))
-        self._leave.append(await self._access.do(follow))
+        if self._robot is not None and not self._unsubscribe_callbacks:
+            self._unsubscribe_callbacks.append(self._robot.subscribe(hear_trace))
+        self._unsubscribe_callbacks.append(await self._access.call(follow))
 
     def close(self) -> None:
         """Listen no more, and let the clients go."""
-        if self._started is not None:
-            self._started.cancel()
-        for leave in self._leave:
+        if self._start_future is not None:
+            self._start_future.cancel()
+        for leave in self._unsubscribe_callbacks:
             leave()
-        self._leave.clear()
+        self._unsubscribe_callbacks.clear()
         for listener in self.listeners:
-            listener.over.set()
+            listener.is_closed.set()
 
-    def _trace(self, event: TraceEvent) -> None:
+    def _publish_trace(self, event: TraceEvent) -> None:
         self._heard(event)
         self.publish('trace', encode(event))
 
@@ -159,17 +163,17 @@ class EventHub:
         """``data``: one line."""
         self._count += 1
         text = f'id: {self.process}-{self._count}\nevent: {kind}\ndata: {data}\n\n'.encode()
-        self._ring.append(Message(self._count, text))
+        self._ring.append(StreamMessage(self._count, text))
         for listener in self.listeners:
-            listener.put(text)
+            listener.enqueue(text)
 
-    def listen(self, last_id: str | None) -> Listener:
+    def subscribe(self, last_id: str | None) -> StreamListener:
         """``last_id`` None: what happens from now on."""
-        listener = Listener(self, [] if last_id is None else self._since(last_id))
+        listener = StreamListener(self, [] if last_id is None else self._messages_after(last_id))
         self.listeners.add(listener)
         return listener
 
-    def _since(self, last_id: str) -> list[bytes]:
+    def _messages_after(self, last_id: str) -> list[bytes]:
         seen = self._number(last_id)
         first = self._ring[0].number if self._ring else self._count + 1
         missed = [message.text for message in self._ring if message.number > seen]
@@ -186,7 +190,7 @@ class EventHub:
         return int(number) if len(number) < 20 and int(number) <= self._count else -1
 
 
-def _told(started: asyncio.Task[None]) -> bool:
+def _succeeded(started: asyncio.Task[None]) -> bool:
     """Whether it went well; else the log has why."""
     if started.cancelled():
         return False

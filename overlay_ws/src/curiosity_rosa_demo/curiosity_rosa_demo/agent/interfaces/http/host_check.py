@@ -42,7 +42,7 @@ def is_loopback(host: str) -> bool:
     return host.lower() == LOCALHOST if address is None else address.is_loopback
 
 
-def name_of(host: bytes) -> str | None:
+def host_name_of(host: bytes) -> str | None:
     """The name or address in a Host header, without its port; None when it is none."""
     try:
         found = _HOST.fullmatch(host.decode('ascii').lower())
@@ -51,13 +51,13 @@ def name_of(host: bytes) -> str | None:
     return None if found is None else found[1].strip('[]').removesuffix('.') or None
 
 
-class Names:
+class AllowedHosts:
     """Loopback addresses, ``settings.host``, ``settings.hosts``. Where it listens on all addresses
     any address will do: only a name can be pointed somewhere else.
     """
 
     def __init__(self, settings: HttpConfig) -> None:
-        self._names = {_plain(each) for each in (LOCALHOST, settings.host, *settings.hosts)}
+        self._names = {_normalized(each) for each in (LOCALHOST, settings.host, *settings.hosts)}
         listens = _address(settings.host)
         self._any_address = listens is not None and listens.is_unspecified
 
@@ -68,7 +68,7 @@ class Names:
         return address.is_loopback or self._any_address or str(address) in self._names
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     address = _address(name)
     return name.lower().removesuffix('.') if address is None else str(address)
 
@@ -96,14 +96,14 @@ class HostCheck:
     """Middleware. ``in_process``: accept test clients under any name; the agent never does."""
 
     def __init__(self, app: ASGIApp, settings: HttpConfig, *, in_process: bool = False) -> None:
-        self._app, self._names, self._in_process = app, Names(settings), in_process
+        self._app, self._names, self._in_process = app, AllowedHosts(settings), in_process
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope['type'] not in ('http', 'websocket'):
             await self._app(scope, receive, send)
             return
         hosts = headers(scope, b'host')
-        name = name_of(hosts[0]) if len(hosts) == 1 else None
+        name = host_name_of(hosts[0]) if len(hosts) == 1 else None
         if name is None:
             detail = 'The request must have one header Host that names this server.'
             await refuse(scope, receive, send, 400, detail)

@@ -21,14 +21,14 @@ from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-BURST_S = 10.0  # what was not asked for so long may be asked for at once
-CLIENTS = 4096  # that are remembered
-BODY_WAIT_S = 10.0
-STOP = '/stop'
-PAGE_FILES = '/_nicegui/'  # many, and cached
+BURST_WINDOW_S = 10.0  # what was not asked for so long may be asked for at once
+MAX_CLIENTS = 4096  # that are remembered
+BODY_TIMEOUT_S = 10.0
+STOP_PATH = '/stop'
+PAGE_FILES_PREFIX = '/_nicegui/'  # many, and cached
 
 
-class Buckets:
+class TokenBuckets:
     """A token bucket for each client. ``rate``: tokens in a second; a client that is forgotten, as
     the one that was not seen for longest is, has a full bucket again.
     """
@@ -38,13 +38,13 @@ class Buckets:
         rate: float,
         burst: float,
         *,
-        clients: int = CLIENTS,
+        clients: int = MAX_CLIENTS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._rate, self._burst, self._clients, self._clock = rate, burst, clients, clock
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # and when
 
-    def take(self, client: str) -> float:
+    def seconds_until_granted(self, client: str) -> float:
         """0.0: granted; else the seconds after which the next one will be."""
         now = self._clock()
         level, at = self._levels.pop(client, (self._burst, now))
@@ -59,7 +59,7 @@ class Buckets:
         return len(self._levels)
 
 
-def client_of(scope: Scope) -> str:
+def client_address(scope: Scope) -> str:
     """Its address; of IPv6 the network, since one client has any number of addresses there."""
     host = (scope.get('client') or ('', 0))[0]
     try:
@@ -76,10 +76,14 @@ class RateLimit:
 
     def __init__(self, app: ASGIApp, per_s: float) -> None:
         self._app = app
-        self._buckets = Buckets(per_s, max(1.0, per_s * BURST_S))
+        self._buckets = TokenBuckets(per_s, max(1.0, per_s * BURST_WINDOW_S))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wait_s = 0.0 if _is_free(scope) else self._buckets.take(client_of(scope))
+        wait_s = (
+            0.0
+            if _is_unlimited(scope)
+            else self._buckets.seconds_until_granted(client_address(scope))
+        )
         if wait_s == 0.0:
             await self._app(scope, receive, send)
             return
@@ -95,7 +99,7 @@ class BodyLimit:
         self._app, self._max = app, max_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope['type'] != 'http' or not _has_body(scope) or scope['path'] == STOP:
+        if scope['type'] != 'http' or not _has_body(scope) or scope['path'] == STOP_PATH:
             await self._app(scope, receive, send)
             return
         length = headers(scope, b'content-length')
@@ -103,9 +107,9 @@ class BodyLimit:
             await self._refuse(scope, receive, send)
             return
         try:
-            body = await asyncio.wait_for(self._read(receive), BODY_WAIT_S)
+            body = await asyncio.wait_for(self._read(receive), BODY_TIMEOUT_S)
         except asyncio.TimeoutError:
-            detail = f'The body did not come within {BODY_WAIT_S:g} s.'
+            detail = f'The body did not come within {BODY_TIMEOUT_S:g} s.'
             await refuse(scope, receive, send, 408, detail, {'Connection': 'close'})
             return
         if body is None:
@@ -138,10 +142,10 @@ class BodyLimit:
         await refuse(scope, receive, send, 413, detail, {'Connection': 'close'})
 
 
-def _is_free(scope: Scope) -> bool:
+def _is_unlimited(scope: Scope) -> bool:
     if scope['type'] not in ('http', 'websocket'):
         return True
-    return scope['path'] == STOP or scope['path'].startswith(PAGE_FILES)
+    return scope['path'] == STOP_PATH or scope['path'].startswith(PAGE_FILES_PREFIX)
 
 
 def _has_body(scope: Scope) -> bool:

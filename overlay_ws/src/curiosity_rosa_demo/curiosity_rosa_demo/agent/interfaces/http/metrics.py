@@ -14,7 +14,7 @@ from collections import Counter as Tally
 from collections.abc import Mapping
 
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
-from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
+from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner
 from curiosity_rosa_demo.domain.brain_state import Mode
@@ -23,8 +23,8 @@ from fastapi import APIRouter, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-METHODS = ('GET', 'POST', 'PATCH', 'DELETE')
+CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+KNOWN_METHODS = ('GET', 'POST', 'PATCH', 'DELETE')
 STOP_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
@@ -94,7 +94,7 @@ class CountRequests:
             if message['type'] == 'http.response.start':
                 # Bounded, whatever clients ask for: the route's own path, not the request's.
                 route = getattr(scope.get('route'), 'path', '') or 'other'
-                method = scope['method'] if scope['method'] in METHODS else 'other'
+                method = scope['method'] if scope['method'] in KNOWN_METHODS else 'other'
                 self._requests.labels(method, route, str(message['status'])).inc()
             await send(message)
 
@@ -108,11 +108,13 @@ def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) 
         return Tally(task.state for task in runner.list_tasks()), runner.counters
 
     @router.get(
-        '/metrics', response_class=Response, responses={**holds('text/plain'), **problems()}
+        '/metrics',
+        response_class=Response,
+        responses={**media_type_response('text/plain'), **problems()},
     )
     async def figures() -> Response:
         """In Prometheus' text format."""
-        states, counters = await access.do(look)
+        states, counters = await access.call(look)
         for state in LifecycleState:
             metrics.tasks.labels(state.value).set(states[state])
         metrics.count_task_events(counters)
@@ -121,6 +123,6 @@ def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) 
             metrics.battery.set(brain.robot.battery_pct)
             for mode in Mode:
                 metrics.mode.labels(mode.value).set(mode is brain.tasks.mode)
-        return Response(generate_latest(metrics.registry), media_type=TYPE)
+        return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE)
 
     return router

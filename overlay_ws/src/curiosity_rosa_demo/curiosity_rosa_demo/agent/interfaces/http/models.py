@@ -16,15 +16,15 @@ from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.agent.tasks.validation import PRIORITIES, RETRIES
+from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOWED_RETRIES
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-Priority = Annotated[int, Field(strict=True, ge=PRIORITIES[0], le=PRIORITIES[-1])]
+Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\S')]
-Words = Annotated[str, Field(min_length=1, max_length=4000, pattern=r'\S')]
+LineText = Annotated[str, Field(min_length=1, max_length=4000, pattern=r'\S')]
 EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
 
 
@@ -52,7 +52,9 @@ class NewTask(Body):
     blocked_by: list[Name] = Field(default_factory=list, max_length=100)
     deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
     not_before: AwareDatetime | None = None
-    max_retries: Annotated[int, Field(strict=True, ge=RETRIES[0], le=RETRIES[-1])] = 0
+    max_retries: Annotated[
+        int, Field(strict=True, ge=ALLOWED_RETRIES[0], le=ALLOWED_RETRIES[-1])
+    ] = 0
     needs_approval: Annotated[bool, Field(strict=True)] = False
 
 
@@ -67,7 +69,9 @@ class Interruption(Body):
     priority: Priority = 10
     metadata: Json = Field(default_factory=dict)
     deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
-    max_retries: Annotated[int, Field(strict=True, ge=RETRIES[0], le=RETRIES[-1])] = 0
+    max_retries: Annotated[
+        int, Field(strict=True, ge=ALLOWED_RETRIES[0], le=ALLOWED_RETRIES[-1])
+    ] = 0
 
 
 class NewPriority(Body):
@@ -81,7 +85,7 @@ class Line(Body):
 
     model_config = ConfigDict(json_schema_extra={'examples': [{'text': 'go to the light'}]})
 
-    text: Words
+    text: LineText
 
 
 class NewAnswer(Body):
@@ -209,7 +213,7 @@ class OutcomeView(BaseModel):
         return cls(ok=outcome.ok, answer=outcome.answer)
 
 
-class SaidView(BaseModel):
+class LineResultView(BaseModel):
     """What came of a line: a task that was made of it, or words. ``ok`` false: it was refused, and
     the words say why.
     """
@@ -279,7 +283,7 @@ class StateView(BaseModel):
     auto: str
 
 
-class FaultView(BaseModel):
+class FieldErrorView(BaseModel):
     field: str
     value: str
     rule: str
@@ -293,4 +297,4 @@ class ProblemView(BaseModel):
     status: int
     detail: str
     instance: str
-    errors: list[FaultView] | None = None
+    errors: list[FieldErrorView] | None = None

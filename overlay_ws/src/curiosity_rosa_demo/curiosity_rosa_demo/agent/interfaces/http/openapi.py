@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http.models import FaultView, ProblemView
+from curiosity_rosa_demo.agent.interfaces.http.models import FieldErrorView, ProblemView
 from curiosity_rosa_demo.agent.interfaces.http.problems import MEDIA_TYPE, title
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-Answers = dict[int | str, dict[str, Any]]
+ResponseSpecs = dict[int | str, dict[str, Any]]
 
-EVERYWHERE = (400, 401, 403, 413, 421, 429, 503)
-OPEN = ('/healthz',)  # need no token
+COMMON_STATUSES = (400, 401, 403, 413, 421, 429, 503)
+PUBLIC_OPERATIONS = ('/healthz',)  # need no token
 DETAILS = {
     400: 'The body is no JSON.',
     401: 'The token is missing or wrong.',
@@ -37,9 +37,9 @@ DETAILS = {
 HEADERS = {401: 'WWW-Authenticate', 429: 'Retry-After'}
 
 
-def problems(*statuses: int) -> Answers:
+def problems(*statuses: int) -> ResponseSpecs:
     """What a route declares: ``statuses`` and those that any request may get."""
-    return {status: _declared(status) for status in sorted({*statuses, 408, *EVERYWHERE})}
+    return {status: _declared(status) for status in sorted({*statuses, 408, *COMMON_STATUSES})}
 
 
 def _declared(status: int) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _declared(status: int) -> dict[str, Any]:
     return answer
 
 
-def holds(media_type: str) -> Answers:
+def media_type_response(media_type: str) -> ResponseSpecs:
     """What a route declares whose answer is no JSON."""
     return {200: {'content': {media_type: {'schema': {'type': 'string'}}}}}
 
@@ -74,7 +74,7 @@ def describe(app: FastAPI) -> None:
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
-            app.openapi_schema = _complete(
+            app.openapi_schema = _completed_schema(
                 get_openapi(
                     title=app.title,
                     version=app.version,
@@ -87,20 +87,20 @@ def describe(app: FastAPI) -> None:
     app.openapi = openapi  # type: ignore[method-assign]
 
 
-def _complete(schema: dict[str, Any]) -> dict[str, Any]:
+def _completed_schema(schema: dict[str, Any]) -> dict[str, Any]:
     components = schema.setdefault('components', {})
     schemas = components.setdefault('schemas', {})
     template = '#/components/schemas/{model}'
     problem = ProblemView.model_json_schema(ref_template=template)
     problem.pop('$defs', None)
-    schemas |= {'Problem': problem, 'FaultView': FaultView.model_json_schema()}
+    schemas |= {'Problem': problem, 'FieldErrorView': FieldErrorView.model_json_schema()}
     components['securitySchemes'] = {
         'token': {'type': 'http', 'scheme': 'bearer'},
         'session': {'type': 'apiKey', 'in': 'cookie', 'name': 'curiosity_<port>'},
     }
     # {}: where no token is set nobody needs one.
     schema['security'] = [{'token': []}, {'session': []}, {}]
-    for path in OPEN:
+    for path in PUBLIC_OPERATIONS:
         for operation in schema['paths'].get(path, {}).values():
             operation['security'] = []
     return schema

@@ -15,8 +15,8 @@ from http import HTTPStatus
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
-from curiosity_rosa_demo.agent.runtime.robot import NoAnswer
+from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
 from fastapi import FastAPI, Request
@@ -26,8 +26,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 MEDIA_TYPE = 'application/problem+json'
-RETRY_S = 1
-SHOWN = 100  # characters of a value
+RETRY_AFTER_S = 1
+MAX_SHOWN_CHARS = 100  # characters of a value
 
 
 class Problem(Exception):
@@ -79,13 +79,13 @@ async def refuse(
         await response(status, detail, scope['path'], headers)(scope, receive, send)
 
 
-def of(error: Exception) -> Problem:
+def problem_of(error: Exception) -> Problem:
     """What a request that ended with ``error`` answers."""
     if isinstance(error, Problem):
         return error
-    if isinstance(error, NoAnswer | StoreError):
-        return Problem(503, str(error), headers={'Retry-After': str(RETRY_S)})
-    if isinstance(error, UnknownTask | NoQuestion):
+    if isinstance(error, RobotBusy | StoreError):
+        return Problem(503, str(error), headers={'Retry-After': str(RETRY_AFTER_S)})
+    if isinstance(error, UnknownTask | QuestionNotFound):
         return Problem(404, str(error))
     if isinstance(error, BadTask):
         return Problem(422, str(error))
@@ -94,18 +94,18 @@ def of(error: Exception) -> Problem:
     if isinstance(error, HTTPException):
         return Problem(error.status_code, str(error.detail), headers=error.headers)
     if isinstance(error, RequestValidationError):
-        errors = [_fault(each) for each in error.errors()]
+        errors = [_field_error(each) for each in error.errors()]
         detail = '; '.join(f'{each["field"]}: {each["rule"]}' for each in errors)
         return Problem(422, detail, errors=errors)
     raise error
 
 
-def _fault(error: Mapping[str, Any]) -> dict[str, str]:
+def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
     """Which field, what it was, what is allowed. A value is shown as text: it may be no JSON."""
     where = [str(part) for part in error['loc']]
     field = '.'.join(where[1:]) or where[0]
     value = '' if error['type'] == 'missing' else repr(error.get('input'))
-    value = clip(value, SHOWN)
+    value = clip(value, MAX_SHOWN_CHARS)
     return {
         'field': valid_unicode(field),
         'value': valid_unicode(value),
@@ -117,9 +117,9 @@ def add_handlers(app: FastAPI) -> None:
     async def answer(request: Request, error: Exception) -> Response:
         if isinstance(error, HTTPException) and error.status_code == 404:
             error = Problem(404, f'There is no {request.method} {request.url.path} here')
-        problem = of(error)
+        problem = problem_of(error)
         path = request.url.path
         return response(problem.status, problem.detail, path, problem.headers, **problem.more)
 
-    for kind in (Problem, TaskError, NoQuestion, HTTPException, RequestValidationError):
+    for kind in (Problem, TaskError, QuestionNotFound, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, answer)

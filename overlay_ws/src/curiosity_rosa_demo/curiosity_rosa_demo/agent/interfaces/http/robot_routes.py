@@ -17,43 +17,43 @@ from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     Line,
+    LineResultView,
     NewAnswer,
     NodeView,
     OutcomeView,
     PlanView,
     QuestionView,
-    SaidView,
     StateView,
     TaskView,
 )
-from curiosity_rosa_demo.agent.interfaces.http.openapi import holds, problems
+from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.interfaces.http.sse import Seats, Stream
-from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
-from curiosity_rosa_demo.agent.runtime.robot import NoAnswer, Robot
+from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots, StreamingResponse
+from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from fastapi import APIRouter, Header, Path, Query, Response
 
-BY = 'HTTP'
+HTTP_CLIENT_NAME = 'HTTP'
 
 
-def event_routes(hub: EventHub, seats: Seats) -> APIRouter:
+def event_routes(hub: EventHub, seats: ConnectionSlots) -> APIRouter:
     router = APIRouter(tags=['events'])
 
     @router.get(
         '/events',
         response_class=Response,
-        responses={**holds('text/event-stream'), **problems(422)},
+        responses={**media_type_response('text/event-stream'), **problems(422)},
     )
     async def events(
         last_event_id: Annotated[str | None, Header(max_length=100)] = None,
-    ) -> Stream:
+    ) -> StreamingResponse:
         """What happens from now on, or since the last event that was seen: ``trace`` and
         ``task``. Before what cannot be told any more there is a ``gap``.
         """
         await hub.start()
-        return Stream(lambda: hub.listen(last_event_id), 'text/event-stream', seats)
+        return StreamingResponse(lambda: hub.subscribe(last_event_id), 'text/event-stream', seats)
 
     return router
 
@@ -67,29 +67,29 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         could not be told, or did not confirm.
         """
         with metrics.stop_latency.time():
-            outcome = await robot.stop(BY)
+            outcome = await robot.stop(HTTP_CLIENT_NAME)
         if not outcome.ok:
             raise Problem(503, outcome.answer)
         return OutcomeView.of(outcome)
 
     @router.post('/say', responses=problems(409, 422))
-    async def say(line: Line) -> SaidView:
+    async def say(line: Line) -> LineResultView:
         """Answers once it is known what the line means; a task that was made of it goes on."""
-        said = await robot.say(line.text)
+        result = await robot.say(line.text)
         view = None
-        if (task := said.task) is not None:
+        if (task := result.task) is not None:
 
             async def look() -> TaskView:
                 return TaskView.of(task)
 
-            with suppress(NoAnswer):  # it was said, and must not be said again
+            with suppress(RobotBusy):  # it was said, and must not be said again
                 view = await robot.call(look())
-        return SaidView(ok=said.ok, words=said.words, task=view)
+        return LineResultView(ok=result.ok, words=result.text, task=view)
 
     @router.get('/approvals', responses=problems())
     async def approvals() -> list[QuestionView]:
         """Open now, the oldest first."""
-        return [QuestionView.of(each, robot.asks_until(each)) for each in robot.questions()]
+        return [QuestionView.of(each, robot.approval_deadline(each)) for each in robot.questions()]
 
     @router.post('/approvals/{question_id}', responses=problems(404, 409, 422))
     async def answer(
@@ -106,7 +106,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         action = ApprovalAction(answer.action.upper())
         try:
             outcome = await robot.answer(question_id, action, answer.arguments, answer.why)
-        except NoQuestion as error:
+        except QuestionNotFound as error:
             raise Problem(409, str(error)) from None
         if not outcome.ok:
             raise Problem(409, outcome.answer)
@@ -122,11 +122,15 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     async def state() -> StateView:
         nodes = [
             NodeView(name=each.name, ok=each.ok, age_s=each.age_s, text=each.text)
-            for each in robot.health()
+            for each in robot.node_statuses()
         ]
         brain: dict[str, Any] = robot.state().model_dump(mode='json')
         return StateView(
-            brain=brain, pose=robot.pose(), nodes=nodes, ready=robot.ready(), auto=robot.auto()
+            brain=brain,
+            pose=robot.pose(),
+            nodes=nodes,
+            ready=robot.not_ready_reason(),
+            auto=robot.autonomy_status(),
         )
 
     @router.get('/trace', responses=problems(422))

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.interfaces.http import problems
 from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.http.auth import Auth
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
-from curiosity_rosa_demo.agent.interfaces.http.cross_site import CrossSite
+from curiosity_rosa_demo.agent.interfaces.http.cross_site import CrossSiteCheck
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import EventHub
 from curiosity_rosa_demo.agent.interfaces.http.host_check import HostCheck
 from curiosity_rosa_demo.agent.interfaces.http.limits import BodyLimit, RateLimit
@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.interfaces.http.openapi import describe
 from curiosity_rosa_demo.agent.interfaces.http.openapi import problems as may_answer
 from curiosity_rosa_demo.agent.interfaces.http.robot_routes import event_routes, robot_routes
 from curiosity_rosa_demo.agent.interfaces.http.session import Sessions
-from curiosity_rosa_demo.agent.interfaces.http.sse import Seats
+from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
@@ -47,7 +47,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-ALONE = HttpConfig(
+STANDALONE_SETTINGS = HttpConfig(
     enabled=True,
     host='127.0.0.1',
     port=8765,
@@ -57,7 +57,7 @@ ALONE = HttpConfig(
     requests_per_s=50.0,
     camera_hz=10.0,
 )
-METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE')
+HTTP_METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE')
 
 _log = logging.getLogger('curiosity_rosa.http')
 
@@ -74,16 +74,16 @@ def create_app(
     host name; requests that come through a socket are checked all the same.
     """
     in_process = settings is None
-    settings = settings or ALONE
+    settings = settings or STANDALONE_SETTINGS
     access, metrics = RunnerAccess(runner, robot), Metrics()
     hub = EventHub(access, robot, heard=metrics.traces)
     metrics.clients.set_function(lambda: len(hub.listeners))
-    seats = Seats(max(1, settings.max_connections // 2))
+    seats = ConnectionSlots(max(1, settings.max_connections // 2))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with access.running():
-            hub.begin()
+            hub.start_in_background()
             try:
                 yield
             finally:
@@ -110,16 +110,16 @@ def create_app(
         routers.append(camera_routes(robot, seats, settings.camera_hz))
     for router in routers:
         app.include_router(router)
-    app.router.routes += _other_methods(routers)
+    app.router.routes += _method_not_allowed_routes(routers)
     describe(app)
     # The last one is the outermost.
     app.add_middleware(Auth, token=token, sessions=sessions)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(RateLimit, per_s=settings.requests_per_s)
-    app.add_middleware(CrossSite)
+    app.add_middleware(CrossSiteCheck)
     app.add_middleware(HostCheck, settings=settings, in_process=in_process)
     app.add_middleware(CountRequests, metrics=metrics)
-    app.add_middleware(SafetyNet)
+    app.add_middleware(UnhandledErrors)
     return app
 
 
@@ -137,7 +137,9 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     @router.get('/readyz', responses=may_answer())
     async def ready() -> StatusView:
         """503: nothing can run yet, or now."""
-        if why := (robot.ready() if robot is not None else '') or await access.do(failed):
+        if why := (robot.not_ready_reason() if robot is not None else '') or await access.call(
+            failed
+        ):
             headers = {'Retry-After': '1'}
             raise problems.Problem(503, f'Not ready: {why}', headers=headers)
         return StatusView(status='ok')
@@ -145,7 +147,7 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     return router
 
 
-def _other_methods(routers: Iterable[APIRouter]) -> list[Route]:
+def _method_not_allowed_routes(routers: Iterable[APIRouter]) -> list[Route]:
     """405 with all the methods of a path, also where a page is mounted below."""
     known: defaultdict[str, set[str]] = defaultdict(set)
     for router in routers:
@@ -153,12 +155,16 @@ def _other_methods(routers: Iterable[APIRouter]) -> list[Route]:
             if isinstance(route, Route):
                 known[route.path] |= route.methods or set()
     return [
-        Route(path, _refusal(methods), methods=[each for each in METHODS if each not in methods])
+        Route(
+            path,
+            _method_not_allowed(methods),
+            methods=[each for each in HTTP_METHODS if each not in methods],
+        )
         for path, methods in known.items()
     ]
 
 
-def _refusal(methods: set[str]) -> Callable[[Request], Awaitable[Response]]:
+def _method_not_allowed(methods: set[str]) -> Callable[[Request], Awaitable[Response]]:
     allowed = ', '.join(sorted(methods))
 
     async def refuse(request: Request) -> Response:
@@ -168,7 +174,7 @@ def _refusal(methods: set[str]) -> Callable[[Request], Awaitable[Response]]:
     return refuse
 
 
-class SafetyNet:
+class UnhandledErrors:
     """Middleware: what nobody has expected is a plain problem and a line in the log."""
 
     def __init__(self, app: ASGIApp) -> None:

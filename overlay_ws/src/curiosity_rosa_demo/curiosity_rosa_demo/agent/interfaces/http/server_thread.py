@@ -20,12 +20,13 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 
-START_WAIT_S = 60.0  # the imports, on a busy machine
-CLOSE_WAIT_S = 3.0
+START_TIMEOUT_S = 60.0  # the imports, on a busy machine
+CLOSE_TIMEOUT_S = 3.0
 KEEP_ALIVE_S = 10  # of a connection without a request
-LARGEST_HEAD = 32_768  # bytes of a request's line and headers
-LARGEST_MESSAGE = 1_000_000  # bytes of one message of a page's socket
-RESERVE = 20  # connections beyond http.max_connections: who is refused is told so, a stop is not
+MAX_HEAD_BYTES = 32_768  # bytes of a request's line and headers
+MAX_MESSAGE_BYTES = 1_000_000  # bytes of one message of a page's socket
+# connections beyond http.max_connections: who is refused is told so, a stop is not
+RESERVED_CONNECTIONS = 20
 BACKLOG = 128
 
 _log = logging.getLogger('curiosity_rosa.http')
@@ -55,11 +56,11 @@ class HttpThread:
         if self._closing:
             raise HttpUnavailable(f'{self.url} was given up')
         self._thread.start()
-        in_time = self._done.wait(START_WAIT_S)
+        in_time = self._done.wait(START_TIMEOUT_S)
         if in_time and self._error is None:
             return self.url
         self.close()  # else who asks would wait for ever
-        late = f'it did not begin to answer in {START_WAIT_S:g} s'
+        late = f'it did not begin to answer in {START_TIMEOUT_S:g} s'
         why = repr(self._error) if self._error is not None else late
         raise HttpUnavailable(f'{self.url} cannot be served: {why}')
 
@@ -68,7 +69,7 @@ class HttpThread:
         self._closing = True
         if self._server is not None:
             self._server.should_exit = True
-            self._thread.join(CLOSE_WAIT_S)
+            self._thread.join(CLOSE_TIMEOUT_S)
         self._socket.close()
 
     def _run(self) -> None:
@@ -82,7 +83,7 @@ class HttpThread:
             self._done.set()
 
     async def _serve(self) -> None:
-        from curiosity_rosa_demo.agent.interfaces.http.timeout_protocol import ImpatientProtocol
+        from curiosity_rosa_demo.agent.interfaces.http.timeout_protocol import TimeoutProtocol
         import uvicorn
 
         thread = self
@@ -95,22 +96,22 @@ class HttpThread:
                 await super().startup(sockets)
                 thread._done.set()
 
-        _quiet()
+        _redirect_library_logs()
         limits = self._settings
         config = uvicorn.Config(
             self._make_app(),
             loop='none',
-            http=ImpatientProtocol,
+            http=TimeoutProtocol,
             log_config=None,
             access_log=False,  # an address may hold a token
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=limits.max_connections + RESERVE,
+            limit_concurrency=limits.max_connections + RESERVED_CONNECTIONS,
             backlog=BACKLOG,
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=0,
-            h11_max_incomplete_event_size=LARGEST_HEAD,
-            ws_max_size=LARGEST_MESSAGE,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+            ws_max_size=MAX_MESSAGE_BYTES,
         )
         self._server = Server(config)
         self._server.should_exit = self._closing
@@ -136,11 +137,11 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise HttpUnavailable(_why(host, port, error)) from None
+        raise HttpUnavailable(_bind_error(host, port, error)) from None
     return listener
 
 
-def _why(host: str, port: int, error: OSError) -> str:
+def _bind_error(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f'{host}:{port} is taken; set http.port in agent.yaml'
     if error.errno == errno.EACCES:
@@ -153,7 +154,7 @@ def _url(listener: socket.socket) -> str:
     return f'http://[{host}]:{port}/' if ':' in host else f'http://{host}:{port}/'
 
 
-def _quiet() -> None:
+def _redirect_library_logs() -> None:
     """What the server's libraries log goes to the agent's file, not between a user's lines."""
     for name in ('uvicorn', 'uvicorn.error', 'nicegui', 'asyncio'):
         logging.getLogger(name).parent = _log

@@ -19,9 +19,9 @@ import re
 import secrets
 import time
 
-LASTS_S = 30 * 86_400
+SESSION_LIFETIME_S = 30 * 86_400
 SALT = b'curiosity rosa: the session of the page'
-ROUNDS = 100_000  # who sees a cookie shall not guess the token from it
+HASH_ROUNDS = 100_000  # who sees a cookie shall not guess the token from it
 _ID = re.compile(r'([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})', re.ASCII)
 
 
@@ -31,7 +31,7 @@ class Sessions:
     def __init__(self, token: str = '', clock: Callable[[], float] = time.time) -> None:
         self._key = secrets.token_bytes(32)
         if token:
-            self._key = hashlib.pbkdf2_hmac('sha256', token.encode(), SALT, ROUNDS)
+            self._key = hashlib.pbkdf2_hmac('sha256', token.encode(), SALT, HASH_ROUNDS)
         self._clock = clock
 
     def create(self) -> str:
@@ -39,12 +39,12 @@ class Sessions:
         body = f'{int(self._clock())}.{secrets.token_hex(16)}'
         return f'{body}.{self._sign(body)}'
 
-    def valid(self, session_id: str) -> bool:
+    def is_valid(self, session_id: str) -> bool:
         found = _ID.fullmatch(session_id)
         if found is None:
             return False
         signed = hmac.compare_digest(self._sign(f'{found[1]}.{found[2]}'), found[3])
-        return signed and self._clock() - int(found[1]) < LASTS_S
+        return signed and self._clock() - int(found[1]) < SESSION_LIFETIME_S
 
     def _sign(self, body: str) -> str:
         return hmac.new(self._key, body.encode(), 'sha256').hexdigest()
@@ -58,5 +58,5 @@ def cookie_name(host: bytes) -> str:
 
 def set_cookie(host: bytes, session_id: str, *, secure: bool) -> str:
     """The value of a Set-Cookie header."""
-    kept = f'Path=/; Max-Age={LASTS_S}; HttpOnly; SameSite=Strict'
+    kept = f'Path=/; Max-Age={SESSION_LIFETIME_S}; HttpOnly; SameSite=Strict'
     return f'{cookie_name(host)}={session_id}; {kept}{"; Secure" if secure else ""}'

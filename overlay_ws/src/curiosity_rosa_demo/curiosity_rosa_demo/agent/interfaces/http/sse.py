@@ -18,29 +18,32 @@ from curiosity_rosa_demo.agent.interfaces.http import problems
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-SEND_WAIT_S = 10.0  # a client that takes nothing for so long is dropped
-GONE = (OSError, asyncio.TimeoutError)  # the client is gone, or slow
+SEND_TIMEOUT_S = 10.0  # a client that takes nothing for so long is dropped
+CLIENT_GONE = (OSError, asyncio.TimeoutError)  # the client is gone, or slow
 
 
-class Source(Protocol):
-    over: asyncio.Event  # once it is set the client is dropped, also while it is being waited for
+class ChunkSource(Protocol):
+    # once it is set the client is dropped, also while it is being waited for
+    is_closed: asyncio.Event
 
     def chunks(self) -> AsyncIterator[bytes]: ...
 
     def close(self) -> None: ...
 
 
-class Seats:
+class ConnectionSlots:
     """How many streams there may be at once: those that last keep no request from its turn."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.taken = limit, 0
 
 
-class Stream(Response):
+class StreamingResponse(Response):
     """``open_source`` is called when the client is there; its result is closed in any case."""
 
-    def __init__(self, open_source: Callable[[], Source], media_type: str, seats: Seats) -> None:
+    def __init__(
+        self, open_source: Callable[[], ChunkSource], media_type: str, seats: ConnectionSlots
+    ) -> None:
         self._open, self._seats = open_source, seats
         super().__init__(media_type=media_type, headers={'Cache-Control': 'no-store'})
         del self.headers['content-length']
@@ -58,10 +61,14 @@ class Stream(Response):
             self._seats.taken -= 1
             source.close()
 
-    async def _run(self, source: Source, receive: Receive, send: Send) -> None:
+    async def _run(self, source: ChunkSource, receive: Receive, send: Send) -> None:
         jobs = [
             asyncio.ensure_future(work)
-            for work in (self._pump(source, send), _gone(receive), source.over.wait())
+            for work in (
+                self._send_chunks(source, send),
+                _wait_for_disconnect(receive),
+                source.is_closed.wait(),
+            )
         ]
         try:
             await asyncio.wait(jobs, return_when=asyncio.FIRST_COMPLETED)
@@ -71,18 +78,18 @@ class Stream(Response):
             await asyncio.wait(jobs)
         pump = jobs[0]
         error = None if pump.cancelled() else pump.exception()
-        if error is not None and not isinstance(error, GONE):
+        if error is not None and not isinstance(error, CLIENT_GONE):
             raise error
 
-    async def _pump(self, source: Source, send: Send) -> None:
+    async def _send_chunks(self, source: ChunkSource, send: Send) -> None:
         start = {'type': 'http.response.start', 'status': 200, 'headers': self.raw_headers}
         await send(start)
         async for chunk in source.chunks():
             message: Message = {'type': 'http.response.body', 'body': chunk, 'more_body': True}
-            await asyncio.wait_for(send(message), SEND_WAIT_S)
+            await asyncio.wait_for(send(message), SEND_TIMEOUT_S)
         await send({'type': 'http.response.body', 'body': b'', 'more_body': False})
 
 
-async def _gone(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())['type'] != 'http.disconnect':
         pass

@@ -25,16 +25,16 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
     NewTask,
     TaskView,
 )
-from curiosity_rosa_demo.agent.interfaces.http.openapi import Answers, problems
+from curiosity_rosa_demo.agent.interfaces.http.openapi import problems, ResponseSpecs
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
-MOST = 1000  # tasks in one list
+MAX_PAGE_SIZE = 1000  # tasks in one list
 TaskId = Annotated[str, Path(min_length=1, max_length=200, examples=[EXAMPLE_ID])]
-Key = Annotated[
+IdempotencyKey = Annotated[
     str | None,
     Header(
         alias='Idempotency-Key',
@@ -46,11 +46,11 @@ Key = Annotated[
 ]
 
 
-class TaskDesk:
+class TaskEndpoints:
     """What the routes do; the nested functions run in the runner's loop."""
 
     def __init__(self, access: RunnerAccess, robot: Robot | None) -> None:
-        self._do, self._robot = access.do, robot
+        self._do, self._robot = access.call, robot
 
     async def health(self) -> HealthView:
         async def look(runner: SkillRunner) -> HealthView:
@@ -65,7 +65,7 @@ class TaskDesk:
 
         return await self._do(look)
 
-    async def page(
+    async def task_page(
         self, wanted: Callable[[Task], bool], after: int | None, limit: int
     ) -> tuple[list[TaskView], int | None]:
         """At most ``limit`` tasks behind ``after``, in order of submission, and after which the
@@ -98,7 +98,7 @@ class TaskDesk:
         task.deadline_s, task.not_before = new.deadline_s, new.not_before
         task.needs_approval = new.needs_approval
         if self._robot is None:
-            return await self._shown(task, await self._do(lambda runner: runner.submit(task)))
+            return await self._task_view(task, await self._do(lambda runner: runner.submit(task)))
 
         async def check(runner: SkillRunner) -> None:
             if runner.failed is not None:
@@ -108,27 +108,27 @@ class TaskDesk:
                     raise BadTask(f'blocked_by names {each!r}, and there is no such task')
 
         await self._do(check)  # the kernel would refuse it too, but only in words
-        return await self._shown(task, await self._robot.submit(task))
+        return await self._task_view(task, await self._robot.submit(task))
 
     async def interrupt(self, new: Interruption, key: str | None) -> tuple[TaskView, bool]:
         task = self._task(new.name, new.metadata, key)
         task.priority, task.max_retries = new.priority, new.max_retries
         task.deadline_s = new.deadline_s
-        return await self._shown(task, await self._do(lambda runner: runner.interrupt(task)))
+        return await self._task_view(task, await self._do(lambda runner: runner.interrupt(task)))
 
     def _task(self, name: str, metadata: dict[str, Any], key: str | None) -> Task:
         """With a robot its arguments are checked. Raises BadTask, Problem."""
         if self._robot is None:
             task = Task(name, metadata=metadata)
         else:
-            if why := self._robot.ready():
+            if why := self._robot.not_ready_reason():
                 raise Problem(503, f'Nothing can run yet: {why}', headers={'Retry-After': '1'})
             task = self._robot.make_task(name, arguments_of(metadata))
         # The agent has keys of its own, which nobody may meet by chance.
         task.idempotency_key = None if key is None else f'http/{key}'
         return task
 
-    async def _shown(self, new: Task, known: Task) -> tuple[TaskView, bool]:
+    async def _task_view(self, new: Task, known: Task) -> tuple[TaskView, bool]:
         async def look(runner: SkillRunner) -> TaskView:
             return TaskView.of(known)
 
@@ -181,7 +181,7 @@ def arguments_of(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
-    desk = TaskDesk(access, robot)
+    desk = TaskEndpoints(access, robot)
     router = APIRouter(tags=['tasks'])
 
     def made(result: tuple[TaskView, bool], response: Response) -> TaskView:
@@ -190,7 +190,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         response.headers['Location'] = f'/tasks/{view.id}'
         return view
 
-    again: Answers = {
+    again: ResponseSpecs = {
         200: {'model': TaskView, 'description': 'The earlier task with this Idempotency-Key'},
     }
 
@@ -206,7 +206,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         state: Annotated[list[LifecycleState] | None, Query()] = None,
         name: Annotated[str | None, Query(max_length=200)] = None,
         live: Annotated[bool | None, Query(description='Those that have not ended')] = None,
-        limit: Annotated[int, Query(ge=1, le=MOST)] = MOST,
+        limit: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
         cursor: Annotated[str | None, Query(description='From the Link header')] = None,
     ) -> list[TaskView]:
         """Those that have not ended and the last that have, in order of submission. Where there
@@ -224,14 +224,16 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
             after = None if cursor is None else cursors.decode(cursor)
         except ValueError as error:
             raise Problem(422, f'cursor: {error}') from None
-        found, seq = await desk.page(wanted, after, limit)
+        found, seq = await desk.task_page(wanted, after, limit)
         if seq is not None:
             url = request.url.include_query_params(cursor=cursors.encode(seq))
             response.headers['Link'] = f'<{url.path}?{url.query}>; rel="next"'
         return found
 
     @router.post('/tasks', status_code=201, responses={**again, **problems(409, 422)})
-    async def submit_task(new: NewTask, response: Response, key: Key = None) -> TaskView:
+    async def submit_task(
+        new: NewTask, response: Response, key: IdempotencyKey = None
+    ) -> TaskView:
         """It waits its turn. It is stored when this answers."""
         return made(await desk.submit(new, key), response)
 
@@ -263,7 +265,9 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         return await desk.history(task_id)
 
     @router.post('/interrupt', status_code=201, responses={**again, **problems(409, 422)})
-    async def interrupt(new: Interruption, response: Response, key: Key = None) -> TaskView:
+    async def interrupt(
+        new: Interruption, response: Response, key: IdempotencyKey = None
+    ) -> TaskView:
         """What runs on the same resources has been paused when this answers."""
         return made(await desk.interrupt(new, key), response)
 

@@ -18,33 +18,33 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-HEAD_WAIT_S = 10.0  # from the connection, or a head's first byte, to the end of the head
+HEAD_TIMEOUT_S = 10.0  # from the connection, or a head's first byte, to the end of the head
 
 
-class ImpatientProtocol(H11Protocol):
+class TimeoutProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._wait()
+        self._start_timer()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         ours = self.transport.get_protocol() is self  # else it has become a websocket
         if ours and self.conn.their_state is h11.IDLE:
-            self._wait()
+            self._start_timer()
         else:
-            self._wait_no_more()
+            self._cancel_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
+        self._cancel_timer()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
+    def _start_timer(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(HEAD_WAIT_S, self.transport.close)
+            self._deadline = self.loop.call_later(HEAD_TIMEOUT_S, self.transport.close)
 
-    def _wait_no_more(self) -> None:
+    def _cancel_timer(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None

@@ -17,65 +17,67 @@ import json
 import logging
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import NoQuestion
+from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.models import json_object
 
-LONGEST_LINE = 10_000  # characters
-LONGEST_WHY = 500
-BY = 'the page'
+MAX_LINE_CHARS = 10_000  # characters
+MAX_REASON_CHARS = 500
+PAGE_CLIENT_NAME = 'the page'
 
-Reply = tuple[bool, str]
+ActionResult = tuple[bool, str]
 
 _log = logging.getLogger('curiosity_rosa.page')
 
 
-class Wishes:
+class PageController:
     """Each answers whether it went well, and what came of it."""
 
     def __init__(self, robot: Robot, runner: SkillRunner) -> None:
         self._robot, self._runner = robot, runner
 
-    async def stop(self) -> Reply:
+    async def stop(self) -> ActionResult:
         """The second way of STOP; the first is POST /stop."""
 
-        async def stop() -> Reply:
-            outcome = await self._robot.stop(BY)
+        async def stop() -> ActionResult:
+            outcome = await self._robot.stop(PAGE_CLIENT_NAME)
             return outcome.ok, outcome.answer
 
-        return await _told(stop)
+        return await _run_action(stop)
 
-    async def say(self, text: object) -> Reply:
+    async def say(self, text: object) -> ActionResult:
         if not isinstance(text, str) or not text.strip():
             return False, 'Nothing was said.'
-        if len(text) > LONGEST_LINE:
-            return False, f'{len(text)} characters; a line may have {LONGEST_LINE}.'
+        if len(text) > MAX_LINE_CHARS:
+            return False, f'{len(text)} characters; a line may have {MAX_LINE_CHARS}.'
 
-        async def say() -> Reply:
-            said = await self._robot.say(text)
-            task = said.task
-            words = said.words or (f'task {task.id[:8]}' if task else 'done')
-            return said.ok, words
+        async def say() -> ActionResult:
+            result = await self._robot.say(text)
+            task = result.task
+            words = result.text or (f'task {task.id[:8]}' if task else 'done')
+            return result.ok, words
 
-        return await _told(say)
+        return await _run_action(say)
 
-    async def cancel(self, task_id: object) -> Reply:
+    async def cancel(self, task_id: object) -> ActionResult:
         if not isinstance(task_id, str):
             return False, 'No task was named.'
 
-        async def cancel() -> Reply:
-            ended = await self._robot.call(self._runner.cancel(task_id, f'cancelled on {BY}'))
+        async def cancel() -> ActionResult:
+            ended = await self._robot.call(
+                self._runner.cancel(task_id, f'cancelled on {PAGE_CLIENT_NAME}')
+            )
             return (
                 ended,
                 f'{task_id[:8]} cancelled' if ended else f'{task_id[:8]} had ended before',
             )
 
-        return await _told(cancel)
+        return await _run_action(cancel)
 
-    async def answer(self, given: dict[str, Any]) -> Reply:
+    async def answer(self, given: dict[str, Any]) -> ActionResult:
         """``given``: id, action, arguments as JSON text (for EDIT), why."""
         try:
             question_id, action = str(given['id']), ApprovalAction(given.get('action'))
@@ -84,15 +86,15 @@ class Wishes:
                 arguments = read_arguments(given.get('arguments'))
         except (KeyError, ValueError) as error:
             return False, f'Not sent: {error}'
-        why = str(given.get('why', ''))[:LONGEST_WHY]
+        why = str(given.get('why', ''))[:MAX_REASON_CHARS]
 
-        async def answer() -> Reply:
+        async def answer() -> ActionResult:
             outcome = await self._robot.answer(question_id, action, arguments, why)
             return outcome.ok, outcome.answer
 
-        return await _told(answer)
+        return await _run_action(answer)
 
-    def raw(self, event_id: object) -> str:
+    def event_json(self, event_id: object) -> str:
         """A trace event as it came, as JSON."""
         for event in reversed(self._robot.events()):
             if event.event_id == event_id:
@@ -105,7 +107,7 @@ def read_arguments(text: object) -> Json:
     if not isinstance(text, str):
         raise ValueError('the arguments must be text that holds a JSON object')
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_reject_constant)
     except json.JSONDecodeError as error:
         where = f'line {error.lineno}, column {error.colno}'
         raise ValueError(f'the arguments are not JSON: {error.msg} at {where}') from None
@@ -117,14 +119,14 @@ def read_arguments(text: object) -> Json:
     return value
 
 
-def _no_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise ValueError(f'the arguments hold {name}, which is no JSON')
 
 
-async def _told(work: Callable[[], Awaitable[Reply]]) -> Reply:
+async def _run_action(work: Callable[[], Awaitable[ActionResult]]) -> ActionResult:
     try:
         return await work()
-    except (TaskError, NoQuestion) as error:
+    except (TaskError, QuestionNotFound) as error:
         return False, str(error)
     except Exception as error:
         _log.exception('event=page_request_failed')

@@ -16,51 +16,58 @@ from itertools import pairwise
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.colours import PHASES
-from curiosity_rosa_demo.drawing.svg import drawing, element, fitting, label, Svg, title
+from curiosity_rosa_demo.drawing.svg import (
+    drawing,
+    element,
+    first_fitting_label,
+    label,
+    Svg,
+    title,
+)
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
 LEFT, RIGHT = 4.0, 516.0
-MOST = 200  # events, the newest
-LEAST_S, LONGEST_S = 1e-6, 1e7  # of a stretch; clocks jump
-PAD = 4.0  # beside a label in a bar
+MAX_EVENTS = 200  # events, the newest
+MIN_DURATION_S, MAX_DURATION_S = 1e-6, 1e7  # of a stretch; clocks jump
+LABEL_PADDING = 4.0  # beside a label in a bar
 
 
 @dataclass(frozen=True)
-class Step:
-    """A stretch of a turn. ``about``: the tool that it was about."""
+class PhaseSpan:
+    """A stretch of a turn. ``detail``: the tool that it was about."""
 
     phase: str
     seconds: float
-    about: str
+    detail: str
 
 
-def steps_of(events: Sequence[TraceEvent]) -> list[Step]:
+def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
     """The stretches between the events of one turn, the oldest first.
 
     Until a DECIDE the model thinks, from there to the ACT the guardrails check, from there to the
     RESULT or ERROR the rover acts. From a question to its answer a person is asked.
     """
-    steps: list[Step] = []
-    events = events[-MOST:]
+    steps: list[PhaseSpan] = []
+    events = events[-MAX_EVENTS:]
     phase, about = 'thinking', ''
     for event, following in pairwise(events):
         phase, about = _phase_after(event, phase), event.tool_name or about
-        seconds = min(following.ts - event.ts, LONGEST_S)
-        if not phase or seconds < LEAST_S:
+        seconds = min(following.ts - event.ts, MAX_DURATION_S)
+        if not phase or seconds < MIN_DURATION_S:
             continue
-        if steps and (steps[-1].phase, steps[-1].about) == (phase, about):
+        if steps and (steps[-1].phase, steps[-1].detail) == (phase, about):
             seconds += steps.pop().seconds
-        steps.append(Step(phase, seconds, about))
+        steps.append(PhaseSpan(phase, seconds, about))
     return steps
 
 
 def decision_strip(events: Sequence[TraceEvent]) -> Svg:
     """The stretches side by side, as long as they took, and their sums in words."""
-    steps = steps_of(events)
+    steps = phase_spans(events)
     total = sum(step.seconds for step in steps)
     sums = {phase: sum(s.seconds for s in steps if s.phase == phase) for phase in PHASES}
-    words = ' · '.join(f'{phase} {took(each)}' for phase, each in sums.items() if each)
-    words = f'{took(total)}: {words}' if words else 'no steps yet'
+    words = ' · '.join(f'{phase} {duration_text(each)}' for phase, each in sums.items() if each)
+    words = f'{duration_text(total)}: {words}' if words else 'no steps yet'
     return drawing(
         'steps',
         WIDTH,
@@ -72,7 +79,7 @@ def decision_strip(events: Sequence[TraceEvent]) -> Svg:
     )
 
 
-def took(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """``0.4 ms``, ``812 ms``, ``3.2 s``, ``125 s``."""
     if seconds < 0.01:
         return f'{1000 * seconds:.1f} ms'
@@ -96,13 +103,18 @@ def _phase_after(event: TraceEvent, phase: str) -> str:
     return phase or 'thinking'
 
 
-def _bars(steps: Sequence[Step], total: float) -> Iterator[Svg]:
+def _bars(steps: Sequence[PhaseSpan], total: float) -> Iterator[Svg]:
     left = LEFT
     for step in steps:
         width = (RIGHT - LEFT) * step.seconds / total
-        about = f' {step.about}' if step.about else ''
-        words = f'{step.phase}{about}: {took(step.seconds)}'
+        about = f' {step.detail}' if step.detail else ''
+        words = f'{step.phase}{about}: {duration_text(step.seconds)}'
         box = element('rect', x=left, y=4.0, width=width, height=BAR)
-        inside = fitting((words, took(step.seconds)), left + PAD, 18.0, width - 2 * PAD)
+        inside = first_fitting_label(
+            (words, duration_text(step.seconds)),
+            left + LABEL_PADDING,
+            18.0,
+            width - 2 * LABEL_PADDING,
+        )
         yield element('g', title(words), box, *inside, class_=f'cr-bar cr-{step.phase}')
         left += width

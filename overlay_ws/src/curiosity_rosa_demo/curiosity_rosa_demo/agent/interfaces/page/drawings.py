@@ -15,51 +15,51 @@ from datetime import datetime, timezone
 import logging
 
 from curiosity_rosa_demo.agent.interfaces.page import decision_strip, timeline
-from curiosity_rosa_demo.agent.interfaces.page.task_history import Life
-from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE
-from curiosity_rosa_demo.agent.tasks.texts import what
+from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
+from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
+from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.pictures import Shot
+from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.map_ground import Zone
-from curiosity_rosa_demo.drawing.markers import Spot
+from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.view import View
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 
-TIMES_EVERY_S = 2.0  # the time line moves on by itself
-NOT_DRAWN = '<p>This cannot be drawn; the log of the agent says why.</p>'
-RUNNING = (NAVIGATE, 'running')
+TIMELINE_PERIOD_S = 2.0  # the time line moves on by itself
+DRAWING_FAILED_HTML = '<p>This cannot be drawn; the log of the agent says why.</p>'
+RUNNING_NAVIGATION = (NAVIGATE_SKILL, 'running')
 
 _log = logging.getLogger('curiosity_rosa.page')
 
 
-class Pictures:
+class DrawingCache:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._view: View | None = None
-        self._made: dict[str, tuple[Hashable, str]] = {}
+        self._cache: dict[str, tuple[Hashable, str]] = {}
 
     def map(
         self,
         state: BrainState,
         pose: RoverPose | None,
         trail: Sequence[tuple[float, float]],
-        shots: Sequence[Shot],
-        lives: Sequence[Life],
+        captures: Sequence[Capture],
+        histories: Sequence[TaskHistory],
     ) -> str:
         fence, viz = self._config.guardrails.geofence, self._config.thresholds.viz
         zone = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
-        scene = world_map.Map(
+        scene = world_map.MapScene(
             zone=zone,
             fence=fence if fence.enabled else None,
             pose=pose,
             trail=trail,
-            spots=spots_of(shots),
+            spots=markers_of(captures),
             obstacles=state.world.obstacles,
-            goal=_goal(state, lives),
+            goal=_navigation_goal(state, histories),
         )
 
         def draw() -> str:
@@ -69,64 +69,79 @@ class Pictures:
         place = pose and (round(pose.x, 2), round(pose.y, 2), round(pose.yaw_rad, 2))
         obstacles = str(state.world.obstacles)
         seen = (place, len(trail), *trail[-1:], scene.spots, obstacles, scene.goal)
-        return self._kept('map', seen, draw)
+        return self._cached('map', seen, draw)
 
-    def plot(self, shots: Sequence[Shot]) -> str:
-        spots, numbers = spots_of(shots), self._config.thresholds
+    def plot(self, captures: Sequence[Capture]) -> str:
+        spots, numbers = markers_of(captures), self._config.thresholds
         threshold = numbers.quality.score_threshold
-        return self._kept(
+        return self._cached(
             'plot',
             spots,
             lambda: plots.score_over_position(spots, threshold, light=numbers.light_model),
         )
 
-    def times(self, lives: Sequence[Life], now: float) -> str:
+    def timeline(self, histories: Sequence[TaskHistory], now: float) -> str:
         """``lives``: any order; drawn in that of submission."""
-        shown = sorted((life for life in lives if life.rows), key=lambda life: life.task.seq)
-        seen = (now // TIMES_EVERY_S, tuple((life.task.id, len(life.rows)) for life in shown))
-        rows = [timeline.Life(each.task.id, what(each.task), each.rows) for each in shown]
+        shown = sorted(
+            (history for history in histories if history.rows), key=lambda life: life.task.seq
+        )
+        seen = (
+            now // TIMELINE_PERIOD_S,
+            tuple((history.task.id, len(history.rows)) for history in shown),
+        )
+        rows = [
+            timeline.TimelineRow(each.task.id, task_summary(each.task), each.rows)
+            for each in shown
+        ]
         moment = datetime.fromtimestamp(now, timezone.utc)
-        return self._kept('times', seen, lambda: timeline.render(rows, moment))
+        return self._cached('times', seen, lambda: timeline.render(rows, moment))
 
-    def steps(self, events: Sequence[TraceEvent]) -> str:
+    def decision_strip(self, events: Sequence[TraceEvent]) -> str:
         seen = tuple(event.event_id for event in events)
-        return self._kept('steps', seen, lambda: decision_strip.decision_strip(events))
+        return self._cached('steps', seen, lambda: decision_strip.decision_strip(events))
 
-    def _kept(self, name: str, seen: Hashable, draw: Callable[[], str]) -> str:
-        made = self._made.get(name)
+    def _cached(self, name: str, seen: Hashable, draw: Callable[[], str]) -> str:
+        made = self._cache.get(name)
         if made is None or made[0] != seen:
             try:
                 drawing = draw()
             except Exception:  # a drawing is missed less than everything else would be
                 _log.exception('event=not_drawn drawing=%s', name)
-                drawing = NOT_DRAWN
-            made = self._made[name] = (seen, drawing)
+                drawing = DRAWING_FAILED_HTML
+            made = self._cache[name] = (seen, drawing)
         return made[1]
 
 
-def spots_of(shots: Iterable[Shot]) -> tuple[Spot, ...]:
+def markers_of(captures: Iterable[Capture]) -> tuple[CaptureMarker, ...]:
     """Those whose place is known."""
     return tuple(
-        Spot(shot.event_id, shot.pose.x, shot.pose.y, shot.score, shot.is_good)
-        for shot in shots
-        if shot.pose is not None
+        CaptureMarker(
+            capture.event_id, capture.pose.x, capture.pose.y, capture.score, capture.is_good
+        )
+        for capture in captures
+        if capture.pose is not None
     )
 
 
-def _goal(state: BrainState, lives: Sequence[Life]) -> tuple[float, float] | None:
+def _navigation_goal(
+    state: BrainState, histories: Sequence[TaskHistory]
+) -> tuple[float, float] | None:
     """Where the rover drives to, when the task that runs or the step of its plan says so."""
-    for life in lives:
-        if life.task.state is LifecycleState.ACTIVE and life.task.name == NAVIGATE:
-            return _place(life.task.metadata.get('arguments'))
+    for history in histories:
+        if history.task.state is LifecycleState.ACTIVE and history.task.name == NAVIGATE_SKILL:
+            return _goal_place(history.task.metadata.get('arguments'))
     steps = (state.react.plan or {}).get('steps')
     for step in steps if isinstance(steps, list) else ():
-        if isinstance(step, dict) and (step.get('action'), step.get('status')) == RUNNING:
-            return _place(step.get('parameters'))
+        if (
+            isinstance(step, dict)
+            and (step.get('action'), step.get('status')) == RUNNING_NAVIGATION
+        ):
+            return _goal_place(step.get('parameters'))
     return None
 
 
-def _place(arguments: object) -> tuple[float, float] | None:
+def _goal_place(arguments: object) -> tuple[float, float] | None:
     if not isinstance(arguments, dict):
         return None
-    x, y = number(arguments.get('x')), number(arguments.get('y'))
+    x, y = number_text(arguments.get('x')), number_text(arguments.get('y'))
     return None if x is None or y is None else (x, y)

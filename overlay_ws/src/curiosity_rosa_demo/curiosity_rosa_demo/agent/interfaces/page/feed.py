@@ -17,85 +17,89 @@ import logging
 import time
 from typing import Protocol
 
-from curiosity_rosa_demo.agent.interfaces.page.task_history import Life, Lives
-from curiosity_rosa_demo.agent.interfaces.page.view_model import Look, ViewModel
+from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
+from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-EVERY_S = 0.2
+UPDATE_PERIOD_S = 0.2
 
 _log = logging.getLogger('curiosity_rosa.page')
 
 
 class OpenPage(Protocol):
-    def show(self, look: Look, pages: int) -> None:
+    def update(self, snapshot: PageSnapshot, pages: int) -> None:
         """Send what changed; must not wait. ``pages``: so many are open."""
 
 
-class Feed:
+class PageFeed:
     """In the page's loop. It looks only while a page is open."""
 
     def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
-        self._robot, self._lives = robot, Lives(runner)
+        self._robot, self._task_histories = robot, TaskHistories(runner)
         self._model = ViewModel(robot, config)
-        robot.subscribe(self._model.hear)
+        robot.subscribe(self._model.record_event)
         self._pages: set[OpenPage] = set()
-        self._looking: asyncio.Task[None] | None = None
-        self._reading: asyncio.Task[Sequence[Life]] | None = None
-        self._read: Sequence[Life] = ()
-        self._last: Look | None = None
+        self._update_task: asyncio.Task[None] | None = None
+        self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
+        self._last_read: Sequence[TaskHistory] = ()
+        self._last_snapshot: PageSnapshot | None = None
 
-    def join(self, page: OpenPage) -> None:
+    def add_page(self, page: OpenPage) -> None:
         self._pages.add(page)
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.get_running_loop().create_task(self._run())
+        if self._update_task is None or self._update_task.done():
+            self._update_task = asyncio.get_running_loop().create_task(self._run())
 
-    def leave(self, page: OpenPage) -> None:
+    def remove_page(self, page: OpenPage) -> None:
         self._pages.discard(page)
 
-    def look(self) -> Look:
-        """The newest of everything, at most EVERY_S old."""
+    def snapshot(self) -> PageSnapshot:
+        """The newest of everything, at most UPDATE_PERIOD_S old."""
         clock = time.monotonic()
-        if self._last is None or clock - self._last.clock > EVERY_S:
-            self._take_lives()
-            self._last = self._model.look(self._read, now=time.time(), clock=clock)
-        return self._last
+        if self._last_snapshot is None or clock - self._last_snapshot.clock > UPDATE_PERIOD_S:
+            self._refresh_histories()
+            self._last_snapshot = self._model.snapshot(
+                self._last_read, now=time.time(), clock=clock
+            )
+        return self._last_snapshot
 
     async def _run(self) -> None:
         while self._pages:
             began = time.monotonic()
             # Until all is well again the pages say by themselves that nothing is live.
-            with _logged('event=page_not_looked'):
-                await self._tell(self.look(), tuple(self._pages))
-            await asyncio.sleep(max(EVERY_S / 4, EVERY_S - (time.monotonic() - began)))
+            with _errors_logged('event=page_not_looked'):
+                await self._update_pages(self.snapshot(), tuple(self._pages))
+            await asyncio.sleep(
+                max(UPDATE_PERIOD_S / 4, UPDATE_PERIOD_S - (time.monotonic() - began))
+            )
 
-    async def _tell(self, look: Look, pages: Sequence[OpenPage]) -> None:
+    async def _update_pages(self, snapshot: PageSnapshot, pages: Sequence[OpenPage]) -> None:
         """One page after the other: a stop that comes meanwhile waits for one page at most."""
         for page in pages:
-            with _logged('event=page_not_shown'):
-                page.show(look, len(pages))
-            await asyncio.sleep(EVERY_S / 2 / len(pages))
+            with _errors_logged('event=page_not_shown'):
+                page.update(snapshot, len(pages))
+            await asyncio.sleep(UPDATE_PERIOD_S / 2 / len(pages))
 
-    def _take_lives(self) -> None:
+    def _refresh_histories(self) -> None:
         """Never waits: of a mission that does not answer the last that was read is shown."""
-        if self._reading is not None:
-            if not self._reading.done():
+        if self._read_task is not None:
+            if not self._read_task.done():
                 return
-            reading, self._reading = self._reading, None
+            reading, self._read_task = self._read_task, None
             try:
-                self._read = reading.result()
+                self._last_read = reading.result()
             except TaskError as error:
                 _log.info('event=tasks_not_read error=%r', str(error))
-        self._reading = asyncio.get_running_loop().create_task(self._read_lives())
+        self._read_task = asyncio.get_running_loop().create_task(self._read_histories())
 
-    async def _read_lives(self) -> Sequence[Life]:
-        return await self._robot.call(self._lives.read())
+    async def _read_histories(self) -> Sequence[TaskHistory]:
+        return await self._robot.call(self._task_histories.read())
 
 
 @contextmanager
-def _logged(event: str) -> Iterator[None]:
+def _errors_logged(event: str) -> Iterator[None]:
     """A fault inside is one of this look, or of one page: the next may do."""
     try:
         yield

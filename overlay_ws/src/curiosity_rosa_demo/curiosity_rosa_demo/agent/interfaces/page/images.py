@@ -10,7 +10,10 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.interfaces.http.camera import FIRST_WAIT_S, fresh
+from curiosity_rosa_demo.agent.interfaces.http.camera import (
+    FIRST_FRAME_TIMEOUT_S,
+    wait_for_fresh_frame,
+)
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from fastapi import APIRouter, Response
@@ -23,7 +26,7 @@ def image_routes(robot: Robot) -> APIRouter:
     async def frame() -> Response:
         """The newest frame of the camera. That there is none is no error of the page: 204."""
         try:
-            picture = await fresh(robot, FIRST_WAIT_S)
+            picture = await wait_for_fresh_frame(robot, FIRST_FRAME_TIMEOUT_S)
         except Problem as problem:
             return Response(status_code=204, headers={'X-Problem': problem.detail})
         headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
@@ -32,7 +35,7 @@ def image_routes(robot: Robot) -> APIRouter:
     @router.get('/shots/{event_id}.jpg')
     def shot(event_id: str) -> Response:
         """The capture that the trace event tells of."""
-        for each in robot.shots():
+        for each in robot.captures():
             if each.event_id == event_id:
                 kept = {'Cache-Control': 'private, max-age=86400, immutable'}
                 return Response(each.picture.jpeg, media_type='image/jpeg', headers=kept)

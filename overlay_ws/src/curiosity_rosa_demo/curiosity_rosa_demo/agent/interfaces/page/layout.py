@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import panels
-from curiosity_rosa_demo.agent.interfaces.page.controller import Wishes
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import is_answer
-from curiosity_rosa_demo.agent.interfaces.page.view_model import Look
+from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import is_turn_end
+from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.drawing.colours import css
 from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
@@ -26,7 +26,7 @@ from nicegui.events import GenericEventArguments
 _STATIC = Path(__file__).parent / 'static'
 # Beside what http/cross_site.py says. NiceGUI's scripts are inline, and Vue compiles the panels in
 # the browser.
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "object-src 'none'; base-uri 'none'; form-action 'self'"
@@ -40,96 +40,107 @@ def _static(name: str) -> str:
 def head_html() -> str:
     """What is there before anything else is loaded: STOP, and the watch over the connection."""
     scripts = ''.join(f'<script>{_static(name)}</script>' for name in ('link.js', 'stop.js'))
-    policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'
     return f'{policy}<style>{css()}{_static("page.css")}</style>{scripts}'
 
 
 class Page:
     """For one browser tab."""
 
-    def __init__(self, wishes: Wishes, look: Look, *, camera_hz: float) -> None:
-        self._wishes = wishes
+    def __init__(
+        self, controller: PageController, snapshot: PageSnapshot, *, camera_hz: float
+    ) -> None:
+        self._controller = controller
         self._client: Client = ui.context.client
-        self._count = look.count
-        self._shown = dict(look.parts)
+        self._sent_line_count = snapshot.count
+        self._sent_parts = dict(snapshot.parts)
         ui.add_head_html(head_html())
         ui.add_body_html(_static('frame.html'))
         self._client.content.classes(replace='page')
         self._panels: list[tuple[str, panels.Panel]] = []  # and the part that each shows
-        self._build(look, 1.0 / camera_hz)
+        self._build(snapshot, 1.0 / camera_hz)
         for part, panel in self._panels:
-            panel.set(look.parts[part])
+            panel.set(snapshot.parts[part])
 
-    def show(self, look: Look, pages: int) -> None:
+    def update(self, snapshot: PageSnapshot, pages: int) -> None:
         """Send only what is another object than before, and the pulse.
 
         ``pages``: so many are open anywhere.
         """
         for part, panel in self._panels:
-            if self._shown[part] is not look.parts[part]:
-                panel.set(look.parts[part])
-        self._shown = dict(look.parts)
-        if lines := look.since(self._count):
-            self._count = look.count
+            if self._sent_parts[part] is not snapshot.parts[part]:
+                panel.set(snapshot.parts[part])
+        self._sent_parts = dict(snapshot.parts)
+        if lines := snapshot.lines_after(self._sent_line_count):
+            self._sent_line_count = snapshot.count
             self._trace.run_method('append', list(lines))
-            for line in filter(is_answer, lines):
+            for line in filter(is_turn_end, lines):
                 self._say.run_method('tell', line['ok'] is not False, line['text'])
-        beat = {'clock': look.clock, 'now': look.now, 'ages': dict(look.ages), 'pages': pages}
+        beat = {
+            'clock': snapshot.clock,
+            'now': snapshot.now,
+            'ages': dict(snapshot.ages),
+            'pages': pages,
+        }
         self._pulse.run_method('beat', beat)
 
-    def _build(self, look: Look, period_s: float) -> None:
-        self._showing('status', panels.Status())
-        self._approvals = self._showing('approvals', panels.Approvals())
-        self._approvals.on('answer', self._answer)
+    def _build(self, snapshot: PageSnapshot, period_s: float) -> None:
+        self._is_visible('status', panels.StatusPanel())
+        self._approvals = self._is_visible('approvals', panels.ApprovalsPanel())
+        self._approvals.on('answer', self._on_answer)
         with ui.element('div').classes('board'):
             with _section('map', 'Map'):
-                drawing = panels.Drawing('Map of the rover and its surroundings')
-                self._showing('map', drawing).on('pick', self._pick)
+                drawing = panels.DrawingPanel('Map of the rover and its surroundings')
+                self._is_visible('map', drawing).on('pick', self._on_event_selected)
             with _section('camera', 'Camera'):
-                self._showing('shots', panels.Camera(period_s))
-                self._shots = self._showing('shots', panels.Shots())
+                self._is_visible('captures', panels.CameraPanel(period_s))
+                self._shots = self._is_visible('captures', panels.CapturesPanel())
             with _section('talk', 'Say'):
-                self._say = panels.Say().on('say', self._speak)
+                self._say = panels.CommandLine().on('say', self._on_line)
             with _section('thought', 'Trace'):
-                self._showing('steps', panels.Drawing('Where the time of the last turn went'))
-                self._trace = panels.Trace(list(look.lines)).on('raw', self._raw)
+                self._is_visible(
+                    'steps', panels.DrawingPanel('Where the time of the last turn went')
+                )
+                self._trace = panels.TracePanel(list(snapshot.lines)).on(
+                    'raw', self._show_event_json
+                )
             with _section('tasks', 'Tasks'):
-                self._showing('progress', panels.Progress())
-                self._showing('times', panels.Drawing('Tasks over time'))
-                self._showing('tasks', panels.Tasks()).on('cancel', self._cancel)
+                self._is_visible('progress', panels.Progress())
+                self._is_visible('times', panels.DrawingPanel('Tasks over time'))
+                self._is_visible('tasks', panels.TasksPanel()).on('cancel', self._on_cancel)
             with _section('plan', 'Plan'):
-                self._showing('plan', panels.Plan())
+                self._is_visible('plan', panels.PlanPanel())
             with _section('plot', 'Score over position'):
-                drawing = panels.Drawing('Score of the captures over position')
-                self._showing('plot', drawing).on('pick', self._pick)
-        self._pulse = panels.Pulse().on('stop', self._stop)
+                drawing = panels.DrawingPanel('Score of the captures over position')
+                self._is_visible('plot', drawing).on('pick', self._on_event_selected)
+        self._pulse = panels.ConnectionMonitor().on('stop', self._on_stop)
 
-    def _showing(self, part: str, panel: panels.Panel) -> panels.Panel:
+    def _is_visible(self, part: str, panel: panels.Panel) -> panels.Panel:
         self._panels.append((part, panel))
         return panel
 
-    async def _stop(self) -> None:
-        ok, words = await self._wishes.stop()
+    async def _on_stop(self) -> None:
+        ok, words = await self._controller.stop()
         self._pulse.run_method('stopped', ok, words)
 
-    def _pick(self, event: GenericEventArguments) -> None:
+    def _on_event_selected(self, event: GenericEventArguments) -> None:
         self._shots.run_method('pick', event.args)
 
-    def _raw(self, event: GenericEventArguments) -> None:
-        self._trace.run_method('show', event.args, self._wishes.raw(event.args))
+    def _show_event_json(self, event: GenericEventArguments) -> None:
+        self._trace.run_method('show', event.args, self._controller.event_json(event.args))
 
-    async def _speak(self, event: GenericEventArguments) -> None:
+    async def _on_line(self, event: GenericEventArguments) -> None:
         given = _object(event.args)
-        ok, words = await self._wishes.say(given.get('text'))
+        ok, words = await self._controller.say(given.get('text'))
         self._say.run_method('reply', given.get('number'), ok, words)
 
-    async def _cancel(self, event: GenericEventArguments) -> None:
-        ok, words = await self._wishes.cancel(event.args)
+    async def _on_cancel(self, event: GenericEventArguments) -> None:
+        ok, words = await self._controller.cancel(event.args)
         self._say.run_method('tell', ok, words)
 
-    async def _answer(self, event: GenericEventArguments) -> None:
+    async def _on_answer(self, event: GenericEventArguments) -> None:
         given = _object(event.args)
-        ok, words = await self._wishes.answer(given)
+        ok, words = await self._controller.answer(given)
         self._approvals.run_method('answered', given.get('id'), ok, words)
 
 

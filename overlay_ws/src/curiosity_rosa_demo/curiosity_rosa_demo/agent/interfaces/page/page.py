@@ -12,8 +12,8 @@ loads; nothing comes from another server.
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.interfaces.page.controller import Wishes
-from curiosity_rosa_demo.agent.interfaces.page.feed import Feed
+from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.layout import Page
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -26,16 +26,16 @@ from starlette.types import Scope
 
 TITLE = 'Curiosity ROSA'
 RECONNECT_S = 5.0  # a page that is gone for longer is built anew
-PATHS = ('/', '/favicon.ico')
-FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
+PAGE_PATHS = ('/', '/favicon.ico')
+PAGE_FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
 
 
-class _Mount(Mount):
+class _PageMount(Mount):
     """Only the page's own paths: of any other, the API says that it is not there."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         path = scope.get('path', '')
-        if (path in PATHS and scope.get('method') == 'GET') or path.startswith(FOLDERS):
+        if (path in PAGE_PATHS and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
             return super().matches(scope)
         return Match.NONE, {}
 
@@ -46,20 +46,20 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
 
     NiceGUI has one application for each process, so the app that was added last has the page.
     """
-    feed, wishes = Feed(robot, runner, config), Wishes(robot, runner)
+    feed, controller = PageFeed(robot, runner, config), PageController(robot, runner)
 
     @ui.page('/', title=TITLE)
     def index() -> None:
-        page = Page(wishes, feed.look(), camera_hz=config.agent.http.camera_hz)
+        page = Page(controller, feed.snapshot(), camera_hz=config.agent.http.camera_hz)
 
         def left(client: Client) -> None:
             if not client.has_socket_connection:  # else it has come back already
-                feed.leave(page)
+                feed.remove_page(page)
 
         client = ui.context.client
-        client.on_connect(lambda: feed.join(page))
+        client.on_connect(lambda: feed.add_page(page))
         client.on_disconnect(left)
-        client.on_delete(lambda: feed.leave(page))
+        client.on_delete(lambda: feed.remove_page(page))
 
     app.include_router(image_routes(robot))
     core.app.user_middleware.clear()  # what an earlier call has added, which began to run
@@ -74,4 +74,4 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
         show_welcome_message=False,
     )
     app.router.routes.pop()  # NiceGUI's own mount, which would take every path
-    app.router.routes.append(_Mount('/', app=core.app))
+    app.router.routes.append(_PageMount('/', app=core.app))

@@ -12,31 +12,31 @@ bound there as text, never as markup; only the drawings of ``pictures.py`` are m
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import Facts
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from nicegui import ui
 
 
 class Panel(ui.element):
     """Shows ``facts``; ``set`` sends others."""
 
-    def set(self, facts: Facts) -> None:
+    def set(self, facts: PanelData) -> None:
         self.props['facts'] = facts
         self.update()
 
 
-class Status(Panel, component='components/status.js'): ...
+class StatusPanel(Panel, component='components/status.js'): ...
 
 
-class Approvals(Panel, component='components/approvals.js'): ...
+class ApprovalsPanel(Panel, component='components/approvals.js'): ...
 
 
-class Drawing(Panel, component='components/drawing.js'):
+class DrawingPanel(Panel, component='components/drawing.js'):
     def __init__(self, label: str) -> None:
         super().__init__()
         self.props['label'] = label
 
 
-class Camera(Panel, component='components/camera.js'):
+class CameraPanel(Panel, component='components/camera.js'):
     """Asks for a frame every ``period_s`` while somebody can see it."""
 
     def __init__(self, period_s: float) -> None:
@@ -44,27 +44,27 @@ class Camera(Panel, component='components/camera.js'):
         self.props['period'] = period_s
 
 
-class Shots(Panel, component='components/shots.js'): ...
+class CapturesPanel(Panel, component='components/captures.js'): ...
 
 
-class Tasks(Panel, component='components/tasks.js'): ...
+class TasksPanel(Panel, component='components/tasks.js'): ...
 
 
-class Plan(Panel, component='components/plan.js'): ...
+class PlanPanel(Panel, component='components/plan.js'): ...
 
 
 class Progress(Panel, component='components/progress.js'): ...
 
 
-class Trace(ui.element, component='components/trace.js'):
+class TracePanel(ui.element, component='components/trace.js'):
     """Begins with ``lines``; more are sent by its method ``append``."""
 
-    def __init__(self, lines: list[Facts]) -> None:
+    def __init__(self, lines: list[PanelData]) -> None:
         super().__init__()
         self.props['lines'] = lines
 
 
-class Say(ui.element, component='components/say.js'): ...
+class CommandLine(ui.element, component='components/command_line.js'): ...
 
 
-class Pulse(ui.element, component='components/pulse.js'): ...
+class ConnectionMonitor(ui.element, component='components/connection_monitor.js'): ...

@@ -19,31 +19,32 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.texts import what
+from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Question, RunningSkill
-from curiosity_rosa_demo.domain.health import Health
+from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.pictures import Shot
+from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
-Facts = dict[str, Any]
+PanelData = dict[str, Any]
 
-LONGEST = 2000  # characters of one text on the page
-WIDE = 120  # columns of a text in a table
-SOURCES = ('odometry', 'scan', 'battery')  # whose age is shown; the e-stop tells only changes
+MAX_TEXT_CHARS = 2000  # characters of one text on the page
+MAX_COLUMNS = 120  # columns of a text in a table
+# whose age is shown; the e-stop tells only changes
+SENSOR_SOURCES = ('odometry', 'scan', 'battery')
 
 
-def status_facts(
+def status_data(
     state: BrainState,
     pose: RoverPose | None,
-    health: Sequence[Health],
+    health: Sequence[NodeStatus],
     *,
     waits_for: str,
     auto: str,
     replay: bool,
     limits: Mapping[str, float],
-) -> Facts:
+) -> PanelData:
     """The head of the page. ``waits_for``: why nothing can run yet; ``limits``: from what age on,
     in seconds, a source counts as stale.
     """
@@ -61,7 +62,7 @@ def status_facts(
         'pose': pose_text(pose),
         'sources': [
             {'name': name, 'silent': name in robot.silent, 'limit': limits.get(name)}
-            for name in SOURCES
+            for name in SENSOR_SOURCES
             if name in robot.ages_s
         ],
         'nodes': [
@@ -80,7 +81,7 @@ def status_facts(
     }
 
 
-def ages(state: BrainState, health: Iterable[Health]) -> dict[str, float | None]:
+def sensor_ages(state: BrainState, health: Iterable[NodeStatus]) -> dict[str, float | None]:
     """How old each datum is, in seconds; None: never heard. What the kernel knows is at least as
     old as its last tick.
     """
@@ -93,20 +94,20 @@ def pose_text(pose: RoverPose | None) -> str:
     return 'unknown' if pose is None else f'x {pose.x:.1f} m, y {pose.y:.1f} m'
 
 
-def task_facts(tasks: Iterable[Task]) -> Facts:
+def task_data(tasks: Iterable[Task]) -> PanelData:
     """The newest first."""
     return {
         'rows': [
             {
                 'id': task.id,
                 'short': task.id[:8],
-                'what': clip_columns(what(task), WIDE),
+                'what': clip_columns(task_summary(task), MAX_COLUMNS),
                 'state': task.state.value,
                 'held': task.held and not task.terminal,
                 'live': not task.terminal,
                 'urgent': task.urgent,
                 'priority': task.priority,
-                'reason': clip_columns(task.reason, WIDE),
+                'reason': clip_columns(task.reason, MAX_COLUMNS),
                 'since': task.updated_at.timestamp(),
             }
             for task in sorted(tasks, key=lambda task: task.seq, reverse=True)
@@ -114,7 +115,7 @@ def task_facts(tasks: Iterable[Task]) -> Facts:
     }
 
 
-def progress_facts(running: Iterable[RunningSkill]) -> Facts:
+def progress_facts(running: Iterable[RunningSkill]) -> PanelData:
     """Of the skills that tell how far they are. ``fraction`` None: unknown."""
     return {
         'rows': [
@@ -130,19 +131,19 @@ def progress_facts(running: Iterable[RunningSkill]) -> Facts:
     }
 
 
-def plan_facts(plan: Mapping[str, Any] | None) -> Facts:
+def plan_data(plan: Mapping[str, Any] | None) -> PanelData:
     """``plan`` as in ReactState; what a model wrote into it is taken as it comes."""
     steps = plan.get('steps') if plan else None
     return {
         'goal': _clipped(str(plan.get('goal', ''))) if plan else '',
         'status': _clipped(str(plan.get('status', ''))) if plan else '',
-        'steps': [_step(step) for step in steps if isinstance(step, dict)]
+        'steps': [step_data(step) for step in steps if isinstance(step, dict)]
         if isinstance(steps, list)
         else [],
     }
 
 
-def question_facts(question: Question, until: float | None) -> Facts:
+def question_data(question: Question, until: float | None) -> PanelData:
     """``until``: when it counts as a no, seconds since the epoch; None: never."""
     op = question.op or {}
     return {
@@ -158,22 +159,22 @@ def question_facts(question: Question, until: float | None) -> Facts:
     }
 
 
-def shot_facts(shots: Iterable[Shot]) -> Facts:
+def capture_data(captures: Iterable[Capture]) -> PanelData:
     """The newest first."""
     rows = [
         {
-            'id': shot.event_id,
-            'score': round(shot.score, 3),
-            'good': shot.is_good,
-            'at': shot.picture.at,
-            'place': pose_text(shot.pose),
+            'id': capture.event_id,
+            'score': round(capture.score, 3),
+            'good': capture.is_good,
+            'at': capture.picture.at,
+            'place': pose_text(capture.pose),
         }
-        for shot in shots
+        for capture in captures
     ]
     return {'rows': rows[::-1]}
 
 
-def trace_facts(event: TraceEvent, before: float | None) -> Facts:
+def trace_data(event: TraceEvent, before: float | None) -> PanelData:
     """A line of the trace. ``before``: the moment of the event before it."""
     return {
         'id': event.event_id,
@@ -193,12 +194,12 @@ def is_replay(event: TraceEvent) -> bool:
     return bool(event.data and event.data.get('replay'))
 
 
-def is_answer(line: Facts) -> bool:
+def is_turn_end(line: PanelData) -> bool:
     """Whether a line of the trace is the end of a turn, in words."""
     return line['kind'] == TraceKind.RESULT.value and not line['tool']
 
 
-def _step(step: Mapping[str, Any]) -> Facts:
+def step_data(step: Mapping[str, Any]) -> PanelData:
     parameters = step.get('parameters') or {}
     return {
         'id': str(step.get('step_id', '')),
@@ -210,4 +211,4 @@ def _step(step: Mapping[str, Any]) -> Facts:
 
 
 def _clipped(text: str) -> str:
-    return clip(text, LONGEST, ending='…')
+    return clip(text, MAX_TEXT_CHARS, ending='…')

@@ -19,33 +19,33 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 
-MOST = 30  # tasks
+MAX_TASKS = 30  # tasks
 
 
 @dataclass(frozen=True)
-class Life:
+class TaskHistory:
     """A task as it was when it was read, and its states, the oldest first."""
 
     task: Task
     rows: tuple[HistoryRow, ...]
 
 
-class Lives:
+class TaskHistories:
     """The last tasks; the file is asked only about those that changed."""
 
     def __init__(self, runner: SkillRunner) -> None:
         self._runner = runner
         self._rows: dict[str, tuple[datetime, tuple[HistoryRow, ...]]] = {}
 
-    async def read(self) -> Sequence[Life]:
+    async def read(self) -> Sequence[TaskHistory]:
         """In the runner's loop. What has not ended goes first when there are too many."""
         tasks = self._runner.list_tasks()
         live = [task for task in tasks if not task.terminal]
         ended = (task for task in reversed(tasks) if task.terminal)
-        shown = [*live[:MOST], *islice(ended, max(0, MOST - len(live)))]
-        lives = [Life(replace(task), self._history(task)) for task in shown]
+        shown = [*live[:MAX_TASKS], *islice(ended, max(0, MAX_TASKS - len(live)))]
+        histories = [TaskHistory(replace(task), self._history(task)) for task in shown]
         self._rows = {each: self._rows[each] for task in shown if (each := task.id) in self._rows}
-        return lives
+        return histories
 
     def _history(self, task: Task) -> tuple[HistoryRow, ...]:
         changed, rows = self._rows.get(task.id, (None, ()))

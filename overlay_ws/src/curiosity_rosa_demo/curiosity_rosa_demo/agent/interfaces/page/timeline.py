@@ -19,29 +19,29 @@ from curiosity_rosa_demo.agent.tasks.texts import duration
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing.scale import Axis
 from curiosity_rosa_demo.drawing.svg import (
-    cut,
+    clip_columns,
     drawing,
     element,
-    fitting,
+    escaped,
+    first_fitting_label,
     label,
     line,
+    MAX_TITLE_COLUMNS,
     Svg,
-    text,
     title,
-    TOLD,
 )
 from curiosity_rosa_demo.drawing.time_axis import time_step, time_text, time_ticks
 
 WIDTH, ROW, TOP, BOTTOM = 520.0, 24.0, 6.0, 22.0
 LEFT, RIGHT = 148.0, 490.0  # of the time axis
 NAME_COLUMNS = 17
-MOST_ROWS, MOST_BARS = 20, 200  # the newest; all rows share the bars
+MAX_ROWS, MAX_BARS = 20, 200  # the newest; all rows share the bars
 WHY_COLUMNS = 80  # of a bar's reason
-MOST_TICKS = 5
-LEAST_S = 10.0  # of the axis
-PAD = 4.0  # beside a label in a bar
+MAX_TICKS = 5
+MIN_SPAN_S = 10.0  # of the axis
+LABEL_PADDING = 4.0  # beside a label in a bar
 
-SIGNS: dict[LifecycleState, str] = {
+STATE_SIGNS: dict[LifecycleState, str] = {
     LifecycleState.PENDING: '○',
     LifecycleState.WAITING: '◔',
     LifecycleState.ACTIVE: '►',
@@ -54,7 +54,7 @@ SIGNS: dict[LifecycleState, str] = {
 
 
 @dataclass(frozen=True)
-class Life:
+class TimelineRow:
     """A task: its id, what it is in a few words, and how its state changed, the oldest first."""
 
     task_id: str
@@ -63,55 +63,55 @@ class Life:
 
 
 def render(
-    lives: Sequence[Life],
+    histories: Sequence[TimelineRow],
     now: datetime,
     *,
     zone: tzinfo | None = None,
     longest_s: float = 3600.0,
 ) -> Svg:
-    """The last MOST_ROWS of ``lives``, the last one lowest, over at most ``longest_s`` up to
+    """The last MAX_ROWS of ``lives``, the last one lowest, over at most ``longest_s`` up to
     ``now`` (with a zone). ``zone`` None: the local one. Each row's data-task is its id.
     Where there are too many, what has not ended goes first.
     """
-    lives = _shown(lives)
-    span = _span(lives, now.timestamp(), longest_s)
-    bottom = TOP + ROW * max(1, len(lives))
-    most = MOST_BARS // max(1, len(lives))
-    empty = [] if lives else [label('no tasks yet', WIDTH / 2, TOP + 16.0, 'middle')]
+    histories = _shown_rows(histories)
+    span = _span(histories, now.timestamp(), longest_s)
+    bottom = TOP + ROW * max(1, len(histories))
+    most = MAX_BARS // max(1, len(histories))
+    empty = [] if histories else [label('no tasks yet', WIDTH / 2, TOP + 16.0, 'middle')]
     return drawing(
         'timeline',
         WIDTH,
         bottom + BOTTOM,
-        f'Tasks over time: {len(lives)}',
+        f'Tasks over time: {len(histories)}',
         *_axis(span, bottom, zone),
-        *(_row(life, TOP + ROW * place, span, most) for place, life in enumerate(lives)),
+        *(_row(life, TOP + ROW * place, span, most) for place, life in enumerate(histories)),
         *empty,
     )
 
 
-def _shown(lives: Sequence[Life]) -> list[Life]:
-    known = [life for life in lives if life.history]
+def _shown_rows(histories: Sequence[TimelineRow]) -> list[TimelineRow]:
+    known = [life for life in histories if life.history]
     ranked = sorted(
         range(len(known)), key=lambda place: (known[place].history[-1].after.terminal, -place)
     )
-    return [known[place] for place in sorted(ranked[:MOST_ROWS])]
+    return [known[place] for place in sorted(ranked[:MAX_ROWS])]
 
 
-def _span(lives: Sequence[Life], now: float, longest_s: float) -> Axis:
+def _span(histories: Sequence[TimelineRow], now: float, longest_s: float) -> Axis:
     """Up to now; from a whole step before the first, so that it seldom changes."""
-    first = min((life.history[0].at.timestamp() for life in lives), default=now)
-    length = min(longest_s, max(LEAST_S, now - first))
-    step = time_step(length, MOST_TICKS)
+    first = min((life.history[0].at.timestamp() for life in histories), default=now)
+    length = min(longest_s, max(MIN_SPAN_S, now - first))
+    step = time_step(length, MAX_TICKS)
     return Axis((now - length) // step * step, now, LEFT, RIGHT)
 
 
 def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
-    step = time_step(span.high - span.low, MOST_TICKS)
+    step = time_step(span.high - span.low, MAX_TICKS)
     lines, numbers = [], []
     for at in time_ticks(span.low, span.high, step, zone):
         x = span.at(at)
         lines.append(line(x, TOP, x, bottom))
-        words = text(time_text(at, step, zone))  # a browser writes its own time instead
+        words = escaped(time_text(at, step, zone))  # a browser writes its own time instead
         moment = {'data_at': at, 'data_step': float(step)}
         numbers.append(
             element('text', words, x=x, y=bottom + 15.0, text_anchor='middle', **moment)
@@ -121,18 +121,18 @@ def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
     yield element('g', *numbers, class_='cr-numbers')
 
 
-def _row(life: Life, top: float, span: Axis, most_bars: int) -> Svg:
+def _row(life: TimelineRow, top: float, span: Axis, most_bars: int) -> Svg:
     last = life.history[-1]
-    name = label(cut(life.name, NAME_COLUMNS), 22.0, top + 16.0)
-    sign = label(SIGNS[last.after], 6.0, top + 16.0, class_=f'cr-sign cr-{last.after.value}')
+    name = label(clip_columns(life.name, NAME_COLUMNS), 22.0, top + 16.0)
+    sign = label(STATE_SIGNS[last.after], 6.0, top + 16.0, class_=f'cr-sign cr-{last.after.value}')
     return element(
         'g',
-        title(f'{cut(life.name, TOLD // 2)}: {_state(last)}'),
+        title(f'{clip_columns(life.name, MAX_TITLE_COLUMNS // 2)}: {_state(last)}'),
         sign,
         name,
         *_bars(life.history[-most_bars:], top, span),
         class_='cr-life',
-        data_task=cut(life.task_id, TOLD),
+        data_task=clip_columns(life.task_id, MAX_TITLE_COLUMNS),
     )
 
 
@@ -143,7 +143,7 @@ def _bars(rows: Sequence[HistoryRow], top: float, span: Axis) -> Iterator[Svg]:
     for row, start, end in zip(rows, starts, ends, strict=True):
         left, right = span.at(start), span.at(end)
         if row.after.terminal:
-            sign = label(SIGNS[row.after], left + 3.0, top + 16.0, class_='cr-sign')
+            sign = label(STATE_SIGNS[row.after], left + 3.0, top + 16.0, class_='cr-sign')
             yield element('g', title(_state(row)), sign, class_=f'cr-{row.after.value}')
         elif right > left:
             yield _bar(row, left, right, top, end - start)
@@ -152,10 +152,12 @@ def _bars(rows: Sequence[HistoryRow], top: float, span: Axis) -> Iterator[Svg]:
 def _bar(row: HistoryRow, left: float, right: float, top: float, seconds: float) -> Svg:
     width = right - left
     box = element('rect', x=left, y=top + 4.0, width=width, height=ROW - 8.0, rx=2.0)
-    sign = SIGNS[row.after]
+    sign = STATE_SIGNS[row.after]
     words = (f'{sign} {row.after.value}', sign)
-    inside = fitting(words, left + PAD, top + 16.0, width - 2 * PAD)
-    about = f'{duration(seconds)} {cut(_state(row), WHY_COLUMNS)}'
+    inside = first_fitting_label(
+        words, left + LABEL_PADDING, top + 16.0, width - 2 * LABEL_PADDING
+    )
+    about = f'{duration(seconds)} {clip_columns(_state(row), WHY_COLUMNS)}'
     return element('g', title(about), box, *inside, class_=f'cr-bar cr-{row.after.value}')
 
 

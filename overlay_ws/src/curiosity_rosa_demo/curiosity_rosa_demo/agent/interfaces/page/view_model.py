@@ -17,49 +17,50 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.interfaces.page.drawings import Pictures
+from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
-    ages,
-    Facts,
+    capture_data,
     is_replay,
-    plan_facts,
+    PanelData,
+    plan_data,
     progress_facts,
-    question_facts,
-    shot_facts,
-    status_facts,
-    task_facts,
-    trace_facts,
+    question_data,
+    sensor_ages,
+    status_data,
+    task_data,
+    trace_data,
 )
-from curiosity_rosa_demo.agent.interfaces.page.task_history import Life
+from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-LINES = 500  # of the trace are kept
-STEPS = 200  # events in which the last turn is looked for
-BEGINS = ('User: ', 'Going on after ')  # as Session.turn() traces it
+MAX_LINES = 500  # of the trace are kept
+TURN_EVENTS = 200  # events in which the last turn is looked for
+TURN_START_PREFIXES = ('User: ', 'Going on after ')  # as AgentSession.run_turn() traces it
 
 
 @dataclass(frozen=True)
-class Look:
+class PageSnapshot:
     """``parts`` by the names of the panels; ``lines`` of the trace, the last of which has number
-    ``count``; ``ages`` in seconds. ``now``: since the epoch; ``clock``: of the steady clock.
+    ``count``; ``sensor_ages`` in seconds. ``now``: since the epoch; ``clock``: of the steady
+    clock.
     """
 
-    parts: Mapping[str, Facts]
+    parts: Mapping[str, PanelData]
     ages: Mapping[str, float | None]
-    lines: Sequence[Facts]
+    lines: Sequence[PanelData]
     count: int
     now: float
     clock: float
 
-    def since(self, count: int) -> Sequence[Facts]:
+    def lines_after(self, count: int) -> Sequence[PanelData]:
         """The lines after number ``count``, as far as they are kept."""
         return self.lines[max(0, len(self.lines) - (self.count - count)) :]
 
 
 class ViewModel:
-    """For one thread, but for ``hear``."""
+    """For one thread, but for ``record_event``."""
 
     def __init__(self, robot: Robot, config: Config) -> None:
         self._robot = robot
@@ -68,73 +69,90 @@ class ViewModel:
             'scan': config.thresholds.telemetry.scan_max_age_s,
             'battery': config.thresholds.telemetry.battery_max_age_s,
         }
-        self._pictures = Pictures(config)
-        self._parts: dict[str, Facts] = {}
-        self._heard: deque[TraceEvent] = deque(maxlen=LINES)
-        self._lines: deque[Facts] = deque(maxlen=LINES)
-        self._count = 0
-        self._last: TraceEvent | None = None
+        self._drawings = DrawingCache(config)
+        self._parts: dict[str, PanelData] = {}
+        self._new_events: deque[TraceEvent] = deque(maxlen=MAX_LINES)
+        self._lines: deque[PanelData] = deque(maxlen=MAX_LINES)
+        self._line_count = 0
+        self._last_event: TraceEvent | None = None
 
-    def hear(self, event: TraceEvent) -> None:
+    def record_event(self, event: TraceEvent) -> None:
         """From any thread. When it is looked at too seldom, the oldest give way."""
-        self._heard.append(event)
+        self._new_events.append(event)
 
-    def look(self, lives: Sequence[Life], *, now: float, clock: float) -> Look:
+    def snapshot(
+        self, histories: Sequence[TaskHistory], *, now: float, clock: float
+    ) -> PageSnapshot:
         """The newest of everything; asks the robot only for what can be had at once."""
         robot = self._robot
-        if self._last is None:
-            self._take(robot.events(LINES))
-        self._take(self._heard.popleft() for _ in range(len(self._heard)))
-        state, pose, health, shots = robot.state(), robot.pose(), robot.health(), robot.shots()
-        pictures = self._pictures
+        if self._last_event is None:
+            self._add_lines(robot.events(MAX_LINES))
+        self._add_lines(self._new_events.popleft() for _ in range(len(self._new_events)))
+        state, pose, health, captures = (
+            robot.state(),
+            robot.pose(),
+            robot.node_statuses(),
+            robot.captures(),
+        )
+        pictures = self._drawings
         parts = {
-            'status': status_facts(
+            'status': status_data(
                 state,
                 pose,
                 health,
-                waits_for=robot.ready(),
-                auto=robot.auto(),
-                replay=self._last is not None and is_replay(self._last),
+                waits_for=robot.not_ready_reason(),
+                auto=robot.autonomy_status(),
+                replay=self._last_event is not None and is_replay(self._last_event),
                 limits=self._limits,
             ),
             'approvals': {
                 'rows': [
-                    question_facts(each, robot.asks_until(each)) for each in robot.questions()
+                    question_data(each, robot.approval_deadline(each))
+                    for each in robot.questions()
                 ]
             },
-            'plan': plan_facts(state.react.plan),
+            'plan': plan_data(state.react.plan),
             'progress': progress_facts(state.skills.running),
-            'tasks': task_facts(life.task for life in lives),
-            'shots': shot_facts(shots),
-            'map': {'svg': pictures.map(state, pose, robot.trail(), shots, lives)},
-            'plot': {'svg': pictures.plot(shots)},
-            'times': {'svg': pictures.times(lives, now)},
-            'steps': {'svg': pictures.steps(last_turn(_steps(robot.events(STEPS))))},
+            'tasks': task_data(history.task for history in histories),
+            'captures': capture_data(captures),
+            'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
+            'plot': {'svg': pictures.plot(captures)},
+            'times': {'svg': pictures.timeline(histories, now)},
+            'steps': {
+                'svg': pictures.decision_strip(last_turn(_steps(robot.events(TURN_EVENTS))))
+            },
         }
         for name, facts in parts.items():
             if self._parts.get(name) != facts:
                 self._parts[name] = facts
         lines = tuple(self._lines)
-        return Look(
-            dict(self._parts), _finite(ages(state, health)), lines, self._count, now, clock
+        return PageSnapshot(
+            dict(self._parts),
+            _finite_values(sensor_ages(state, health)),
+            lines,
+            self._line_count,
+            now,
+            clock,
         )
 
-    def _take(self, events: Iterable[TraceEvent]) -> None:
+    def _add_lines(self, events: Iterable[TraceEvent]) -> None:
         """What began before ``hear`` was called may come both ways."""
         known = {line['id'] for line in self._lines}
         for event in events:
             if event.event_id not in known:
                 known.add(event.event_id)
-                before = None if self._last is None else self._last.ts
-                self._lines.append(trace_facts(event, before))
-                self._count += 1
-                self._last = event
+                before = None if self._last_event is None else self._last_event.ts
+                self._lines.append(trace_data(event, before))
+                self._line_count += 1
+                self._last_event = event
 
 
 def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
     """From where the last turn began, as far as it is known."""
     for place in range(len(events) - 1, -1, -1):
-        if events[place].kind is TraceKind.OBSERVE and events[place].message.startswith(BEGINS):
+        if events[place].kind is TraceKind.OBSERVE and events[place].message.startswith(
+            TURN_START_PREFIXES
+        ):
             return events[place:]
     return events
 
@@ -144,7 +162,7 @@ def _steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
     return [event for event in events if not (event.data and 'progress' in event.data)]
 
 
-def _finite(values: Mapping[str, float | None]) -> dict[str, float | None]:
+def _finite_values(values: Mapping[str, float | None]) -> dict[str, float | None]:
     return {
         name: round(value, 2) if value is not None and math.isfinite(value) else None
         for name, value in values.items()

@@ -11,32 +11,32 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command
-from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.plan_file import plan_task
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-TOOLS = {
+COMMAND_SKILLS = {
     'cap': 'capture_and_score',
     'mast_open': 'mast_open',
     'mast_close': 'mast_close',
     'mast_rotate': 'mast_rotate',
 }
-DRIVES = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
+DRIVE_COMMANDS = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
 
 
-def task_of(command: Command, mission: Mission, config: Config) -> Task | None:
+def task_for_command(command: Command, runtime: Runtime, config: Config) -> Task | None:
     """None: the command asks for no task. Raises TaskError."""
     name = command.name
     if name == 'demo':
         template = config.prompts.templates.demo_ground_texture
         return Task('react', metadata={'text': template.text, 'expects': template.expects})
-    if name in DRIVES:
-        return mission.task(DRIVES[name], {'duration_s': command.number})
-    if name in TOOLS:
-        return mission.task(TOOLS[name], {})
+    if name in DRIVE_COMMANDS:
+        return runtime.make_task(DRIVE_COMMANDS[name], {'duration_s': command.number})
+    if name in COMMAND_SKILLS:
+        return runtime.make_task(COMMAND_SKILLS[name], {})
     if name == 'submit':
-        return mission.task(command.text, command.data)
+        return runtime.make_task(command.text, command.data)
     if name == 'run':
         return plan_task(command.text)
     return None

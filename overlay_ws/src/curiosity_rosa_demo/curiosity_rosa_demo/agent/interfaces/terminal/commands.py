@@ -68,8 +68,8 @@ COMMANDS = {
     )
 }
 DEFAULT_DRIVE_S = 4.0
-CHOICES = {'auto': ('on', 'off'), 'record': ('on', 'off', 'status')}
-COUNTS = {'trace': 10, 'why': 5}  # what takes a count, and what it is without one
+COMMAND_CHOICES = {'auto': ('on', 'off'), 'record': ('on', 'off', 'status')}
+DEFAULT_COUNTS = {'trace': 10, 'why': 5}  # what takes a count, and what it is without one
 
 
 class BadCommand(ValueError):
@@ -99,9 +99,9 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
     if name not in COMMANDS:
         raise BadCommand(_unknown(name))
     spec = COMMANDS[name]
-    if name in _AS_TYPED:
+    if name in _FREE_TEXT_PARSERS:
         _, *typed = line[1:].split(None, 1)
-        return _AS_TYPED[name](spec, typed[0] if typed else '')
+        return _FREE_TEXT_PARSERS[name](spec, typed[0] if typed else '')
     named = spec.argument.split()
     if not len([each for each in named if each[0] != '[']) <= len(arguments) <= len(named):
         raise BadCommand(f'usage: {usage(spec)}')
@@ -111,16 +111,16 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         if not 0.0 < seconds <= longest_drive_s:
             raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not {limit}')
         return Command(name, number=seconds)
-    if name in CHOICES and arguments and arguments[0].lower() not in CHOICES[name]:
-        *others, last = CHOICES[name]
+    if name in COMMAND_CHOICES and arguments and arguments[0].lower() not in COMMAND_CHOICES[name]:
+        *others, last = COMMAND_CHOICES[name]
         which = f'neither {", ".join(others)} nor {last}'
         raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is {which}')
     if name == 'device':
         if arguments[1].lower() not in ('on', 'off'):
             raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is neither on nor off')
         return Command(name, text=arguments[0].lower(), number=float(arguments[1].lower() == 'on'))
-    if name in COUNTS:
-        count = _number(spec, arguments, COUNTS[name], 'a count from 1 to 1000')
+    if name in DEFAULT_COUNTS:
+        count = _number(spec, arguments, DEFAULT_COUNTS[name], 'a count from 1 to 1000')
         if count != int(count) or not 1 <= count <= 1000:
             raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not a count from 1 to 1000')
         return Command(name, number=count)
@@ -157,7 +157,7 @@ def _edit(spec: CommandSpec, typed: str) -> Command:
 
 
 # What takes its arguments as they were typed: full-width letters may be meant in a text.
-_AS_TYPED = {
+_FREE_TEXT_PARSERS = {
     'submit': _submit,
     'run': _text,
     'tree': _text,

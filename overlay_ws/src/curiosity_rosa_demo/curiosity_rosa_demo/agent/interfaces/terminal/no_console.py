@@ -15,11 +15,11 @@ import queue
 import signal
 import sys
 
-ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LOOK_S = 0.2
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+POLL_PERIOD_S = 0.2
 
 
-def tell_where(url: str, action: str) -> None:
+def print_addresses(url: str, action: str) -> None:
     """On the error stream: where it can be reached. ``url`` is empty without a page."""
     page = f'at {url} and from' if url else 'without a page, only from'
     print(f'agent: headless; orders come {page} the action {action}', file=sys.stderr, flush=True)
@@ -33,9 +33,9 @@ def wait_for_a_signal() -> None:
     the wait would not end it.
     """
     told: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for signum in ENDS:
+    for signum in END_SIGNALS:
         signal.signal(signum, lambda number, _: told.put(number))
     while True:
         with suppress(queue.Empty):
-            told.get(timeout=LOOK_S)
+            told.get(timeout=POLL_PERIOD_S)
             return

@@ -13,7 +13,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-READY = 'Ready; it waits for the other rovers.'  # said by --together, which then waits for a line
+# said by --together, which then waits for a line
+READY_MESSAGE = 'Ready; it waits for the other rovers.'
 
 
 def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:

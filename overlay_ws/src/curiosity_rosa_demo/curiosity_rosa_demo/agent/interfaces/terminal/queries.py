@@ -14,92 +14,96 @@ from datetime import datetime, timezone
 import time
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command, help_text
-from curiosity_rosa_demo.agent.memory import line as trace_line
+from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
 from curiosity_rosa_demo.agent.react.plan.steps import plan_text
 from curiosity_rosa_demo.agent.react.turn.texts import budget_text, pending_table
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
-from curiosity_rosa_demo.agent.runtime.runtime import Mission
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks.texts import history_table, task_text, tasks_table
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.recording.recorder import Recording
-from curiosity_rosa_demo.trace.reporter import status_text, summary
+from curiosity_rosa_demo.recording.recorder import RecordingControl
+from curiosity_rosa_demo.trace.reporter import result_summary, status_text
 
-SHOWN_TASKS = 30
+MAX_TASKS = 30
 RULES_NOTE = (
     'The agent uses the rule model, not a language model. '
     'To use a model, set llm.provider and llm.model in agent.yaml.'
 )
 NO_RECORDING = 'nothing can be recorded here'
-UNASKED = ('auto', 'why', 'tree', 'message', 'device')
+AUTONOMY_COMMANDS = ('auto', 'why', 'tree', 'message', 'device')
 
 
-def at_once(
+def answer_query(
     command: Command,
-    session: Session,
-    mission: Mission,
+    session: AgentSession,
+    runtime: Runtime,
     autonomy: Autonomy,
     config: Config,
-    recording: Recording | None = None,
+    recording: RecordingControl | None = None,
 ) -> Outcome:
     """``recording`` None: there is no place for one. Raises TaskError."""
     if command.name == 'record':
-        return recording.command(command.text) if recording else Outcome(False, NO_RECORDING)
-    if command.name in UNASKED:
-        return _unasked(command, autonomy)
+        return recording.run_command(command.text) if recording else Outcome(False, NO_RECORDING)
+    if command.name in AUTONOMY_COMMANDS:
+        return _autonomy_outcome(command, autonomy)
     if command.name == 'status':
-        result = session.status()
-        return Outcome(result.ok, status_text(result.data) if result.ok else summary(result))
+        result = session.rover_status()
+        return Outcome(
+            result.ok, status_text(result.data) if result.ok else result_summary(result)
+        )
     if command.name == 'cancel':
-        task = mission.find(command.text)
-        ended = mission.call(mission.runner.cancel(task.id, 'Cancelled by the operator'))
+        task = runtime.find_task(command.text)
+        ended = runtime.call(runtime.runner.cancel(task.id, 'Cancelled by the operator'))
         words = f'cancelled {task.id[:8]}' if ended else f'{task.id[:8]} had ended already'
         return Outcome(ended, words)
     if command.name == 'priority':
-        task, priority = mission.find(command.text), int(command.number)
-        mission.call(mission.runner.reprioritise(task.id, priority))
+        task, priority = runtime.find_task(command.text), int(command.number)
+        runtime.call(runtime.runner.reprioritise(task.id, priority))
         return Outcome(True, f'{task.id[:8]} has priority {priority}')
-    return Outcome(True, _known(command, session, mission, config))
+    return Outcome(True, _query_text(command, session, runtime, config))
 
 
-def _unasked(command: Command, autonomy: Autonomy) -> Outcome:
+def _autonomy_outcome(command: Command, autonomy: Autonomy) -> Outcome:
     name, text = command.name, command.text
     if name == 'why':
-        return autonomy.why(int(command.number))
+        return autonomy.decision_log(int(command.number))
     if name == 'message':
-        return autonomy.message(text)
+        return autonomy.post_message(text)
     if name == 'device':
         return autonomy.set_device(text, bool(command.number))
     if name == 'tree':
-        tree = autonomy.dot() if text else autonomy.tree()
+        tree = autonomy.tree_dot() if text else autonomy.tree_text()
         return write_tree(tree.answer, text) if text and tree.ok else tree
     if text == 'on':
-        return autonomy.on()
-    return autonomy.off('the operator said so') if text == 'off' else autonomy.text()
+        return autonomy.switch_on()
+    return autonomy.switch_off('the operator said so') if text == 'off' else autonomy.status()
 
 
-def _known(command: Command, session: Session, mission: Mission, config: Config) -> str:
+def _query_text(command: Command, session: AgentSession, runtime: Runtime, config: Config) -> str:
     name = command.name
     if name == 'trace':
-        events = session.events.last(int(command.number))
+        events = session.trace_buffer.last(int(command.number))
         return '\n'.join(trace_line(event) for event in events) or 'no events'
     if name == 'pending':
-        return pending_table(mission.questions, time.time())
+        return pending_table(runtime.shown_questions, time.time())
     if name == 'plan':
-        plan = session.react.plan
+        plan = session.react_state.plan
         return plan_text(Plan.from_dict(plan)) if plan else 'no plan'
     if name == 'budget':
-        return budget_text(session.react, config.guardrails.budget, config.agent.turn.max_steps)
+        return budget_text(
+            session.react_state, config.guardrails.budget, config.agent.turn.max_steps
+        )
     if name == 'mode':
-        return mission.mode_text()
+        return runtime.mode_text()
     if name == 'tasks':
-        return tasks_table(mission.known_tasks()[-SHOWN_TASKS:], datetime.now(timezone.utc))
+        return tasks_table(runtime.list_tasks()[-MAX_TASKS:], datetime.now(timezone.utc))
     if name == 'task':
-        return task_text(mission.find(command.text))
+        return task_text(runtime.find_task(command.text))
     if name == 'history':
-        return history_table(mission.history(mission.find(command.text).id))
+        return history_table(runtime.task_history(runtime.find_task(command.text).id))
     notes = [RULES_NOTE] if config.agent.llm.provider == 'routine' else []
     return '\n'.join([help_text(), *notes])

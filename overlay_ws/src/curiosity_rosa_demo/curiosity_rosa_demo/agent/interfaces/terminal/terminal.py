@@ -21,27 +21,27 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
-from curiosity_rosa_demo.agent.interfaces.terminal.options import READY
-from curiosity_rosa_demo.agent.react.turn.texts import question_in_short
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
+from curiosity_rosa_demo.agent.react.turn.texts import question_summary
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
 from curiosity_rosa_demo.infra.storage.paths import state_folder
 
-TWICE_WITHIN_S = 3.0
+DOUBLE_PRESS_S = 3.0
 
 
-class Interrupts:
+class InterruptHandler:
     """Ctrl-C: once stops the rover and then the turn, twice leaves."""
 
     def __init__(self, console: OperatorConsole) -> None:
         self._console = console
-        self._last = -TWICE_WITHIN_S
+        self._last = -DOUBLE_PRESS_S
         signal.signal(signal.SIGINT, self._on_signal)
 
-    def press(self) -> bool:
+    def on_interrupt(self) -> bool:
         """One Ctrl-C; True when the user wants to leave."""
         now = time.monotonic()
-        again = now - self._last < TWICE_WITHIN_S
+        again = now - self._last < DOUBLE_PRESS_S
         self._last = now
         if not again:
             threading.Thread(target=self._stop, daemon=True).start()
@@ -50,20 +50,20 @@ class Interrupts:
     def _stop(self) -> None:
         outcome = self._console.stop('Ctrl-C')
         state = 'the rover is stopped' if outcome.ok else outcome.answer
-        self._console.notice(f'(Ctrl-C: {state}; press it again to exit)')
+        self._console.print_notice(f'(Ctrl-C: {state}; press it again to exit)')
 
     def _on_signal(self, *_: object) -> None:
-        if self.press():
+        if self.on_interrupt():
             raise KeyboardInterrupt
 
 
-def wait_for_the_others(console: OperatorConsole, opened: threading.Event) -> None:
+def wait_for_go_ahead(console: OperatorConsole, opened: threading.Event) -> None:
     """Say that the agent is ready, when it is, and wait for a line: several agents on one machine
     slow each other down while they start, and should not drive meanwhile.
     """
     while not opened.wait(0.5):  # bounded, for the signals
         pass
-    console.notice(READY)
+    console.print_notice(READY_MESSAGE)
     if sys.stdin is not None:
         sys.stdin.readline()
 
@@ -72,8 +72,8 @@ def run_commands(console: OperatorConsole, commands: list[str]) -> None:
     """Run each command to its end; the outcome of the last one is ``console.last``."""
     _wait(console)
     for command in commands:
-        console.notice(f'> {command}')
-        if not console.enter(command):
+        console.print_notice(f'> {command}')
+        if not console.handle_line(command):
             break
         _wait(console)
 
@@ -82,13 +82,15 @@ def run_pipe(console: OperatorConsole) -> None:
     """Lines of standard input until its end. A stop is taken while another line still runs."""
     _wait(console)
     for line in sys.stdin or ():  # None: it was closed before we began
-        if not console.enter(line):
+        if not console.handle_line(line):
             break
-    console.nobody_answers()
+    console.reject_questions()
     _wait(console)
 
 
-def run_terminal(console: OperatorConsole, session: Session, interrupts: Interrupts) -> None:
+def run_terminal(
+    console: OperatorConsole, session: AgentSession, interrupts: InterruptHandler
+) -> None:
     """Line editing, history, completion, and a status line while something runs."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
@@ -96,12 +98,12 @@ def run_terminal(console: OperatorConsole, session: Session, interrupts: Interru
     from prompt_toolkit.patch_stdout import patch_stdout
 
     def toolbar() -> str:
-        if (asked := console.question) is not None:
-            return f' {question_in_short(asked)}'
-        activity = session.activity
+        if (asked := console.pending_question) is not None:
+            return f' {question_summary(asked)}'
+        activity = session.current_activity
         if activity is None:
             return ' :help for commands, Ctrl-C stops the rover'
-        return f' {activity.what}  {time.monotonic() - activity.since:.0f} s'
+        return f' {activity.description}  {time.monotonic() - activity.since:.0f} s'
 
     prompt: Any = PromptSession(
         history=FileHistory(str(_history_file())),
@@ -128,7 +130,7 @@ def run_terminal(console: OperatorConsole, session: Session, interrupts: Interru
             try:
                 line = prompt.prompt('rover> ')
             except KeyboardInterrupt:
-                if interrupts.press():
+                if interrupts.on_interrupt():
                     return
                 continue
             except EOFError:
@@ -136,7 +138,7 @@ def run_terminal(console: OperatorConsole, session: Session, interrupts: Interru
             except OSError:  # the terminal is gone
                 told_to_end = True
                 break
-            if not console.enter(line):
+            if not console.handle_line(line):
                 return
     if told_to_end:
         raise SystemExit(143)
@@ -153,7 +155,7 @@ def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
     def pump() -> None:
         with open(ours, encoding='utf-8', errors='replace') as lines:
             for line in lines:
-                console.notice(line.rstrip())
+                console.print_notice(line.rstrip())
 
     thread = threading.Thread(target=pump, name='errors', daemon=True)
     thread.start()
@@ -167,7 +169,7 @@ def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
 
 def _wait(console: OperatorConsole) -> None:
     # A bounded wait in a loop: a plain one would not let Python handle the signal.
-    while not console.wait(0.5):
+    while not console.wait_until_idle(0.5):
         pass
 
 

@@ -15,23 +15,23 @@ import queue
 import signal
 import threading
 
-CLOSE_WAIT_S = 3.0
+CLOSE_TIMEOUT_S = 3.0
 
 
-class Printer:
+class ConsoleWriter:
     def __init__(self) -> None:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name='printer', daemon=True)
         self._thread.start()
 
-    def say(self, text: str) -> None:
+    def write(self, text: str) -> None:
         """Print it soon; from any thread, in the order of the calls."""
         self._lines.put(text)
 
     def close(self) -> None:
         """Wait until all is printed, for a while."""
         self._lines.put(None)
-        self._thread.join(CLOSE_WAIT_S)
+        self._thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while (text := self._lines.get()) is not None:

@@ -15,7 +15,7 @@ import re
 from curiosity_rosa_demo.agent.kernel.intent.normalize import CJK, fold
 
 
-def words(*patterns: str) -> re.Pattern[str]:
+def any_pattern(*patterns: str) -> re.Pattern[str]:
     r"""Any of ``patterns``, folded like the texts they are tried on.
 
     Folding makes capitals small: say ``(?!\w)`` where an upper-case escape would do.
@@ -23,12 +23,14 @@ def words(*patterns: str) -> re.Pattern[str]:
     return re.compile(fold('|'.join(patterns)))
 
 
-def english(*patterns: str) -> re.Pattern[str]:
-    """Like ``words``, but tried at the start of Latin words only, which is many times faster."""
-    return words(rf'(?:(?<![a-z0-9])(?=[a-z0-9])|(?![a-z0-9{CJK}]))(?:{"|".join(patterns)})')
+def english_pattern(*patterns: str) -> re.Pattern[str]:
+    """Like ``any_pattern``, but tried at the start of Latin words only, which is many times
+    faster.
+    """
+    return any_pattern(rf'(?:(?<![a-z0-9])(?=[a-z0-9])|(?![a-z0-9{CJK}]))(?:{"|".join(patterns)})')
 
 
-def whole(*patterns: str, polite: str) -> re.Pattern[str]:
+def whole_utterance(*patterns: str, polite: str) -> re.Pattern[str]:
     """The whole text is one of ``patterns``, but for politeness on both sides."""
     either = '|'.join(patterns)
     return re.compile(fold(rf'(?:{polite})*(?:{either}) ?(?:{polite})*'))

@@ -80,7 +80,7 @@ _SPELLED = {
     }.items()
 }
 _WORD = re.compile(r"[a-z0-9$@][a-z0-9$@']*")
-_LEET = str.maketrans('013457$@', 'oleastsa')
+_LEET_DIGITS = str.maketrans('013457$@', 'oleastsa')
 
 # Words of command, with their one-letter mistakes, and the words that such a mistake is not.
 _COMMANDS = ('stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa', 'pause')
@@ -103,7 +103,7 @@ _SLANG = {'woah': 'whoa', 'stahp': 'stop', 'stawp': 'stop', 'staph': 'stop'}
 _ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
 
 
-def _mistakes(word: str) -> set[str]:
+def _misspellings(word: str) -> set[str]:
     cuts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
     swapped = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
     dropped = {a + b[1:] for a, b in cuts if b}
@@ -112,14 +112,14 @@ def _mistakes(word: str) -> set[str]:
     return swapped | dropped | wrong | added
 
 
-_MISTAKES = {wrong: word for word in _COMMANDS for wrong in _mistakes(word)} | _SLANG
+_MISSPELLINGS = {wrong: word for word in _COMMANDS for wrong in _misspellings(word)} | _SLANG
 
 
-def _once(word: str) -> str:
+def _without_repeats(word: str) -> str:
     return re.sub(r'(.)\1+', r'\1', word)
 
 
-_DRAWN_OUT = {_once(word): word for word in _COMMANDS}
+_REPEATED_LETTERS = {_without_repeats(word): word for word in _COMMANDS}
 
 
 def canonical(folded: str) -> str:
@@ -130,7 +130,7 @@ def canonical(folded: str) -> str:
     text = re.sub(r' {2,}', ' ', _BORDER.sub(' ', folded))
     for word, spelled in _SPELLED.items():
         text = spelled.sub(word, text)
-    return _WORD.sub(lambda match: _mend(match[0]), text).strip()
+    return _WORD.sub(lambda match: _correct_spelling(match[0]), text).strip()
 
 
 def without_gaps(text: str) -> str:
@@ -138,19 +138,21 @@ def without_gaps(text: str) -> str:
     return re.sub(f'(?<=[{CJK}]) (?=[{CJK}])', '', text)
 
 
-def _mend(word: str) -> str:
+def _correct_spelling(word: str) -> str:
     # Nobody types a word that long, but a stop glued into it still counts.
-    return _mend_short(word) if len(word) <= 40 else ('stop' if 'stop' in word else word)
+    return (
+        _correct_short_spelling(word) if len(word) <= 40 else ('stop' if 'stop' in word else word)
+    )
 
 
 @lru_cache(maxsize=8192)
-def _mend_short(word: str) -> str:
+def _correct_short_spelling(word: str) -> str:
     word = word.rstrip("'")
     if word in _OTHER_WORDS or word in _STOP_INSIDE:
         return word
-    plain = word.translate(_LEET) if not word.isalpha() and not word.isdigit() else word
+    plain = word.translate(_LEET_DIGITS) if not word.isalpha() and not word.isdigit() else word
     for form in (plain, re.sub(r'(.)\1{2,}', r'\1', plain)):
-        if form in _MISTAKES and form not in _OTHER_WORDS:
-            return _MISTAKES[form]
-    once = _once(plain)
-    return 'stop' if 'stop' in once else _DRAWN_OUT.get(once, word)
+        if form in _MISSPELLINGS and form not in _OTHER_WORDS:
+            return _MISSPELLINGS[form]
+    once = _without_repeats(plain)
+    return 'stop' if 'stop' in once else _REPEATED_LETTERS.get(once, word)

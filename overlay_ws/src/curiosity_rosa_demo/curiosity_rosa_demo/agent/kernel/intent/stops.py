@@ -18,13 +18,13 @@ from __future__ import annotations
 import re
 
 from curiosity_rosa_demo.agent.kernel.intent.frames import (
+    any_pattern,
     END_JA,
     END_ZH,
-    english,
+    english_pattern,
     FILL_EN,
     NOT_EN,
-    whole,
-    words,
+    whole_utterance,
 )
 from curiosity_rosa_demo.agent.kernel.intent.normalize import NEAR_STOP
 
@@ -37,11 +37,11 @@ _GOAL_EN = (
 _SEQUEL_EN = r'(?! (?:now|right|immediately|at once|it|that|this|moving|already|you)\b)(?! ?!)'
 _NUMBER_EN = r'(?:[0-9.]{1,6}|an?|one|two|three|four|five|six|seven|eight|nine|ten)'
 
-STOP_EN_FIRST = words(  # stops whatever is said around them
+STOP_EN_FIRST = any_pattern(  # stops whatever is said around them
     r'\b(?:press|push|hit|pull|smash|use|trigger|activate|send|engage|run)(?: the| that| an?)?'
     r'(?: big| red)?(?: emergency| e[- ]?)? ?stop',
 )
-MASK_EN = english(
+MASK_EN = english_pattern(
     rf'{NOT_EN}(?: you dare| you| ever| even| just| please| yet| let it'
     rf'| let the rover)? {_STOP_EN}\b',
     rf"\b(?:must not|mustn't|should not|shouldn't|shall not) (?:ever )?{_STOP_EN}\b",
@@ -92,7 +92,7 @@ MASK_EN = english(
 _MOTION_EN = (
     r'(?:move|drive|go|roll|advance|proceed|continue|turn|budge|come|run|touch|step|keep|start)'
 )
-STOP_EN = english(
+STOP_EN = english_pattern(
     r'\b(?:stop|stopping|halt|halting|freeze|abort|aborting|cancel|whoa|emergency|cease|desist)\b',
     r"\b(?:not|never|won't|hasn't|haven't|isn't|didn't|doesn't)(?: \w{1,12})? (?:stopped|stops)\b",
     r'\b(?:want|need|get|keep) (?:it|you|this|that|everything|the rover) stopped\b',
@@ -123,14 +123,14 @@ STOP_EN = english(
     r'\b(?:tomare|tomatte|tomete|yamero|yamete|sutoppu|bie ?dong|zhan ?zhu|ting ?xia(?: ?lai)?)\b',
     r'(?<![\w-])ting(?![\w-])',
 )
-STOP_EN_WHOLE = whole(
+STOP_EN_WHOLE = whole_utterance(
     *sorted(NEAR_STOP),
     r'quit|hold|stay|cut|brakes?|end it|finish it|never ?mind|forget (?:it|that|about it)|drop it'
     r"|leave it|no more|that'll do|that will do|give up|desist|terminate|kill|basta|enough said",
     polite=FILL_EN,
 )
 
-MASK_JA = words(
+MASK_JA = any_pattern(
     r'ストップ ?signs?\b',
     # 止まる and its kin in the forms that ask to go on, report, or set a condition
     *(
@@ -173,7 +173,7 @@ MASK_JA = words(
     r'もういい(?:です)?(?:か|\?)',
     r'ブレーキ[のはが][^!。]{0,10}(?:か(?=$|\?)|\?|状態|確認|教えて)',
 )
-STOP_JA = words(
+STOP_JA = any_pattern(
     r'(?:止|停)ま[らりるれろっまて]|(?:止|停)まつて|(?<![まもっ])とま(?:れ|って|つて|て'
     r'|り[なま]|る|らない)',
     r'止め(?!ど)|停めて|(?<![まもと])とめ(?:て|ろ|な)|やめ(?:[てろよなまいえん]|に[しす]'
@@ -194,7 +194,7 @@ STOP_JA = words(
     rf'ブレーキ|(?:よせ|止せ|よして|止して|よしなさい){END_JA}'
     r'|電源を?切|動きを止',
 )
-MASK_ZH = words(
+MASK_ZH = any_pattern(
     r'(?:(?<!要)不要|(?<!用)不用|不必|无需|不需要|不许|不准|不得|(?<!可)不可以?|(?<![特分告])别|勿'
     r'|(?<!能)(?<!么)(?<!还)不能|没必要|甭)'
     r'(?:再|中途|轻易|随便|突然|现在|马上|让它|让车|因为[^。！!，,]{1,8})?'
@@ -229,7 +229,7 @@ _NOT_GO_ZH = (
     r'(?:(?<!要)不要|(?<![特分告])别|不许|不准|勿|不得|莫|甭)'
     r'(?:再|乱|往前|向前|往后|继续|给我|到处){0,3}'
 )
-STOP_ZH = words(
+STOP_ZH = any_pattern(
     r'停|中止|终止|取消|刹车|站住|住手|打住|定住|收手|原地不动|到此为止|就到这里',
     rf'{_NOT_GO_ZH}(?:动(?!不动)|东$|移动|走|前进|开(?!灯|门|相)|跑|过去|行驶|进|继续|后退'
     rf'|转(?!动)|靠近|碰|往前|向前|闹|搞)',

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing
-from curiosity_rosa_demo.agent.runtime.execution.react import MAX_SWITCHES
-from curiosity_rosa_demo.agent.skills.builtin import TASKS_ONLY
+from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
+from curiosity_rosa_demo.agent.skills.builtin import TASK_ONLY_SKILLS
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
-from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
+from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
@@ -25,8 +25,8 @@ from curiosity_rosa_demo.infra.config.world import ActivityConfig, StepConfig, W
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 AUTO_PRIORITY = 1  # below what people ask for
-UNASKED = 'unasked'  # in the metadata of each such task: the name of its activity
-ALONE = ('charge',)  # a task of its own, and no step of a plan
+ACTIVITY_KEY = 'unasked'  # in the metadata of each such task: the name of its activity
+STANDALONE_SKILLS = ('charge',)  # a task of its own, and no step of a plan
 
 
 def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
@@ -34,14 +34,14 @@ def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
     ValueError when the activity has another number of tasks than ``ongoing``.
     """
     tasks: list[Task] = []
-    parts = list(_parts(ongoing, view.activities[ongoing.activity]))
+    parts = list(_task_arguments(ongoing, view.activities[ongoing.activity]))
     for task_id, (skill, metadata) in zip(ongoing.task_ids, parts, strict=True):
         tasks.append(
             Task(
                 skill,
                 AUTO_PRIORITY,
                 id=task_id,
-                metadata={**metadata, UNASKED: ongoing.activity},
+                metadata={**metadata, ACTIVITY_KEY: ongoing.activity},
                 blocked_by=tuple(task.id for task in tasks),
                 idempotency_key=task_id,
                 resources=frozenset() if skill == 'activity' else None,
@@ -50,22 +50,25 @@ def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
     return tasks
 
 
-def _parts(ongoing: Ongoing, activity: ActivityConfig) -> Iterator[tuple[str, Json]]:
+def _task_arguments(ongoing: Ongoing, activity: ActivityConfig) -> Iterator[tuple[str, Json]]:
     """The skill and the metadata of each task."""
     name = ongoing.activity
-    if activity.does and activity.does[0].skill in ALONE:
+    if activity.does and activity.does[0].skill in STANDALONE_SKILLS:
         yield activity.does[0].skill, {}
     elif activity.does:
-        yield 'react', {'text': activity.says, 'plan': _plan(ongoing, activity), **_STEADFAST}
+        yield (
+            'react',
+            {'text': activity.says, 'plan': _plan(ongoing, activity), **_NO_MORE_SWITCHES},
+        )
     elif activity.asks:
-        yield 'react', {'text': activity.asks, 'expects': activity.expects, **_STEADFAST}
+        yield 'react', {'text': activity.asks, 'expects': activity.expects, **_NO_MORE_SWITCHES}
     if activity.minutes:
         text = f'{name}: {activity.says}'
         yield 'activity', {'activity': name, 'minutes': activity.minutes, 'text': text}
 
 
 # What it would rather do instead is not for the model to begin: nobody has asked for it.
-_STEADFAST: Json = {'switches': MAX_SWITCHES}
+_NO_MORE_SWITCHES: Json = {'switches': MAX_GOAL_SWITCHES}
 
 
 def _plan(ongoing: Ongoing, activity: ActivityConfig) -> Json:
@@ -88,21 +91,21 @@ def check_world(config: Config, registry: SkillRegistry) -> None:
     for name, activity in config.world.activities.items():
         for index, step in enumerate(activity.does):
             key = f'{config.agent.policy.world_view}.yaml: activities.{name}.does[{index}]'
-            if why := _wrong(step, alone=len(activity.does) == 1, registry=registry):
+            if why := _step_problem(step, alone=len(activity.does) == 1, registry=registry):
                 raise ConfigError(f'{key}{why}')
 
 
-def _wrong(step: StepConfig, *, alone: bool, registry: SkillRegistry) -> str:
+def _step_problem(step: StepConfig, *, alone: bool, registry: SkillRegistry) -> str:
     """What, as the end of a sentence that begins with where it stands; '' when nothing is."""
     try:
-        as_json(registry.get(step.skill), dict(step.arguments))
+        arguments_as_json(registry.get(step.skill), dict(step.arguments))
     except UnknownSkill as error:
         return f'.skill = {step.skill!r}: {error}'
     except BadArguments as error:
         return f'.arguments = {step.arguments}: {error}'
-    if step.skill in ALONE:
+    if step.skill in STANDALONE_SKILLS:
         return '' if alone else f'.skill = {step.skill!r}: it must be the only step'
-    if step.skill in TASKS_ONLY:
+    if step.skill in TASK_ONLY_SKILLS:
         way_out = 'use asks' if step.skill == 'react' else 'use minutes'
         return f'.skill = {step.skill!r}: it is no step of a plan; {way_out} in its place'
     return ''

@@ -19,34 +19,37 @@ from functools import partial
 import logging
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.kernel.event_arbitrate import SAID
-from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import KeptPolicy
-from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import SharedClock
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import ids_of, KernelLink
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import MakeProvider, no_model_note
-from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import News
-from curiosity_rosa_demo.agent.policy.decision_record import diary
+from curiosity_rosa_demo.agent.kernel.event_arbitrate import INTERRUPT_REASONS
+from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, task_ids_of
+from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
+    missing_model_note,
+    ProviderFactory,
+)
+from curiosity_rosa_demo.agent.policy.autonomy.wake_reasons import WakeReasons
+from curiosity_rosa_demo.agent.policy.decision_record import decision_log
 from curiosity_rosa_demo.agent.policy.events import ActionStarted
-from curiosity_rosa_demo.agent.policy.policy import Tick
+from curiosity_rosa_demo.agent.policy.policy import PolicyTick
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
 from curiosity_rosa_demo.agent.policy.state_text import state_text
 from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
-from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.agent.runtime.runtime import Mission
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S
-from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import Worker
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
+from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
-from curiosity_rosa_demo.trace.reporter import Trace
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 
-LOOK_S = 0.1  # of the wall's time; the policy's may pass faster, or be set
-DEPTH = 5000  # decisions that are read for a diary: a night is hundreds of quiet ones
-HOW_ON = ':auto on switches it on'
-OFF = f'auto is off; {HOW_ON}'
+POLL_PERIOD_S = 0.1  # of the wall's time; the policy's may pass faster, or be set
+MAX_DECISIONS_READ = 5000  # decisions that are read for a diary: a night is hundreds of quiet ones
+HOW_TO_SWITCH_ON = ':auto on switches it on'
+OFF_TEXT = f'auto is off; {HOW_TO_SWITCH_ON}'
 
 _log = logging.getLogger('curiosity_rosa.autonomy')
 
@@ -58,60 +61,65 @@ class Autonomy:
 
     def __init__(
         self,
-        mission: Mission,
+        runtime: Runtime,
         config: Config,
         *,
-        trace: Trace,
+        trace: TraceFunction,
         file: Path,
-        clock: SharedClock,
-        provider: MakeProvider,
+        clock: RosPolicyClock,
+        provider: ProviderFactory,
         speak: Callable[[str], None],
     ) -> None:
         self._speak = speak
-        self._mission, self._config, self._trace, self._clock = mission, config, trace, clock
+        self._runtime, self._config, self._trace, self._clock = runtime, config, trace, clock
         self._settings = config.agent.policy
         self._zone = time_zone(self._settings.timezone)
-        self._world = World(config.world, self._zone)
-        self._link = KernelLink(mission, self._world)
-        self._news = News(lambda: self._worker.wake())
-        model = provider(partial(self._news.tell, 'the model answered'))
-        self._decider = 'the rules' if model is None else 'the model, within the rules'
-        self._on = self._wanted = self._begun = False
+        self._world = WorldModel(config.world, self._zone)
+        self._runtime_port = RuntimePort(runtime, self._world)
+        self._wake_reasons = WakeReasons(lambda: self._worker.wake())
+        model = provider(partial(self._wake_reasons.add, 'the model answered'))
+        self._decider_text = 'the rules' if model is None else 'the model, within the rules'
+        self._on = self._on_requested = self._tasks_may_run = False
         # From here on: of the thread.
-        self._kept = KeptPolicy(config, self._world, file, model)
-        self._known = False  # the tasks of an earlier run
+        self._policy = PersistentPolicy(config, self._world, file, model)
+        self._state_loaded = False  # the tasks of an earlier run
         self._devices: dict[str, bool] = {}  # that a person has switched since the start
         self._scheduler = TickScheduler(self._settings.tick_s, self._zone)
-        self._ours: set[str] = set()  # tasks that may be under way
-        self._live = False  # from on to off
-        self._stops = mission.stops  # when it was switched on: a later stop drops all it wants
-        self._holding = self._words = ''
-        self._worker = Worker(
+        self._own_task_ids: set[str] = set()  # tasks that may be under way
+        self._is_live = False  # from on to off
+        # when it was switched on: a later stop drops all it wants
+        self._stop_count = runtime.stop_count
+        self._hold_reason = self._last_text = ''
+        self._worker = PeriodicWorker(
             'autonomy',
-            look=self._look,
-            every_s=lambda: LOOK_S if self._on else None,
-            on_error=self._broke,
+            look=self._poll,
+            every_s=lambda: POLL_PERIOD_S if self._on else None,
+            on_error=self._on_worker_error,
         )
-        mission.watch, mission.stopped = self._watch, self._stopped
+        runtime.on_tick, runtime.on_stop = self._on_kernel_tick, self._on_stop
 
     # --- from any thread --------------------------------------------------------------------
 
-    def begin(self, *, go_on: bool) -> None:
+    def enable(self, *, go_on: bool) -> None:
         """Once tasks may run. With ``go_on``, after a crash, it is on again if it was."""
-        self._worker.post(partial(self._begin, go_on))
+        self._worker.post(partial(self._enable, go_on))
 
-    def on(self) -> Outcome:
-        stops = self._mission.stops
-        return self._ask(lambda: self._switch_on(stops))
+    def switch_on(self) -> Outcome:
+        stops = self._runtime.stop_count
+        return self._call_worker(lambda: self._switch_on(stops))
 
-    def off(self, why: str) -> Outcome:
+    def switch_off(self, why: str) -> Outcome:
         """What it had begun is cancelled when this returns."""
-        self._on = self._wanted = False
-        return self._ask(lambda: self._switch_off(why))
+        self._on = self._on_requested = False
+        return self._call_worker(lambda: self._switch_off(why))
 
-    def message(self, text: str) -> Outcome:
+    def post_message(self, text: str) -> Outcome:
         """For the policy to react to; never an order."""
-        problem = self._news.message(text) if self._on else f'auto is off; {HOW_ON}'
+        problem = (
+            self._wake_reasons.add_message(text)
+            if self._on
+            else f'auto is off; {HOW_TO_SWITCH_ON}'
+        )
         if problem:
             _log.info('event=message_ignored why=%r', problem)
             return Outcome(False, f'The message was ignored: {problem}')
@@ -129,204 +137,207 @@ class Autonomy:
 
         def switch() -> Outcome:
             self._devices = {**self._devices, name: usable}
-            self._news.tell('a device')
+            self._wake_reasons.add('a device')
             return Outcome(True, f'{name} is {"usable" if usable else "not usable"}')
 
-        return self._ask(switch)
+        return self._call_worker(switch)
 
-    def why(self, count: int) -> Outcome:
+    def decision_log(self, count: int) -> Outcome:
         """The last ``count`` entries of its diary."""
 
         def read() -> Outcome:
-            decisions = self._kept.last(max(DEPTH, count))
-            told = diary(decisions, self._world, count)
+            decisions = self._policy.recent_decisions(max(MAX_DECISIONS_READ, count))
+            told = decision_log(decisions, self._world, count)
             return Outcome(True, told or 'it has decided nothing yet')
 
-        return self._ask(read)
+        return self._call_worker(read)
 
-    def text(self) -> Outcome:
-        return self._ask(lambda: Outcome(True, self._tell() if self._on else OFF))
+    def status(self) -> Outcome:
+        return self._call_worker(
+            lambda: Outcome(True, self._describe_state() if self._on else OFF_TEXT)
+        )
 
-    def glance(self) -> str:
+    def status_text(self) -> str:
         """As ``text``, of the last tick; waits for nothing."""
-        return self._words or 'auto is on' if self._on else OFF
+        return self._last_text or 'auto is on' if self._on else OFF_TEXT
 
-    def tree(self) -> Outcome:
+    def tree_text(self) -> Outcome:
         """As the last tick left it."""
-        return self._ask(lambda: Outcome(True, self._kept.policy.ascii()))
+        return self._call_worker(lambda: Outcome(True, self._policy.policy.ascii()))
 
-    def dot(self) -> Outcome:
+    def tree_dot(self) -> Outcome:
         """The same in graphviz's language."""
-        return self._ask(lambda: Outcome(True, self._kept.policy.dot()))
+        return self._call_worker(lambda: Outcome(True, self._policy.policy.dot()))
 
     def close(self) -> None:
         """What goes on is kept for another run."""
-        self._on = self._wanted = False
+        self._on = self._on_requested = False
         self._worker.close()
-        self._kept.close()
+        self._policy.close()
 
-    def _ask(self, work: Callable[[], Outcome]) -> Outcome:
+    def _call_worker(self, work: Callable[[], Outcome]) -> Outcome:
         try:
-            return self._worker.ask(work, CALL_WAIT_S)
+            return self._worker.call(work, CALL_TIMEOUT_S)
         except (TaskError, PolicyStoreError, TimeoutError) as error:
             return Outcome(False, str(error))
         except Exception as error:  # it was told, and is in the log
             return Outcome(False, f'an internal error: {error!r}')
 
-    def _watch(self, state: BrainState) -> None:
+    def _on_kernel_tick(self, state: BrainState) -> None:
         """In the mission's loop, after each tick of the kernel."""
         if not self._on:
             return
         if state.hci.user_interrupt is UserInterruptType.STOP:
-            self._stopped('the user')
-        before = self._news.paused
-        self._news.look_at(state, self._ours)
-        if self._news.paused is not before:
+            self._on_stop('the user')
+        before = self._wake_reasons.paused
+        self._wake_reasons.update_from_kernel(state, self._own_task_ids)
+        if self._wake_reasons.paused is not before:
             told = 'goes on' if before else 'is held until you say resume'
-            self._worker.post(lambda: self._say(f'auto {told}'))
+            self._worker.post(lambda: self._trace_notice(f'auto {told}'))
 
-    def _stopped(self, by: str) -> None:
+    def _on_stop(self, by: str) -> None:
         """From any thread: at once."""
-        if self._on or self._wanted:
-            self._on = self._wanted = False
+        if self._on or self._on_requested:
+            self._on = self._on_requested = False
             self._worker.post(lambda: self._switch_off(f'stopped by {by}'))
 
     # --- in its thread: on and off ----------------------------------------------------------
 
-    def _begin(self, go_on: bool) -> None:
-        self._begun = True
+    def _enable(self, go_on: bool) -> None:
+        self._tasks_may_run = True
         try:
-            self._load()
-            auto = self._kept.auto
+            self._load_state()
+            auto = self._policy.was_on
         except PolicyStoreError as error:
-            self._complain(f'auto cannot be switched on: {error}')
+            self._trace_error(f'auto cannot be switched on: {error}')
             return
-        if auto and not (go_on or self._wanted):
-            self._kept.save_auto(False)
-            left = self._kept.policy.state.activity
+        if auto and not (go_on or self._on_requested):
+            self._policy.save_was_on(False)
+            left = self._policy.policy.state.activity
             what = f' during {left.activity}' if left else ''
-            self._say(f'auto was on when the agent ended{what}; :auto on resumes it')
-        elif auto or self._wanted:
-            self._say(self._switch_on(self._stops, slept=True).answer)
+            self._trace_notice(f'auto was on when the agent ended{what}; :auto on resumes it')
+        elif auto or self._on_requested:
+            self._trace_notice(self._switch_on(self._stop_count, slept=True).answer)
 
     def _switch_on(self, stops: int, *, slept: bool = False) -> Outcome:
         """``stops``: of the mission, when it was asked for. ``slept``: the ticks since the last
         one count as missed.
         """
-        if self._mission.lost:
-            return Outcome(False, f'auto stays off: {self._mission.lost}')
+        if self._runtime.failure:
+            return Outcome(False, f'auto stays off: {self._runtime.failure}')
         if self._on:
             return Outcome(True, 'auto is on already')
-        if not self._begun:
-            self._wanted, self._stops = True, stops
+        if not self._tasks_may_run:
+            self._on_requested, self._stop_count = True, stops
             return Outcome(True, 'auto goes on as soon as the other nodes are up')
-        self._load()
-        self._kept.anew()
+        self._load_state()
+        self._policy.rebuild()
         self._scheduler = TickScheduler(self._settings.tick_s, self._zone)
-        if slept and self._kept.at:
-            self._scheduler.resume(self._kept.at)
-        self._news.forget()
-        self._wanted = False
-        self._stops = stops
-        self._words = ''
-        self._on = self._live = True
-        if stops != self._mission.stops:  # before it was on nobody was told of that
-            self._on = self._live = False
-            self._kept.save_auto(False)
+        if slept and self._policy.decided_at:
+            self._scheduler.resume(self._policy.decided_at)
+        self._wake_reasons.clear()
+        self._on_requested = False
+        self._stop_count = stops
+        self._last_text = ''
+        self._on = self._is_live = True
+        if stops != self._runtime.stop_count:  # before it was on nobody was told of that
+            self._on = self._is_live = False
+            self._policy.save_was_on(False)
             return Outcome(False, 'auto stays off: a stop was asked for')
-        self._news.tell('it was switched on')
-        words = f'auto is on: {self._decider} of {self._settings.world_view}.yaml decide'
-        return Outcome(True, ' '.join(filter(None, (words, no_model_note(self._config)))))
+        self._wake_reasons.add('it was switched on')
+        words = f'auto is on: {self._decider_text} of {self._settings.world_view}.yaml decide'
+        return Outcome(True, ' '.join(filter(None, (words, missing_model_note(self._config)))))
 
     def _switch_off(self, why: str) -> Outcome:
-        policy = self._kept.policy
-        if self._live or ids_of(policy.state):
-            self._ours.update(ids_of(policy.state))
-            tick = policy.off(why, self._now())
-            self._keep(tick, auto=False)
-            self._link.carry_out(tick.commands, self._stops)
-            self._live = False
-            self._say(f'auto is off: {why}; {HOW_ON}')
+        policy = self._policy.policy
+        if self._is_live or task_ids_of(policy.state):
+            self._own_task_ids.update(task_ids_of(policy.state))
+            tick = policy.switch_off(why, self._now())
+            self._store_tick(tick, auto=False)
+            self._runtime_port.execute(tick.commands, self._stop_count)
+            self._is_live = False
+            self._trace_notice(f'auto is off: {why}; {HOW_TO_SWITCH_ON}')
         return Outcome(True, 'auto is off')
 
-    def _broke(self, error: Exception) -> None:
+    def _on_worker_error(self, error: Exception) -> None:
         """It goes no further, and nothing that it had begun does."""
-        was_on, self._live = self._live, False
-        self._on = self._wanted = False
+        was_on, self._is_live = self._is_live, False
+        self._on = self._on_requested = False
         known = isinstance(error, (TaskError, PolicyStoreError))
         why = str(error) if known else f'an internal error: {error!r}'
         try:
-            self._link.cancel(sorted(self._ours), f'auto: {why}')
+            self._runtime_port.cancel_tasks(sorted(self._own_task_ids), f'auto: {why}')
         except Exception:
-            self._mission.stop(f'auto, which has lost its tasks: {why}')
-        self._kept.forget()
-        self._known = False
+            self._runtime.stop(f'auto, which has lost its tasks: {why}')
+        self._policy.discard()
+        self._state_loaded = False
         if was_on:
-            self._complain(f'auto is off: {why}; {HOW_ON}')
+            self._trace_error(f'auto is off: {why}; {HOW_TO_SWITCH_ON}')
 
     # --- in its thread: ticks ---------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         """Decide, when the time has come or something has happened."""
         if not self._on:
             return
-        due = self._scheduler.due(self._clock.now())
-        paused = self._news.paused
-        cause, messages = self._news.take()
+        due = self._scheduler.take_due(self._clock.now())
+        paused = self._wake_reasons.paused
+        cause, messages = self._wake_reasons.take_all()
         if due is None and not cause:
             return
-        policy = self._kept.policy
-        self._ours = set(ids_of(policy.state))
-        held = SAID[UserInterruptType.PAUSE] if paused else ''
-        look = self._link.look(self._ours, held, self._devices)
-        self._holding = look.senses.holding
+        policy = self._policy.policy
+        self._own_task_ids = set(task_ids_of(policy.state))
+        held = INTERRUPT_REASONS[UserInterruptType.PAUSE] if paused else ''
+        view = self._runtime_port.observe(self._own_task_ids, held, self._devices)
+        self._hold_reason = view.senses.hold_reason
         tick = policy.tick(
-            self._now() if due is None else max(self._kept.at, due.at),
+            self._now() if due is None else max(self._policy.decided_at, due.at),
             cause or 'the clock',
-            look.senses,
+            view.senses,
             messages,
             0 if due is None else due.missed,
         )
-        self._keep(tick, auto=not paused)  # after a crash it goes on; what a person held does not
+        # after a crash it goes on; what a person held does not
+        self._store_tick(tick, auto=not paused)
         if self._on:
-            self._link.carry_out(tick.commands, self._stops)
-            self._link.go_on(tick.state, look, self._stops)
+            self._runtime_port.execute(tick.commands, self._stop_count)
+            self._runtime_port.resume_stuck_tasks(tick.state, view, self._stop_count)
             for text in tick.said:
                 self._speak(text)
-        self._words = self._tell()
+        self._last_text = self._describe_state()
 
-    def _keep(self, tick: Tick, *, auto: bool) -> None:
-        ids = ids_of(tick.state)
-        self._ours.update(ids)
-        events = self._kept.keep(tick, auto=auto)
-        self._mission.set_aside(ids)
+    def _store_tick(self, tick: PolicyTick, *, auto: bool) -> None:
+        ids = task_ids_of(tick.state)
+        self._own_task_ids.update(ids)
+        events = self._policy.store_tick(tick, auto=auto)
+        self._runtime.resume_by_name_only(ids)
         for event in events:
             kind = TraceKind.DECIDE if isinstance(event, ActionStarted) else TraceKind.OBSERVE
             self._trace(kind, f'{event.name}: {event}')
 
-    def _load(self) -> None:
+    def _load_state(self) -> None:
         """Take over what an earlier run has left. Raises PolicyStoreError."""
-        if self._known:
+        if self._state_loaded:
             return
-        ids = ids_of(self._kept.policy.state)
-        self._known = True
-        self._ours.update(ids)
-        self._mission.set_aside(ids)
-        self._clock.resume(self._kept.at)
-        for note in self._kept.notes:
-            self._complain(note)
-        self._kept.notes.clear()
+        ids = task_ids_of(self._policy.policy.state)
+        self._state_loaded = True
+        self._own_task_ids.update(ids)
+        self._runtime.resume_by_name_only(ids)
+        self._clock.resume(self._policy.decided_at)
+        for note in self._policy.notes:
+            self._trace_error(note)
+        self._policy.notes.clear()
 
-    def _tell(self) -> str:
-        state = self._kept.policy.state
-        words = state_text(state, self._world, self._clock.now(), self._holding)
+    def _describe_state(self) -> str:
+        state = self._policy.policy.state
+        words = state_text(state, self._world, self._clock.now(), self._hold_reason)
         return f'auto is on; {words}'
 
     def _now(self) -> float:
-        return max(self._kept.at, self._clock.now())
+        return max(self._policy.decided_at, self._clock.now())
 
-    def _say(self, text: str) -> None:
+    def _trace_notice(self, text: str) -> None:
         self._trace(TraceKind.OBSERVE, text)
 
-    def _complain(self, text: str) -> None:
+    def _trace_error(self, text: str) -> None:
         self._trace(TraceKind.ERROR, text, ok=False, error_reason=text)

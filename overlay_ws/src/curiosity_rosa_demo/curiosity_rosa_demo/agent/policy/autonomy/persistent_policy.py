@@ -15,86 +15,88 @@ from pathlib import Path
 
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
 from curiosity_rosa_demo.agent.policy.events import Event, EventBus
-from curiosity_rosa_demo.agent.policy.policy import Policy, Tick
+from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.contracts import Config
 
 
-class KeptPolicy:
+class PersistentPolicy:
     """In one thread. The file is opened when it is first needed; each method that needs it raises
     PolicyStoreError. ``notes``: what was wrong with it.
     """
 
     def __init__(
-        self, config: Config, world: World, file: Path, provider: LLMPolicyProvider | None
+        self, config: Config, world: WorldModel, file: Path, provider: LLMPolicyProvider | None
     ) -> None:
         self._config, self._world, self._file, self._provider = config, world, file, provider
         self._store: PolicyStore | None = None
         self._policy: Policy | None = None
         self._events: list[Event] = []
-        self._number = 0
-        self.at = 0.0  # of the last decision
+        self._decision_number = 0
+        self.decided_at = 0.0  # of the last decision
         self.notes: list[str] = []
 
     @property
     def policy(self) -> Policy:
-        self._opened()
+        self._open_store()
         assert self._policy is not None
         return self._policy
 
     @property
-    def auto(self) -> bool:
+    def was_on(self) -> bool:
         """Whether it acted unasked when the last decision was kept."""
-        return self._opened().auto
+        return self._open_store().was_on
 
-    def save_auto(self, auto: bool) -> None:
-        self._opened().save_auto(auto)
+    def save_was_on(self, auto: bool) -> None:
+        self._open_store().save_was_on(auto)
 
-    def anew(self) -> None:
+    def rebuild(self) -> None:
         """Another policy with the same state, which looks at its tasks afresh."""
-        self._make(self.policy.state)
+        self._create_policy(self.policy.state)
 
-    def keep(self, tick: Tick, *, auto: bool) -> list[Event]:
+    def store_tick(self, tick: PolicyTick, *, auto: bool) -> list[Event]:
         """Nothing of the tick may be seen before; what happened in it."""
-        self._opened().save(tick.state, tick.decision, auto)
-        self.at, self._number = tick.decision.at, tick.decision.number
+        self._open_store().save(tick.state, tick.decision, auto)
+        self.decided_at, self._decision_number = tick.decision.at, tick.decision.number
         events = list(self._events)
         self._events.clear()
         return events
 
-    def last(self, count: int) -> list[Decision]:
-        return self._opened().last(count)
+    def recent_decisions(self, count: int) -> list[Decision]:
+        return self._open_store().recent_decisions(count)
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         """What is in memory may be wrong; whoever asks next reads the file, and it is off."""
         if self._store is not None:
             with suppress(PolicyStoreError):
-                self._store.save_auto(False)
+                self._store.save_was_on(False)
         self.close()
 
     def close(self) -> None:
         store, self._store = self._store, None
         if store is not None:
             store.close()
-        self._drop()
+        self._close_policy()
 
-    def _opened(self) -> PolicyStore:
+    def _open_store(self) -> PolicyStore:
         if self._store is None:
             store = PolicyStore(self._file, self._config.agent.policy.decisions_kept)
             view = self._config.world
             state = store.open(view) or WorldState.first(view)
             self._store = store
             self.notes += store.notes
-            self._number = max((each.number for each in store.last(1)), default=0)
-            self.at = state.ticked_at
-            self._make(state)
+            self._decision_number = max(
+                (each.number for each in store.recent_decisions(1)), default=0
+            )
+            self.decided_at = state.ticked_at
+            self._create_policy(state)
         return self._store
 
-    def _make(self, state: WorldState) -> None:
-        self._drop()
+    def _create_policy(self, state: WorldState) -> None:
+        self._close_policy()
         bus = EventBus()
         bus.subscribe(self._events.append)
         self._events.clear()
@@ -104,10 +106,10 @@ class KeptPolicy:
             state=state,
             provider=self._provider,
             bus=bus,
-            number=self._number,
+            number=self._decision_number,
         )
 
-    def _drop(self) -> None:
+    def _close_policy(self) -> None:
         """py_trees keeps what belongs to a policy until it is closed."""
         policy, self._policy = self._policy, None
         if policy is not None:

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from rclpy.node import Node
 
 
-class SharedClock(PolicyClock):
+class RosPolicyClock(PolicyClock):
     """The skills of activities read it too, in their loop."""
 
     def __init__(
@@ -36,9 +36,9 @@ class SharedClock(PolicyClock):
             return super().now()
 
 
-def clock_of(node: Node) -> SharedClock:
+def ros_clock_of(node: Node) -> RosPolicyClock:
     """The wall's time, or simulated time where ``use_sim_time`` is set."""
     if not node.get_parameter('use_sim_time').get_parameter_value().bool_value:
-        return SharedClock()
+        return RosPolicyClock()
     ros = node.get_clock()
-    return SharedClock(lambda: float(ros.now().nanoseconds) * 1e-9)
+    return RosPolicyClock(lambda: float(ros.now().nanoseconds) * 1e-9)

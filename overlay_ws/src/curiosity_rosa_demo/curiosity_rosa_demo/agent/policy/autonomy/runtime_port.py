@@ -23,99 +23,105 @@ import threading
 
 from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
 from curiosity_rosa_demo.agent.policy.action import (
-    BeginTasks,
     CancelTasks,
     Command,
     PauseTasks,
     Senses,
+    SubmitTasks,
 )
-from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import tasks_of, UNASKED
+from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import ACTIVITY_KEY, tasks_of
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.agent.policy.world_view import World
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY, Reply
-from curiosity_rosa_demo.agent.runtime.runtime import Mission
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_WAIT_S
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY, MessageReply
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
-from curiosity_rosa_demo.agent.tasks.texts import what
+from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Mode
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
 WITHDRAWN = 'the policy has given it up'
-WHAT = 60  # columns of a person's task
-MODES = (Mode.SAFE, Mode.CHARGE)  # in which nothing of the policy begins
+MAX_TASK_COLUMNS = 60  # columns of a person's task
+HOLDING_MODES = (Mode.SAFE, Mode.CHARGE)  # in which nothing of the policy begins
 
 _S = LifecycleState
 _log = logging.getLogger('curiosity_rosa.autonomy')
 
 
 @dataclass(frozen=True)
-class Look:
+class RuntimeView:
     """``own``: the policy's tasks as far as the kernel knows them."""
 
     senses: Senses
     own: tuple[Task, ...]
 
 
-class KernelLink:
+class RuntimePort:
     """From the policy's thread."""
 
-    def __init__(self, mission: Mission, world: World) -> None:
-        self._mission, self._world = mission, world
+    def __init__(self, runtime: Runtime, world: WorldModel) -> None:
+        self._runtime, self._world = runtime, world
 
-    def look(
+    def observe(
         self, ours: Collection[str], held: str, devices: Mapping[str, bool] | None = None
-    ) -> Look:
+    ) -> RuntimeView:
         """``ours``: the policy's tasks. ``held``: why nothing may begin, for a reason that the
         kernel does not keep. ``devices`` as in Senses. Raises TaskError.
         """
-        brain = self._mission.state
-        own, others, failed = self._mission.call(self._tasks(ours))
+        brain = self._runtime.state
+        own, others, failed = self._runtime.call(self._read_tasks(ours))
         senses = Senses(
-            place=self._place(brain),
-            energy=self._energy(brain),
-            holding=_mode(brain) or failed or held or _goes_first(others),
+            place=self._current_place(brain),
+            energy=self._current_energy(brain),
+            hold_reason=_holding_mode_text(brain) or failed or held or _human_task_reason(others),
             tasks={task.id: task.state.name for task in own},
             devices=dict(devices or {}),
         )
-        return Look(senses, tuple(own))
+        return RuntimeView(senses, tuple(own))
 
-    def carry_out(self, commands: Iterable[Command], stops: int) -> None:
+    def execute(self, commands: Iterable[Command], stops: int) -> None:
         """``stops``: of the mission when the policy was switched on; a later one drops what would
         begin or go on. Raises TaskError, and what is left is not done.
         """
         for command in commands:
-            if isinstance(command, BeginTasks):
+            if isinstance(command, SubmitTasks):
                 for task in tasks_of(command.ongoing, self._world.view):
-                    self._submit(task, stops)
+                    self._submit_task(task, stops)
             elif isinstance(command, CancelTasks):
-                self.cancel(command.task_ids, command.why)
+                self.cancel_tasks(command.task_ids, command.why)
             elif isinstance(command, PauseTasks):
-                self._pause(command.task_ids, command.why)
-            elif stops == self._mission.stops:
-                self._resume(command.task_ids)
+                self._pause_tasks(command.task_ids, command.why)
+            elif stops == self._runtime.stop_count:
+                self._resume_tasks(command.task_ids)
 
-    def go_on(self, after: WorldState, look: Look, stops: int) -> None:
+    def resume_stuck_tasks(self, after: WorldState, view: RuntimeView, stops: int) -> None:
         """What a person's pause has put aside while the policy knew nothing of it. ``stops`` as in
         carry_out. Raises TaskError.
         """
-        if stops == self._mission.stops:
-            self._resume(self._stuck(after, look))
+        if stops == self._runtime.stop_count:
+            self._resume_tasks(self._stuck_task_ids(after, view))
 
-    def cancel(self, task_ids: Iterable[str], why: str) -> None:
+    def cancel_tasks(self, task_ids: Iterable[str], why: str) -> None:
         """Raises TaskError when nobody answers."""
-        runner = self._mission.runner
-        self._each(self._not_charging(task_ids), lambda task_id: runner.cancel(task_id, why))
+        runner = self._runtime.runner
+        self._for_each_task(
+            self._without_charge_task(task_ids), lambda task_id: runner.cancel(task_id, why)
+        )
 
-    def _pause(self, task_ids: Iterable[str], why: str) -> None:
-        runner = self._mission.runner
-        self._each(self._not_charging(task_ids), lambda task_id: runner.pause(task_id, why))
+    def _pause_tasks(self, task_ids: Iterable[str], why: str) -> None:
+        runner = self._runtime.runner
+        self._for_each_task(
+            self._without_charge_task(task_ids), lambda task_id: runner.pause(task_id, why)
+        )
 
-    def _resume(self, task_ids: Iterable[str]) -> None:
-        self._each(list(task_ids), self._mission.runner.resume)
+    def _resume_tasks(self, task_ids: Iterable[str]) -> None:
+        self._for_each_task(list(task_ids), self._runtime.runner.resume)
 
-    def _each(self, task_ids: Collection[str], change: Callable[[str], Awaitable[object]]) -> None:
+    def _for_each_task(
+        self, task_ids: Collection[str], change: Callable[[str], Awaitable[object]]
+    ) -> None:
         if not task_ids:
             return
 
@@ -124,52 +130,54 @@ class KernelLink:
                 with suppress(TaskError):  # it has ended, or was never there
                     await change(task_id)
 
-        self._mission.call(each())
+        self._runtime.call(each())
 
-    def _submit(self, task: Task, stops: int) -> None:
+    def _submit_task(self, task: Task, stops: int) -> None:
         """What is not taken never begins: the policy finds it missing."""
-        submission = _Submission(partial(self._mission.cancel_soon, task.id, WITHDRAWN))
-        self._mission.submit(task, submission.settle, stops, submission.wanted)
-        reply = submission.wait(CALL_WAIT_S)
+        submission = _Submission(partial(self._runtime.cancel_soon, task.id, WITHDRAWN))
+        self._runtime.submit_task(task, submission.settle, stops, submission.wanted)
+        reply = submission.wait(CALL_TIMEOUT_S)
         if reply is None:
-            raise TaskError(f'{what(task)} was not taken within {CALL_WAIT_S:g} s')
+            raise TaskError(f'{task_summary(task)} was not taken within {CALL_TIMEOUT_S:g} s')
         if reply.task is None:
-            why = '; '.join(reply.words) or 'a stop overtook it'
+            why = '; '.join(reply.lines) or 'a stop overtook it'
             _log.warning('event=not_begun task=%s why=%r', task.id, why)
 
-    def _not_charging(self, task_ids: Iterable[str]) -> list[str]:
+    def _without_charge_task(self, task_ids: Iterable[str]) -> list[str]:
         """The last one first: none of them gets free on the way to begin."""
-        charging = self._mission.state.tasks.mode is Mode.CHARGE
+        charging = self._runtime.state.tasks.mode is Mode.CHARGE
         return [
-            each for each in reversed(list(task_ids)) if not (charging and self._charges(each))
+            each
+            for each in reversed(list(task_ids))
+            if not (charging and self._is_charge_task(each))
         ]
 
-    def _charges(self, task_id: str) -> bool:
-        queue_ = self._mission.state.tasks.queue
+    def _is_charge_task(self, task_id: str) -> bool:
+        queue_ = self._runtime.state.tasks.queue
         return any(task.task_id == task_id and task.skill == CHARGE_SKILL for task in queue_)
 
-    def _stuck(self, after: WorldState, look: Look) -> list[str]:
-        ongoing, charging = after.activity, self._mission.state.tasks.mode is Mode.CHARGE
+    def _stuck_task_ids(self, after: WorldState, view: RuntimeView) -> list[str]:
+        ongoing, charging = after.activity, self._runtime.state.tasks.mode is Mode.CHARGE
         going: Collection[str] = ()
-        if ongoing is not None and not ongoing.held and not look.senses.holding:
+        if ongoing is not None and not ongoing.held and not view.senses.hold_reason:
             going = ongoing.task_ids
         return [
             task.id
-            for task in look.own
+            for task in view.own
             if task.held and (task.id in going or (charging and task.name == CHARGE_SKILL))
         ]
 
-    async def _tasks(self, ids: Collection[str]) -> tuple[list[Task], list[Task], str]:
+    async def _read_tasks(self, ids: Collection[str]) -> tuple[list[Task], list[Task], str]:
         """The policy's own, those of others that have not ended, and why no task can run."""
-        runner = self._mission.runner
+        runner = self._runtime.runner
         own = {task_id: task for task_id in ids if (task := runner.get_task(task_id)) is not None}
         live = runner.live()
         # Those of an activity that has ended: a crash came between that and their cancelling.
-        own.update({task.id: task for task in live if UNASKED in task.metadata})
+        own.update({task.id: task for task in live if ACTIVITY_KEY in task.metadata})
         others = [task for task in live if task.id not in own]
         return list(own.values()), others, str(runner.failed or '')
 
-    def _place(self, brain: BrainState) -> str | None:
+    def _current_place(self, brain: BrainState) -> str | None:
         if not self._world.view.measured:
             return None
         robot = brain.robot
@@ -177,7 +185,7 @@ class KernelLink:
             return ''
         return self._world.place_of(brain.world.zones)
 
-    def _energy(self, brain: BrainState) -> float | None:
+    def _current_energy(self, brain: BrainState) -> float | None:
         robot = brain.robot
         if not self._world.view.measured or robot.battery_state is BatteryLevel.UNKNOWN:
             return None
@@ -192,13 +200,13 @@ class _Submission:
     def __init__(self, cancel: Callable[[], None]) -> None:
         self._cancel = cancel
         self._changed = threading.Condition()
-        self._reply: Reply | None = None
+        self._reply: MessageReply | None = None
         self._withdrawn = False
 
     def wanted(self) -> bool:
         return not self._withdrawn
 
-    def settle(self, reply: Reply) -> None:
+    def settle(self, reply: MessageReply) -> None:
         with self._changed:
             self._reply = reply
             late = self._withdrawn
@@ -206,7 +214,7 @@ class _Submission:
         if late and reply.task is not None:
             self._cancel()
 
-    def wait(self, timeout_s: float) -> Reply | None:
+    def wait(self, timeout_s: float) -> MessageReply | None:
         """The reply. None: there was none in time, and the task is withdrawn."""
         with self._changed:
             self._changed.wait_for(lambda: self._reply is not None, timeout_s)
@@ -214,18 +222,18 @@ class _Submission:
             return self._reply
 
 
-def ids_of(state: WorldState) -> list[str]:
+def task_ids_of(state: WorldState) -> list[str]:
     """Of all tasks of what goes on and what it interrupted."""
     going_on = [*state.suspended, *([state.activity] if state.activity else [])]
     return [task_id for each in going_on for task_id in each.task_ids]
 
 
-def _mode(brain: BrainState) -> str:
+def _holding_mode_text(brain: BrainState) -> str:
     tasks = brain.tasks
-    return f'{tasks.mode.value}: {tasks.mode_reason}' if tasks.mode in MODES else ''
+    return f'{tasks.mode.value}: {tasks.mode_reason}' if tasks.mode in HOLDING_MODES else ''
 
 
-def _goes_first(others: Iterable[Task]) -> str:
+def _human_task_reason(others: Iterable[Task]) -> str:
     """What a person asked for is never kept waiting; what waits for something else keeps nobody
     waiting, nor does what was put aside.
     """
@@ -234,5 +242,6 @@ def _goes_first(others: Iterable[Task]) -> str:
             continue
         if task.name == CHARGE_SKILL and task.priority == CHARGE_PRIORITY:
             return 'the battery is being charged'
-        return f"a person's task goes first: {clip_columns(printable(what(task)), WHAT)}"
+        shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
+        return f"a person's task goes first: {shown}"
     return ''

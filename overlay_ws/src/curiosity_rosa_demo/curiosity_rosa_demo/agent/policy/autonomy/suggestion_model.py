@@ -16,11 +16,11 @@ from collections.abc import Callable
 import threading
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.suggestion import PolicyFailed, Situation
+from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-MakeProvider = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # takes its on_answer
+ProviderFactory = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # takes its on_answer
 
 
 def make_provider(
@@ -32,10 +32,10 @@ def make_provider(
     settings, llm = config.agent.policy, config.agent.llm
     if 'routine' in (settings.provider, llm.provider):
         return None
-    return LLMPolicyProvider(_asked_later(config, imported), settings, on_answer=on_answer)
+    return LLMPolicyProvider(_lazy_ask(config, imported), settings, on_answer=on_answer)
 
 
-def no_model_note(config: Config) -> str:
+def missing_model_note(config: Config) -> str:
     """What to say to somebody who set policy.provider and gets no model all the same."""
     if config.agent.policy.provider == 'routine' or config.agent.llm.provider != 'routine':
         return ''
@@ -45,7 +45,7 @@ def no_model_note(config: Config) -> str:
     )
 
 
-def _asked_later(config: Config, imported: Callable[[], None]) -> Ask:
+def _lazy_ask(config: Config, imported: Callable[[], None]) -> Ask:
     making = threading.Lock()
     made: list[Ask] = []
 
@@ -53,14 +53,14 @@ def _asked_later(config: Config, imported: Callable[[], None]) -> Ask:
         imported()
         with making:  # a call that hung may have been given up, and still be here
             if not made:
-                made.append(_ask(config))
+                made.append(_make_ask(config))
         return made[0](situation, refusals)
 
     return ask
 
 
-def _ask(config: Config) -> Ask:
-    """Raises PolicyFailed."""
+def _make_ask(config: Config) -> Ask:
+    """Raises SuggestionFailed."""
     from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
     from curiosity_rosa_demo.agent.policy.chat_policy import ask_chat_model, for_policy
 
@@ -68,5 +68,5 @@ def _ask(config: Config) -> Ask:
     try:
         model = make_chat_model(llm)
     except ModelSetupError as error:
-        raise PolicyFailed(str(error)) from None
+        raise SuggestionFailed(str(error)) from None
     return ask_chat_model(model, config.world, llm)

@@ -17,8 +17,8 @@ import subprocess
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import one_line
 
-PICTURES = ('.svg', '.png')
-DRAW_WAIT_S = 10.0
+IMAGE_SUFFIXES = ('.svg', '.png')
+DRAW_TIMEOUT_S = 10.0
 
 
 def write_tree(dot: str, name: str) -> Outcome:
@@ -26,14 +26,14 @@ def write_tree(dot: str, name: str) -> Outcome:
     picture = Path(name).expanduser()
     try:
         text = picture.with_suffix('.dot')
-        if picture.suffix.lower() not in (*PICTURES, '.dot', ''):
-            ways = ', '.join(PICTURES)
+        if picture.suffix.lower() not in (*IMAGE_SUFFIXES, '.dot', ''):
+            ways = ', '.join(IMAGE_SUFFIXES)
             return Outcome(False, f'{name}: must end in .dot or, for a picture, in {ways}')
         text.write_text(dot, encoding='utf-8')
     except (OSError, ValueError) as error:
         why = getattr(error, 'strerror', None) or error
         return Outcome(False, f'{name}: cannot be written: {why}; name another file')
-    if picture.suffix.lower() not in PICTURES:
+    if picture.suffix.lower() not in IMAGE_SUFFIXES:
         return Outcome(True, f'wrote {text}')
     failed = _draw(dot, picture.absolute())
     if failed:
@@ -49,10 +49,15 @@ def _draw(dot: str, picture: Path) -> str:
     arguments = [program, f'-T{picture.suffix[1:].lower()}', '-o', str(picture)]
     try:
         done = subprocess.run(
-            arguments, input=dot, capture_output=True, text=True, timeout=DRAW_WAIT_S, check=False
+            arguments,
+            input=dot,
+            capture_output=True,
+            text=True,
+            timeout=DRAW_TIMEOUT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired:
-        return f'dot did not end within {DRAW_WAIT_S:g} s'
+        return f'dot did not end within {DRAW_TIMEOUT_S:g} s'
     except OSError as error:
         return f'{program}: {error.strerror}'
     return '' if done.returncode == 0 else one_line(done.stderr) or 'dot failed'

@@ -10,24 +10,29 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.guardrails.geofence import outside
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation, STOPS
+from curiosity_rosa_demo.agent.react.guardrails.geofence import geofence_reason
+from curiosity_rosa_demo.agent.react.guardrails.situation import (
+    Limits,
+    Proposal,
+    Situation,
+    STOP_SKILLS,
+)
 
-NEVER_ASKED = STOPS | {'get_status'}
+NEVER_APPROVED_SKILLS = STOP_SKILLS | {'get_status'}
 
 
 def reasons_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> list[str]:
     """Why this needs a yes, each in one line; none when it needs none."""
-    if proposal.skill in NEVER_ASKED:
+    if proposal.skill in NEVER_APPROVED_SKILLS:
         return []
     rules, reasons = limits.approval, []
     if proposal.skill in rules.skills:
         reasons.append(f'{proposal.skill} is in approval.skills')
     if proposal.risk in rules.risk_levels:
         reasons.append(f'its risk is {proposal.risk.value} (approval.risk_levels)')
-    if limits.drives(proposal):
+    if limits.may_move_base(proposal):
         reasons += filter(
-            None, (_battery(situation, limits), _leaving(proposal, situation, limits))
+            None, (_battery(situation, limits), _fence_reason(proposal, situation, limits))
         )
     return reasons
 
@@ -41,7 +46,7 @@ def _battery(situation: Situation, limits: Limits) -> str:
     return f'the battery is {known}, the limit {least:.0%} (approval.battery_below)'
 
 
-def _leaving(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+def _fence_reason(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     if limits.geofence.leaving != 'ask':
         return ''
-    return outside(proposal, situation, limits)
+    return geofence_reason(proposal, situation, limits)

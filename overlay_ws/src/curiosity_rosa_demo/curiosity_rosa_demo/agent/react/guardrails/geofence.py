@@ -30,26 +30,26 @@ import math
 
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
-    NAVIGATE,
+    NAVIGATE_SKILL,
     Proposal,
     Situation,
 )
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 
 # The demo's turns command linear.x = 1.0 with angular.z = 0.4, both in the same wheel units.
 TURN_RADIUS_M = 1.0 / 0.4
 
 
 @dataclass(frozen=True)
-class Reach:
+class ReachableArea:
     points: tuple[tuple[float, float], ...]
     radius: float
 
 
 def motion_seconds(proposal: Proposal, limits: Limits) -> float:
     """How long the motion drives at most. One that says no time may use the whole leash."""
-    duration_s = number(proposal.op.arguments.get('duration_s'))
+    duration_s = number_text(proposal.op.arguments.get('duration_s'))
     if duration_s is None or not 0.0 <= duration_s <= limits.leash_s:
         duration_s = limits.leash_s
     return duration_s + limits.reaction_s
@@ -61,7 +61,7 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
     Of ``navigate_to_pose`` the straight line, one full circle of turning and a stop.
     """
     fastest = limits.geofence.max_speed_mps
-    if proposal.skill != NAVIGATE:
+    if proposal.skill != NAVIGATE_SKILL:
         return fastest * motion_seconds(proposal, limits)
     pose, goal = _pose(situation), _goal(proposal)
     if pose is None or goal is None:
@@ -69,39 +69,43 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
     return math.dist(pose, goal) + math.tau * TURN_RADIUS_M + fastest * limits.reaction_s
 
 
-def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reach | None:
+def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> ReachableArea | None:
     """Every place that the motion may lead to; None when the pose or the goal is unknown."""
     pose, fastest = _pose(situation), limits.geofence.max_speed_mps
     if pose is None:
         return None
     stop_m = fastest * limits.reaction_s
     drift_m = 0.0 if situation.moving is False else stop_m
-    if proposal.skill == NAVIGATE:
+    if proposal.skill == NAVIGATE_SKILL:
         goal = _goal(proposal)
-        return None if goal is None else Reach((pose, goal), 2 * TURN_RADIUS_M + stop_m + drift_m)
+        return (
+            None
+            if goal is None
+            else ReachableArea((pose, goal), 2 * TURN_RADIUS_M + stop_m + drift_m)
+        )
     path_m = fastest * motion_seconds(proposal, limits)
     yaw = situation.yaw_rad
     if proposal.skill == 'move_forward' and yaw is not None and situation.moving is False:
         end = (pose[0] + path_m * math.cos(yaw), pose[1] + path_m * math.sin(yaw))
-        return Reach((pose, end), 0.0)
-    return Reach((pose,), path_m + drift_m)
+        return ReachableArea((pose, end), 0.0)
+    return ReachableArea((pose,), path_m + drift_m)
 
 
-def outside(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+def geofence_reason(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """How the motion may leave the fence, in words; empty when it cannot, or is no motion."""
-    if not limits.geofence.enabled or not limits.drives(proposal):
+    if not limits.geofence.enabled or not limits.may_move_base(proposal):
         return ''
     reach = reach_of(proposal, situation, limits)
     if reach is None:
         return 'GEOFENCE: the pose or the goal is unknown; wait for the pose'
-    here = _beyond(Reach(reach.points[:1], 0.0), limits.geofence)
+    here = _is_outside(ReachableArea(reach.points[:1], 0.0), limits.geofence)
     if here:
         return f'GEOFENCE: the rover is at {here}; a person must drive it back'
-    there = _beyond(reach, limits.geofence)
+    there = _is_outside(reach, limits.geofence)
     return there and f'GEOFENCE: may lead to {there}; drive for less time or another way'
 
 
-def _beyond(reach: Reach, fence: Geofence) -> str:
+def _is_outside(reach: ReachableArea, fence: Geofence) -> str:
     """The place farthest beyond the fence and its margin; empty when all is inside."""
     sides = []
     for axis, name in enumerate('xy'):
@@ -119,7 +123,7 @@ def _pose(situation: Situation) -> tuple[float, float] | None:
 
 
 def _goal(proposal: Proposal) -> tuple[float, float] | None:
-    return _point(*(number(proposal.op.arguments.get(key)) for key in 'xy'))
+    return _point(*(number_text(proposal.op.arguments.get(key)) for key in 'xy'))
 
 
 def _point(x: float | None, y: float | None) -> tuple[float, float] | None:

@@ -18,26 +18,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+    geofence_reason,
     metres_ahead,
     motion_seconds,
-    outside,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Limits,
-    NAVIGATE,
+    NAVIGATE_SKILL,
     Proposal,
-    seen,
     Situation,
+    situation_of_facts,
 )
 from curiosity_rosa_demo.domain.brain_state import Mode, Spent
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import one_line
 
 Rule = Callable[[Proposal, Situation, Limits], str]
-MAX_QUOTED = 80  # characters of a text that others wrote
-MAY_ACT = frozenset({Mode.EXEC.value, Mode.IDLE.value})
+MAX_QUOTE = 80  # characters of a text that others wrote
+MODES_THAT_MAY_ACT = frozenset({Mode.EXEC.value, Mode.IDLE.value})
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,13 @@ class Refusal:
 
 def safety(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """Nothing moves under a safety latch, in SAFE, or while the mode is unknown."""
-    if not (limits.drives(proposal) or proposal.moves_mast):
+    if not (limits.may_move_base(proposal) or proposal.moves_mast):
         return ''
     if situation.safety_latch:
-        latch = situation.safety_latch[:MAX_QUOTED]
+        latch = situation.safety_latch[:MAX_QUOTE]
         return f'SAFE_MODE: the safety latch is set ({latch}); a person must clear it'
-    if situation.mode not in MAY_ACT | {Mode.CHARGE.value}:
-        mode = situation.mode[:MAX_QUOTED] or 'unknown'
+    if situation.mode not in MODES_THAT_MAY_ACT | {Mode.CHARGE.value}:
+        mode = situation.mode[:MAX_QUOTE] or 'unknown'
         return f'SAFE_MODE: the mode is {mode}, nothing may move; wait until it is EXEC'
     return ''
 
@@ -63,7 +63,7 @@ def charging(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """In CHARGE the rover stands with its mast stowed; stowing it is allowed."""
     if situation.mode != Mode.CHARGE.value or proposal.skill == 'mast_close':
         return ''
-    if not (limits.drives(proposal) or proposal.moves_mast):
+    if not (limits.may_move_base(proposal) or proposal.moves_mast):
         return ''
     return (
         'BATTERY_CRITICAL: the mode is CHARGE, only mast_close may move; wait until it is charged'
@@ -72,7 +72,7 @@ def charging(proposal: Proposal, situation: Situation, limits: Limits) -> str:
 
 def mast_closed(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """The rover drives with a mast that is known to be closed, or not at all."""
-    if limits.drives(proposal) and situation.mast != 'closed':
+    if limits.may_move_base(proposal) and situation.mast != 'closed':
         return NEED_TO_CLOSE_MAST
     return ''
 
@@ -93,9 +93,9 @@ def resource_conflict(proposal: Proposal, situation: Situation, limits: Limits) 
     for running in situation.running:
         shared = proposal.skill_resources.intersection(running.resources_occupied)
         if shared:
-            names, holder = ', '.join(sorted(shared)), running.skill_name[:MAX_QUOTED]
+            names, holder = ', '.join(sorted(shared)), running.skill_name[:MAX_QUOTE]
             return (
-                f'RESOURCE_CONFLICT: {names[:MAX_QUOTED]} held by {holder}; wait until it ends '
+                f'RESOURCE_CONFLICT: {names[:MAX_QUOTE]} held by {holder}; wait until it ends '
                 'or stop it'
             )
     return ''
@@ -129,7 +129,7 @@ def cost_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
 
 def metres_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """budget.max_metres, with the longest path that the motion may take."""
-    if not limits.drives(proposal):
+    if not limits.may_move_base(proposal):
         return ''
     ahead, spent = metres_ahead(proposal, situation, limits), situation.spent.metres
     if ahead is None:
@@ -145,7 +145,7 @@ def metres_left(proposal: Proposal, situation: Situation, limits: Limits) -> str
 def seconds_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """budget.max_seconds, with the longest time of a motion; navigation is timed leg by leg."""
     spent, most = situation.spent.seconds, limits.budget.max_seconds
-    timed = limits.drives(proposal) and proposal.skill != NAVIGATE
+    timed = limits.may_move_base(proposal) and proposal.skill != NAVIGATE_SKILL
     ahead = motion_seconds(proposal, limits) if timed else 0.0
     if spent + ahead <= most and spent < most:
         return ''
@@ -159,9 +159,9 @@ def geofence(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """Where a motion may lead is inside; with ``leaving: ask`` a person decides instead, but for
     navigate_to_pose, whose legs nobody can be asked about.
     """
-    if limits.geofence.leaving == 'ask' and proposal.skill != NAVIGATE:
+    if limits.geofence.leaving == 'ask' and proposal.skill != NAVIGATE_SKILL:
         return ''
-    return outside(proposal, situation, limits)
+    return geofence_reason(proposal, situation, limits)
 
 
 RULES: tuple[Rule, ...] = (
@@ -178,30 +178,34 @@ RULES: tuple[Rule, ...] = (
     geofence,
 )
 # Of one leg of navigate_to_pose: its step, cost and resources were those of the whole.
-LEG_RULES: tuple[Rule, ...] = (safety, charging, mast_closed, metres_left, seconds_left)
+MOTION_LEG_RULES: tuple[Rule, ...] = (safety, charging, mast_closed, metres_left, seconds_left)
 
 
-def refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
+def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
     """The first rule that refuses; None when all let the proposal pass."""
-    return _first(RULES, proposal, situation, limits)
+    return _first_refusal(RULES, proposal, situation, limits)
 
 
-def may_drive(
+def drive_refusal(
     name: str, duration_s: float, facts: Mapping[str, object], spent: Spent, limits: Limits
 ) -> str:
     """Why the motion ``name`` may not be driven now as one leg of a longer way; empty: it may.
 
     Nobody can be asked in the middle of the way, so a leg never leads outside the fence.
     """
-    leg = Proposal(Op(name, {'duration_s': duration_s}), frozenset({'base'}), RiskLevel.LOW, 0.0)
-    refused = _first((*LEG_RULES, outside), leg, seen(facts, spent=spent), limits)
+    leg = Proposal(
+        Operation(name, {'duration_s': duration_s}), frozenset({'base'}), RiskLevel.LOW, 0.0
+    )
+    refused = _first_refusal(
+        (*MOTION_LEG_RULES, geofence_reason), leg, situation_of_facts(facts, spent=spent), limits
+    )
     return refused.reason if refused else ''
 
 
-def _first(
+def _first_refusal(
     rules: tuple[Rule, ...], proposal: Proposal, situation: Situation, limits: Limits
 ) -> Refusal | None:
-    if proposal.stops:
+    if proposal.is_stop:
         return None
     for rule in rules:
         reason = rule(proposal, situation, limits)

@@ -17,16 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, RunningSkill, Spent
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence, Patience
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 
-NAVIGATE = 'navigate_to_pose'
-STOPS = frozenset({'move_stop', 'stop_base'})  # always allowed, never asked for
-MAST_ACTIONS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
+NAVIGATE_SKILL = 'navigate_to_pose'
+STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, never asked for
+MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 UNREADABLE = 'unreadable'
 
 
@@ -34,7 +34,7 @@ UNREADABLE = 'unreadable'
 class Proposal:
     """An operation and what its skill's definition says of it."""
 
-    op: Op
+    op: Operation
     skill_resources: frozenset[str]
     risk: RiskLevel
     cost: float
@@ -44,12 +44,12 @@ class Proposal:
         return self.op.skill
 
     @property
-    def stops(self) -> bool:
-        return self.skill in STOPS
+    def is_stop(self) -> bool:
+        return self.skill in STOP_SKILLS
 
     @property
     def moves_mast(self) -> bool:
-        return self.skill in MAST_ACTIONS
+        return self.skill in MAST_SKILLS
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Limits:
     max_steps: int
     leash_s: float
     reaction_s: float
-    motions: frozenset[str] = frozenset({*MOTIONS, NAVIGATE})
+    motions: frozenset[str] = frozenset({*MOTIONS, NAVIGATE_SKILL})
 
     @classmethod
     def of(cls, config: Config) -> Limits:
@@ -99,16 +99,16 @@ class Limits:
             reaction_s=motion.service_timeout_s + motion.stop_timeout_s + motion.settle_s,
         )
 
-    def drives(self, proposal: Proposal) -> bool:
+    def may_move_base(self, proposal: Proposal) -> bool:
         """Whether it may move the base: the motions, and whatever claims the base."""
-        if proposal.stops:
+        if proposal.is_stop:
             return False
         return proposal.skill in self.motions or 'base' in proposal.skill_resources
 
 
 def situation_of(state: BrainState) -> Situation:
     react = state.react
-    return seen(
+    return situation_of_facts(
         react.observation,
         spent=react.spent,
         running=state.skills.running,
@@ -116,7 +116,7 @@ def situation_of(state: BrainState) -> Situation:
     )
 
 
-def seen(
+def situation_of_facts(
     facts: Mapping[str, object],
     *,
     spent: Spent,
@@ -129,9 +129,9 @@ def seen(
         mode=_text(facts.get('mode')),
         mast=_text(facts.get('mast')) or 'unknown',
         moving=moving if isinstance(moving, bool) else None,
-        x=number(facts.get('x')),
-        y=number(facts.get('y')),
-        yaw_rad=number(facts.get('yaw_rad')),
+        x=number_text(facts.get('x')),
+        y=number_text(facts.get('y')),
+        yaw_rad=number_text(facts.get('yaw_rad')),
         battery=_battery(facts),
         running=tuple(running),
         spent=spent,
@@ -151,7 +151,7 @@ def _latch(value: object) -> str:
 
 def _battery(facts: Mapping[str, object]) -> float | None:
     """A battery that was never heard of has the default percentage, which says nothing."""
-    percent = number(facts.get('battery_pct'))
+    percent = number_text(facts.get('battery_pct'))
     if percent is None or not 0.0 <= percent <= 100.0:
         return None
     return None if facts.get('battery_state') == BatteryLevel.UNKNOWN.value else percent / 100.0

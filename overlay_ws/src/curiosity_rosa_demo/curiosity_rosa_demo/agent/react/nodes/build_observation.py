@@ -15,25 +15,25 @@ import json
 import time
 
 from curiosity_rosa_demo.agent.react.nodes.retry import last_failure
-from curiosity_rosa_demo.agent.react.turn.context import Turn
-from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
+from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.trace.reporter import summary
+from curiosity_rosa_demo.trace.reporter import result_summary
 from pydantic import JsonValue
 
-MAX_SIZE = 6000  # characters of the whole observation as JSON
-LAST_RESULTS = 5
+MAX_OBSERVATION_CHARS = 6000  # characters of the whole observation as JSON
+MAX_RESULTS = 5
 MAX_ZONES = 20
 
 
-async def build_observation(state: BrainState, turn: Turn) -> BrainState:
-    """Flat facts, then ``budget``, ``plan``, ``results`` and ``memory``; at most MAX_SIZE as JSON:
-    of each, what is oldest is left out first.
+async def build_observation(state: BrainState, turn: TurnContext) -> BrainState:
+    """Flat facts, then ``budget``, ``plan``, ``results`` and ``memory``; at most
+    MAX_OBSERVATION_CHARS as JSON: of each, what is oldest is left out first.
     """
     react = state.react
     observation: Json = {
-        **_bounded(turn.world.facts()),
+        **_within_size(turn.world.facts()),
         'score': react.score,
         'is_good': react.is_good,
         'budget': _budget(state, turn),
@@ -46,10 +46,10 @@ async def build_observation(state: BrainState, turn: Turn) -> BrainState:
         _add(observation, 'plan', steps, lambda left: {**plan, 'steps': left})
     _add(observation, 'results', _results(state), lambda left: left)
     _add(observation, 'memory', list(turn.recalled.splitlines()), _lines)
-    return with_react(state, observation=observation, iter=react.iter + 1)
+    return with_react_fields(state, observation=observation, iter=react.iter + 1)
 
 
-def _budget(state: BrainState, turn: Turn) -> Json:
+def _budget(state: BrainState, turn: TurnContext) -> Json:
     """What is left of it."""
     spent, budget = state.react.spent, turn.config.guardrails.budget
     return {
@@ -63,14 +63,14 @@ def _budget(state: BrainState, turn: Turn) -> Json:
 def _results(state: BrainState) -> list[JsonValue]:
     lines: list[JsonValue] = []
     now = time.time()
-    for message in state.messages[-LAST_RESULTS:]:
+    for message in state.messages[-MAX_RESULTS:]:
         result = result_of(message)
         if result is not None:
             age_s = max(0.0, now - float(str(message['at'])))
             lines.append(
                 {
                     'call': clip(str(message['tool'])),
-                    'result': clip(summary(result)),
+                    'result': clip(result_summary(result)),
                     'age_s': round(age_s, 1),
                 }
             )
@@ -90,7 +90,7 @@ def _plan(plan: Json | None) -> tuple[Json, list[JsonValue]]:
     ]
 
 
-def _bounded(facts: Json) -> Json:
+def _within_size(facts: Json) -> Json:
     """Texts that others write are cut: there is room for what is known."""
     zones = facts.get('zones')
     names = zones if isinstance(zones, list) else []
@@ -109,7 +109,7 @@ def _add(
     form: Callable[[list[JsonValue]], JsonValue],
 ) -> None:
     """As many of ``items`` as there is room for, the last ones."""
-    left = MAX_SIZE - len(json.dumps(observation))
+    left = MAX_OBSERVATION_CHARS - len(json.dumps(observation))
     for start in range(len(items)):
         value = form(items[start:])
         if len(json.dumps({name: value})) <= left:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check as judged
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 
 
-async def guardrails_check(state: BrainState, turn: Turn) -> BrainState:
+async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
     """``skills.running``: what runs beside this turn now."""
 
     def facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
@@ -27,7 +27,7 @@ async def guardrails_check(state: BrainState, turn: Turn) -> BrainState:
         resources = frozenset(skill.definition.resources_required)
         return resources, skill.risk, turn.config.tool_costs.of(name)
 
-    def told(op: Op, refusal: Refusal) -> None:
+    def told(op: Operation, refusal: Refusal) -> None:
         turn.trace(
             TraceKind.ERROR,
             f'{op.skill}: {refusal.reason}',

@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.plan.steps import check_plan, left_out_text, revised
+from curiosity_rosa_demo.agent.react.plan.steps import check_plan, left_out_text, revised_plan
 from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
-from curiosity_rosa_demo.agent.react.turn.context import Turn
-from curiosity_rosa_demo.agent.react.turn.decide_tool import DECIDE, PROPOSED
-from curiosity_rosa_demo.agent.react.turn.messages import with_react, with_result
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
+from curiosity_rosa_demo.agent.react.turn.decide_tool import DECIDE_TOOL, PROPOSED_KEY
+from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Decision,
@@ -26,11 +26,11 @@ from curiosity_rosa_demo.domain.brain_state import (
     ProposedOps,
 )
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.operation import call_text, Op
+from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanError
 from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.tools.arguments import in_words
+from curiosity_rosa_demo.tools.arguments import arguments_error_text
 from pydantic import ValidationError
 
 
@@ -44,13 +44,13 @@ class BadCall(Exception):
         self.code = code
 
 
-async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
+async def compile_ops(state: BrainState, turn: TurnContext) -> BrainState:
     """``react.proposed_ops``: at most one operation, checked against its skill's schema, or a
     question.
     """
     decision = state.react.decision
     assert decision is not None
-    state = with_react(state, proposed_ops=ProposedOps())
+    state = with_react_fields(state, proposed_ops=ProposedOps())
     if not decision.ops:
         return state
     first = decision.ops[0]
@@ -58,14 +58,14 @@ async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
         if 'refused' in first:
             raise BadCall(str(first['refused']))
         if decision.plan_patch is not None:
-            return _patched(state, decision, turn)
+            return _with_patched_plan(state, decision, turn)
         if decision.type is DecisionType.ASK_HUMAN:
-            return _asking(state, decision.reason or 'The agent asks whether to go on.')
+            return _with_question(state, decision.reason or 'The agent asks whether to go on.')
         if 'tool' not in first:  # a question of a plan
-            return _asking(state, str(first['ask']))
-        if first['tool'] == DECIDE:
-            return _noted(state, first, decision)
-        op = checked(
+            return _with_question(state, str(first['ask']))
+        if first['tool'] == DECIDE_TOOL:
+            return _with_decision(state, first, decision)
+        op = checked_operation(
             str(first['tool']),
             json.loads(str(first['input'])),
             turn,
@@ -73,10 +73,10 @@ async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
             plan_step=first.get('plan_step'),
         )
     except BadCall as problem:
-        return refused(state, first, str(problem), turn, problem.code)
+        return refused_call(state, first, str(problem), turn, problem.code)
     asks = str(first.get('ask', ''))
     payload: Json = {'reasons': [asks], 'op': op.to_json()} if asks else {}
-    return with_react(
+    return with_react_fields(
         state,
         proposed_ops=ProposedOps(
             to_dispatch=[op.to_json()], need_approval=bool(asks), approval_payload=payload
@@ -84,7 +84,9 @@ async def compile_ops(state: BrainState, turn: Turn) -> BrainState:
     )
 
 
-def checked(name: str, arguments: Any, turn: Turn, call_id: str = '', plan_step: Any = None) -> Op:
+def checked_operation(
+    name: str, arguments: Any, turn: TurnContext, call_id: str = '', plan_step: Any = None
+) -> Operation:
     """The operation, with the arguments as the skill takes them. Raises BadCall."""
     skills = {skill.definition.name: skill for skill in turn.registry.for_model()}
     skill = skills.get(name)
@@ -94,12 +96,14 @@ def checked(name: str, arguments: Any, turn: Turn, call_id: str = '', plan_step:
     try:
         fitting = skill.arguments.model_validate(arguments).model_dump(mode='json')
     except ValidationError as error:
-        why = in_words(error, skill.arguments)
+        why = arguments_error_text(error, skill.arguments)
         raise BadCall(f'Wrong arguments for {name}: {why}', 'PARAM_INVALID') from None
-    return Op(name, fitting, call_id, plan_step)
+    return Operation(name, fitting, call_id, plan_step)
 
 
-def refused(state: BrainState, call: Json, why: str, turn: Turn, code: str = '') -> BrainState:
+def refused_call(
+    state: BrainState, call: Json, why: str, turn: TurnContext, code: str = ''
+) -> BrainState:
     """The model reads ``why`` as the result of its call. ``code``: of the error map."""
     name = clip(str(call.get('tool', '')))
     coded: Json = {'code': code} if code else {}
@@ -108,7 +112,7 @@ def refused(state: BrainState, call: Json, why: str, turn: Turn, code: str = '')
     )
     text = call_text(name, json.loads(str(call.get('input', '{}'))))
     counts = state.react.refused
-    state = with_react(
+    state = with_react_fields(
         state,
         refused={**counts, text: counts.get(text, 0) + 1},
         refused_in_a_row=state.react.refused_in_a_row + 1,
@@ -119,26 +123,26 @@ def refused(state: BrainState, call: Json, why: str, turn: Turn, code: str = '')
     return state.model_copy(update={'messages': messages})
 
 
-def _asking(state: BrainState, text: str) -> BrainState:
+def _with_question(state: BrainState, text: str) -> BrainState:
     payload: Json = {'reasons': [], 'text': text}
-    return with_react(
+    return with_react_fields(
         state, proposed_ops=ProposedOps(need_approval=True, approval_payload=payload)
     )
 
 
-def _noted(state: BrainState, call: Json, decision: Decision, **told: str) -> BrainState:
+def _with_decision(state: BrainState, call: Json, decision: Decision, **told: str) -> BrainState:
     """A change of course that asks nothing of the robot. The model reads what is ``told``."""
     noted = ToolResult.success(decision=decision.type.value, **told)
     messages = with_result(state.messages, str(call['call_id']), noted)
     return state.model_copy(update={'messages': messages})
 
 
-def _patched(state: BrainState, decision: Decision, turn: Turn) -> BrainState:
+def _with_patched_plan(state: BrainState, decision: Decision, turn: TurnContext) -> BrainState:
     """Propose, revise or drop the plan. Raises BadCall."""
     patch, call = decision.plan_patch or {}, decision.ops[0]
     if patch['action'] == 'drop':
-        state = with_react(state, plan=None)
-        return _noted(state, call, decision)
+        state = with_react_fields(state, plan=None)
+        return _with_decision(state, call, decision)
     try:
         plan = create_plan_from_llm_response(patch['plan'] or {})  # type: ignore[arg-type]
     except PlanError as error:
@@ -147,8 +151,10 @@ def _patched(state: BrainState, decision: Decision, turn: Turn) -> BrainState:
     if problems:
         raise BadCall(f'The plan cannot be carried out: {"; ".join(problems[:5])}')
     if patch['action'] == 'revise' and state.react.plan is not None:
-        plan = revised(Plan.from_dict(state.react.plan), plan)
-    plan.metadata[PROPOSED] = True
+        plan = revised_plan(Plan.from_dict(state.react.plan), plan)
+    plan.metadata[PROPOSED_KEY] = True
     trace_plan(turn.trace, plan)
     left_out = {'left_out': left_out_text(plan)} if plan.metadata.get(LEFT_OUT) else {}
-    return _noted(with_react(state, plan=plan.to_dict()), call, decision, **left_out)
+    return _with_decision(
+        with_react_fields(state, plan=plan.to_dict()), call, decision, **left_out
+    )

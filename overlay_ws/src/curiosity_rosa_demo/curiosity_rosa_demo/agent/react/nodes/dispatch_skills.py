@@ -10,18 +10,18 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 
 
-async def dispatch_skills(state: BrainState, turn: Turn) -> BrainState:
+async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
     """``skills.last_result``; None when there was nothing to do. Raises TurnCancelled."""
     proposed = state.react.proposed_ops
     result = None
     if proposed is not None and proposed.to_dispatch:
-        op = Op.from_json(proposed.to_dispatch[0])
+        op = Operation.from_json(proposed.to_dispatch[0])
         turn.cancellation.check()
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
         result = await turn.executor.result_of(op.skill, op.arguments, turn.cancellation)

@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
-from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal, refusal
+from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal, Refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
-from curiosity_rosa_demo.agent.react.turn.messages import with_react, with_result
+from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 
 SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float]]
 
 
-def _ignore(op: Op, refused: Refusal) -> None:
+def _ignore(op: Operation, refused: Refusal) -> None:
     """Nobody wants to be told."""
 
 
@@ -32,38 +32,38 @@ async def guardrails_check(
     state: BrainState,
     limits: Limits,
     skills: SkillFacts,
-    told: Callable[[Op, Refusal], None] = _ignore,
+    told: Callable[[Operation, Refusal], None] = _ignore,
 ) -> BrainState:
     """``skills``: resources, risk and cost of a skill. ``told`` hears of every refusal."""
     proposed = state.react.proposed_ops
     if proposed is None:
         return state
     for data in proposed.to_dispatch:
-        op = Op.from_json(data)
+        op = Operation.from_json(data)
         proposal = Proposal(op, *skills(op.skill))
         situation = situation_of(state)
-        refused = refusal(proposal, situation, limits)
+        refused = find_refusal(proposal, situation, limits)
         if refused is None:
-            state = _passed(state, op, reasons_to_ask(proposal, situation, limits))
+            state = _passed_state(state, op, reasons_to_ask(proposal, situation, limits))
         else:
             told(op, refused)
-            state = _refused(state, op, refused.reason)
+            state = _refused_state(state, op, refused.reason)
     return state
 
 
-def _passed(state: BrainState, op: Op, reasons: list[str]) -> BrainState:
-    proposed = _proposed(state)
+def _passed_state(state: BrainState, op: Operation, reasons: list[str]) -> BrainState:
+    proposed = _proposed_op(state)
     if reasons or proposed.need_approval:
         payload: Json = {**proposed.approval_payload, 'op': op.to_json()}
         asked = payload.get('reasons')
         payload['reasons'] = [*(asked if isinstance(asked, list) else []), *reasons]
         proposed = proposed.model_copy(update={'need_approval': True, 'approval_payload': payload})
-    return with_react(state, proposed_ops=proposed, refused_in_a_row=0)
+    return with_react_fields(state, proposed_ops=proposed, refused_in_a_row=0)
 
 
-def _refused(state: BrainState, op: Op, reason: str) -> BrainState:
+def _refused_state(state: BrainState, op: Operation, reason: str) -> BrainState:
     """The model reads the refusal as the call's result. Nobody is asked about it any more."""
-    react, proposed = state.react, _proposed(state)
+    react, proposed = state.react, _proposed_op(state)
     update = {
         'to_dispatch': [each for each in proposed.to_dispatch if each != op.to_json()],
         'need_approval': False,
@@ -71,7 +71,7 @@ def _refused(state: BrainState, op: Op, reason: str) -> BrainState:
     }
     refused = {**react.refused, op.text: react.refused.get(op.text, 0) + 1}
     messages = with_result(state.messages, op.call_id, ToolResult.failure(reason))
-    state = with_react(
+    state = with_react_fields(
         state,
         proposed_ops=proposed.model_copy(update=update),
         refused=refused,
@@ -80,5 +80,5 @@ def _refused(state: BrainState, op: Op, reason: str) -> BrainState:
     return state.model_copy(update={'messages': messages})
 
 
-def _proposed(state: BrainState) -> ProposedOps:
+def _proposed_op(state: BrainState) -> ProposedOps:
     return state.react.proposed_ops or ProposedOps()

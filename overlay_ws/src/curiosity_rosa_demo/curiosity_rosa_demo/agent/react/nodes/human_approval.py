@@ -17,10 +17,14 @@ import uuid
 
 from curiosity_rosa_demo.agent.react.nodes.build_observation import build_observation
 from curiosity_rosa_demo.agent.react.nodes.checked_call import guardrails_check
-from curiosity_rosa_demo.agent.react.nodes.compile_ops import BadCall, checked, refused
-from curiosity_rosa_demo.agent.react.plan.steps import approve
-from curiosity_rosa_demo.agent.react.turn.context import Turn
-from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react, with_result
+from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
+    BadCall,
+    checked_operation,
+    refused_call,
+)
+from curiosity_rosa_demo.agent.react.plan.steps import approve_step
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
+from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -30,26 +34,30 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
 )
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from langgraph.types import interrupt
 
-GO_ON = 'go on'  # stop_reason of an exhausted turn that asks
-REJECTED = 'Rejected by the operator'
-FENCE = 'GEOFENCE:'  # how geofence.outside begins
+ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks
+REJECTED_TEXT = 'Rejected by the operator'
+GEOFENCE_PREFIX = 'GEOFENCE:'  # how geofence.outside begins
 
 
-async def put_question(state: BrainState, turn: Turn) -> BrainState:
+async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
     """``react.question``, when the proposed operations need an answer first."""
     proposed = state.react.proposed_ops
     if proposed is None or not proposed.need_approval:
-        return with_react(state, question=None)
+        return with_react_fields(state, question=None)
     payload: Any = proposed.approval_payload
-    op = Op.from_json(payload['op']) if payload.get('op') else None
-    return ask(state, turn, payload.get('text') or (op.text if op else ''), payload['reasons'], op)
+    op = Operation.from_json(payload['op']) if payload.get('op') else None
+    return state_with_question(
+        state, turn, payload.get('text') or (op.text if op else ''), payload['reasons'], op
+    )
 
 
-def ask(state: BrainState, turn: Turn, text: str, reasons: list[Any], op: Op | None) -> BrainState:
+def state_with_question(
+    state: BrainState, turn: TurnContext, text: str, reasons: list[Any], op: Operation | None
+) -> BrainState:
     question = Question(
         id=f'q{uuid.uuid4().hex[:8]}',
         text=text,
@@ -59,10 +67,10 @@ def ask(state: BrainState, turn: Turn, text: str, reasons: list[Any], op: Op | N
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
     turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data={'question': question.id})
-    return with_react(state, question=question)
+    return with_react_fields(state, question=question)
 
 
-async def human_approval(state: BrainState, turn: Turn) -> BrainState:
+async def human_approval(state: BrainState, turn: TurnContext) -> BrainState:
     """Runs twice: LangGraph ends the first run at ``interrupt`` and starts anew with the answer.
 
     What is approved is checked again, with the world as it is now: a person takes their time.
@@ -73,29 +81,29 @@ async def human_approval(state: BrainState, turn: Turn) -> BrainState:
     action, why = ApprovalAction(answer['action']), str(answer.get('why', ''))
     words = f'{question.id} {action.value.lower()}{f": {why}" if why else ""}'
     turn.trace(TraceKind.OBSERVE, f'Answer: {words}')
-    state = with_react(state, question=None)
+    state = with_react_fields(state, question=None)
     if question.op is None:
-        return _answered(state, action, why)
+        return _with_answer(state, action, why)
     proposed = state.react.proposed_ops
     assert proposed is not None
-    op = Op.from_json(proposed.to_dispatch[0])
-    state = _told_plan(state, yes=action is not ApprovalAction.REJECT, why=why)
+    op = Operation.from_json(proposed.to_dispatch[0])
+    state = _with_plan_answer(state, yes=action is not ApprovalAction.REJECT, why=why)
     if action is ApprovalAction.REJECT:
-        return _rejected(state, op, why, turn)
+        return _with_rejection(state, op, why, turn)
     if action is ApprovalAction.EDIT:
-        return await _edited(state, op, answer.get('arguments'), turn, question)
-    return await _checked_again(state, op, turn, question)
+        return await _with_edited_op(state, op, answer.get('arguments'), turn, question)
+    return await _with_rechecked_op(state, op, turn, question)
 
 
-def _answered(state: BrainState, action: ApprovalAction, why: str) -> BrainState:
+def _with_answer(state: BrainState, action: ApprovalAction, why: str) -> BrainState:
     """A plain question: of the model, of a plan, or whether to go on."""
     yes = action is ApprovalAction.APPROVE
     decision = state.react.decision
     call: Json = decision.ops[0] if decision is not None and decision.ops else {}
-    state = with_react(state, proposed_ops=ProposedOps())
-    if state.react.stop_reason == GO_ON:
+    state = with_react_fields(state, proposed_ops=ProposedOps())
+    if state.react.stop_reason == ASK_TO_CONTINUE:
         changes: dict[str, Any] = {'stop_reason': ''} if yes else {'stop_reason': 'ABORT'}
-        return with_react(
+        return with_react_fields(
             state,
             **changes,
             decision=Decision(),
@@ -104,13 +112,13 @@ def _answered(state: BrainState, action: ApprovalAction, why: str) -> BrainState
             refused_in_a_row=0,
         )
     if 'plan_step' in call:
-        return _told_plan(state, yes=yes, why=why)
+        return _with_plan_answer(state, yes=yes, why=why)
     result = ToolResult.success(answer='yes') if yes else ToolResult.success(answer='no', why=why)
     messages = with_result(state.messages, str(call.get('call_id', '')), result)
     return state.model_copy(update={'messages': messages})
 
 
-def _told_plan(state: BrainState, *, yes: bool, why: str) -> BrainState:
+def _with_plan_answer(state: BrainState, *, yes: bool, why: str) -> BrainState:
     """What a plan's step waited for is answered."""
     decision, plan = state.react.decision, state.react.plan
     if decision is None or not decision.ops or 'plan_step' not in decision.ops[0] or plan is None:
@@ -118,23 +126,25 @@ def _told_plan(state: BrainState, *, yes: bool, why: str) -> BrainState:
     call = {**decision.ops[0], 'answered': yes, 'why': why}
     if yes:
         step = int(str(call['plan_step']))
-        state = with_react(state, plan=approve(Plan.from_dict(plan), step).to_dict())
-    return with_react(state, decision=decision.model_copy(update={'ops': [call]}))
+        state = with_react_fields(state, plan=approve_step(Plan.from_dict(plan), step).to_dict())
+    return with_react_fields(state, decision=decision.model_copy(update={'ops': [call]}))
 
 
-def _rejected(state: BrainState, op: Op, why: str, turn: Turn) -> BrainState:
-    return refused(state, _call(op), f'{REJECTED}: {why}' if why else REJECTED, turn)
+def _with_rejection(state: BrainState, op: Operation, why: str, turn: TurnContext) -> BrainState:
+    return refused_call(
+        state, _call_of_op(op), f'{REJECTED_TEXT}: {why}' if why else REJECTED_TEXT, turn
+    )
 
 
-async def _edited(
-    state: BrainState, op: Op, arguments: Any, turn: Turn, question: Question
+async def _with_edited_op(
+    state: BrainState, op: Operation, arguments: Any, turn: TurnContext, question: Question
 ) -> BrainState:
     """The model is told of the edited call as the one that it made, with a note."""
     try:
-        edited = checked(op.skill, arguments, turn, op.call_id, op.plan_step)
+        edited = checked_operation(op.skill, arguments, turn, op.call_id, op.plan_step)
     except BadCall as problem:
         why = f'The operator changed the arguments of {op.text}, but: {problem}'
-        return refused(state, _call(op), why, turn)
+        return refused_call(state, _call_of_op(op), why, turn)
     turn.trace(TraceKind.OBSERVE, f'The operator changed {op.text} to {edited.text}')
     messages = [
         {**each, 'input': json.dumps(edited.arguments), 'edited_from': op.text}
@@ -144,35 +154,35 @@ async def _edited(
     ]
     state = state.model_copy(update={'messages': messages})
     note = f'The operator changed {op.text}: '
-    return await _checked_again(state, edited, turn, question, note)
+    return await _with_rechecked_op(state, edited, turn, question, note)
 
 
-async def _checked_again(
-    state: BrainState, op: Op, turn: Turn, question: Question, note: str = ''
+async def _with_rechecked_op(
+    state: BrainState, op: Operation, turn: TurnContext, question: Question, note: str = ''
 ) -> BrainState:
     """A yes holds for what was asked, but for a fence that nobody spoke of: then it is asked
     again.
     """
-    state = with_react(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
+    state = with_react_fields(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
     state = await guardrails_check(await build_observation(state, turn), turn)
     left = state.react.proposed_ops
     assert left is not None
     if note and not left.to_dispatch:  # the model must not take the edited call for its own
         refusal = next(each for each in state.messages if each['call_id'] == op.call_id)
-        why = (result_of(refusal) or ToolResult.failure(REJECTED)).error_reason
+        why = (result_of(refusal) or ToolResult.failure(REJECTED_TEXT)).error_reason
         told = ToolResult.failure(f'{note}{why}')
         messages = with_result(state.messages, op.call_id, told)
         state = state.model_copy(update={'messages': messages})
     reasons = left.approval_payload.get('reasons')
-    if left.to_dispatch and _leaves(reasons) and not _leaves(question.reasons):
+    if left.to_dispatch and _leaves_fence(reasons) and not _leaves_fence(question.reasons):
         return await put_question(state, turn)
-    return with_react(state, proposed_ops=ProposedOps(to_dispatch=left.to_dispatch))
+    return with_react_fields(state, proposed_ops=ProposedOps(to_dispatch=left.to_dispatch))
 
 
-def _leaves(reasons: Any) -> bool:
+def _leaves_fence(reasons: Any) -> bool:
     """Whether one of the reasons to ask is the fence."""
-    return any(str(reason).startswith(FENCE) for reason in reasons or ())
+    return any(str(reason).startswith(GEOFENCE_PREFIX) for reason in reasons or ())
 
 
-def _call(op: Op) -> Json:
+def _call_of_op(op: Operation) -> Json:
     return {'tool': op.skill, 'input': json.dumps(op.arguments), 'call_id': op.call_id}

@@ -13,108 +13,122 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.plan.steps import again, record, Recorded, reject
+from curiosity_rosa_demo.agent.react.plan.steps import (
+    record_step,
+    RecordedStep,
+    reject_step,
+    retry_step,
+)
 from curiosity_rosa_demo.agent.react.plan.trace import trace_steps
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import (
-    INTERRUPTED,
+    INTERRUPTED_TEXT,
     result_of,
-    with_react,
+    with_react_fields,
     with_result,
 )
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.operation import Op
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.trace.reporter import number, summary, tool_result, trace_result
+from curiosity_rosa_demo.trace.reporter import (
+    number_text,
+    result_summary,
+    tool_result,
+    trace_result,
+)
 
-CUT = 'INTERRUPTED'  # error code of a result that nobody saw
-ONE_AT_A_TIME = 'One tool call at a time: this one was not carried out'
+INTERRUPTED_CODE = 'INTERRUPTED_TEXT'  # error code of a result that nobody saw
+ONE_CALL_AT_A_TIME_TEXT = 'One tool call at a time: this one was not carried out'
 
 
-async def observe_result(state: BrainState, turn: Turn) -> BrainState:
+async def observe_result(state: BrainState, turn: TurnContext) -> BrainState:
     """The result of every call of this decision; what was spent; the plan's step."""
     proposed, done = state.react.proposed_ops, state.skills.last_result
     if proposed is not None and proposed.to_dispatch and done is not None:
-        state = _observed(state, Op.from_json(proposed.to_dispatch[0]), done, turn)
-    state = _declined(state, turn)
-    return _plan_recorded(with_react(state, proposed_ops=None), turn)
+        state = _with_result(state, Operation.from_json(proposed.to_dispatch[0]), done, turn)
+    state = _with_further_calls_declined(state, turn)
+    return _with_plan_result(with_react_fields(state, proposed_ops=None), turn)
 
 
-def interrupted(state: BrainState) -> BrainState:
+def with_interrupted_result(state: BrainState) -> BrainState:
     """The process ended, or the turn was stopped, while the operation may have been under way."""
     proposed = state.react.proposed_ops
     if proposed is None or not proposed.to_dispatch:
         return state
-    unknown = SkillResult(status=SkillStatus.UNKNOWN, error_code=CUT, error_msg=INTERRUPTED)
+    unknown = SkillResult(
+        status=SkillStatus.UNKNOWN, error_code=INTERRUPTED_CODE, error_msg=INTERRUPTED_TEXT
+    )
     return state.model_copy(
         update={'skills': state.skills.model_copy(update={'last_result': unknown})}
     )
 
 
-def _observed(state: BrainState, op: Op, done: SkillResult, turn: Turn) -> BrainState:
+def _with_result(
+    state: BrainState, op: Operation, done: SkillResult, turn: TurnContext
+) -> BrainState:
     react = state.react
     edited = next(
         (each.get('edited_from') for each in state.messages if each['call_id'] == op.call_id), None
     )
     result = tool_result(done)
-    cost = number(result.data.get('cost'))
+    cost = number_text(result.data.get('cost'))
     if cost is None:
         cost = turn.config.tool_costs.of(op.skill)
     data = {**result.data, 'cost': cost}
     if edited:
         data['note'] = f'The operator changed {edited} to {op.text}: that is what was done.'
     result = result.model_copy(update={'data': data})
-    if done.error_code != CUT:
+    if done.error_code != INTERRUPTED_CODE:
         trace_result(turn.trace, op.skill, result)
     spent = react.spent.model_copy(
         update={
             'steps': react.spent.steps + 1,
             'cost': react.spent.cost + cost,
-            'metres': react.spent.metres + _metres(op, done, turn),
+            'metres': react.spent.metres + _metres_driven(op, done, turn),
         }
     )
     changes: dict[str, Any] = {
         'spent': spent,
         'failures_in_a_row': 0 if result.ok else react.failures_in_a_row + 1,
-        'same_in_a_row': _same(state, op, result),
+        'same_in_a_row': _repeat_count(state, op, result),
         'refused_in_a_row': 0,
     }
     if result.ok and turn.registry.get(op.skill).definition.resources_required:
         changes['refused'] = {}  # the robot has changed: what was refused may be right now
     if op.skill == 'capture_and_score':
-        changes['score'] = number(result.data.get('score'))
+        changes['score'] = number_text(result.data.get('score'))
         changes['is_good'] = result.ok and result.data.get('is_good') is True
     messages = with_result(state.messages, op.call_id, result, op=op.text)
-    return with_react(state.model_copy(update={'messages': messages}), **changes)
+    return with_react_fields(state.model_copy(update={'messages': messages}), **changes)
 
 
-def _metres(op: Op, done: SkillResult, turn: Turn) -> float:
+def _metres_driven(op: Operation, done: SkillResult, turn: TurnContext) -> float:
     """The path that was driven; the longest possible when it was not measured. A motion that
     failed tells a duration when it may have begun.
     """
-    measured = number(done.metrics.get('distance_m'))
+    measured = number_text(done.metrics.get('distance_m'))
     if measured is not None:
         return measured
     asked = done.metrics if done.status is SkillStatus.FAILED else op.arguments
-    seconds = number(asked.get('duration_s')) or 0.0
+    seconds = number_text(asked.get('duration_s')) or 0.0
     return seconds * turn.config.guardrails.geofence.max_speed_mps
 
 
-def _same(state: BrainState, op: Op, result: ToolResult) -> int:
+def _repeat_count(state: BrainState, op: Operation, result: ToolResult) -> int:
     """How often in a row the same operation has had the same result, before this time."""
     finished = [each for each in state.messages if 'op' in each]
     last = finished[-1] if finished else None
     if last is None or last['op'] != op.text:
         return 0
     before = result_of(last)
-    if before is None or _stable(before) != _stable(result):
+    if before is None or _comparable_result(before) != _comparable_result(result):
         return 0
     return state.react.same_in_a_row + 1
 
 
-def _stable(result: ToolResult) -> tuple[bool, str, Json]:
+def _comparable_result(result: ToolResult) -> tuple[bool, str, Json]:
     data = {
         key: round(value, 2) if isinstance(value, float) else value
         for key, value in result.data.items()
@@ -123,7 +137,7 @@ def _stable(result: ToolResult) -> tuple[bool, str, Json]:
     return result.ok, result.error_reason, data
 
 
-def _declined(state: BrainState, turn: Turn) -> BrainState:
+def _with_further_calls_declined(state: BrainState, turn: TurnContext) -> BrainState:
     """Further calls of the same answer."""
     messages = state.messages
     for each in state.messages:
@@ -131,12 +145,12 @@ def _declined(state: BrainState, turn: Turn) -> BrainState:
             name = clip(str(each['tool']))
             turn.trace(
                 TraceKind.ERROR,
-                f'{name}: {ONE_AT_A_TIME}',
+                f'{name}: {ONE_CALL_AT_A_TIME_TEXT}',
                 tool_name=name,
                 ok=False,
-                error_reason=ONE_AT_A_TIME,
+                error_reason=ONE_CALL_AT_A_TIME_TEXT,
             )
-            failure = ToolResult.failure(ONE_AT_A_TIME)
+            failure = ToolResult.failure(ONE_CALL_AT_A_TIME_TEXT)
             messages = with_result(messages, str(each['call_id']), failure)
     count = sum(each['result'] is None for each in state.messages)
     if not count:
@@ -144,10 +158,10 @@ def _declined(state: BrainState, turn: Turn) -> BrainState:
     spent, most = state.react.spent, turn.config.agent.turn.max_steps
     steps = max(spent.steps, min(spent.steps + count, most))
     spent = spent.model_copy(update={'steps': steps})
-    return with_react(state.model_copy(update={'messages': messages}), spent=spent)
+    return with_react_fields(state.model_copy(update={'messages': messages}), spent=spent)
 
 
-def _plan_recorded(state: BrainState, turn: Turn) -> BrainState:
+def _with_plan_result(state: BrainState, turn: TurnContext) -> BrainState:
     decision = state.react.decision
     call: Json = decision.ops[0] if decision is not None and decision.ops else {}
     if 'plan_step' not in call or state.react.plan is None:
@@ -155,22 +169,22 @@ def _plan_recorded(state: BrainState, turn: Turn) -> BrainState:
     plan, step = Plan.from_dict(state.react.plan), int(str(call['plan_step']))
     now = time.time()
     if call.get('answered') is False:
-        recorded = reject(plan, step, str(call.get('why') or 'no'), now)
+        recorded = reject_step(plan, step, str(call.get('why') or 'no'), now)
     elif 'call_id' in call:
-        recorded = _attempt_recorded(state, turn, plan, call, now)
+        recorded = _with_attempt_result(state, turn, plan, call, now)
     else:
-        recorded = record(plan, step, True, '', {}, now)
+        recorded = record_step(plan, step, True, '', {}, now)
     trace_steps(turn.trace, [recorded.result, *recorded.skipped])
-    return with_react(state, plan=recorded.plan.to_dict())
+    return with_react_fields(state, plan=recorded.plan.to_dict())
 
 
-def _attempt_recorded(
-    state: BrainState, turn: Turn, plan: Plan, call: Json, now: float
-) -> Recorded:
+def _with_attempt_result(
+    state: BrainState, turn: TurnContext, plan: Plan, call: Json, now: float
+) -> RecordedStep:
     step, done = int(str(call['plan_step'])), state.skills.last_result
     entry = next(each for each in state.messages if each['call_id'] == call['call_id'])
-    result = result_of(entry) or ToolResult.failure(INTERRUPTED)
-    was_cut = done is not None and done.error_code == CUT and 'op' in entry
+    result = result_of(entry) or ToolResult.failure(INTERRUPTED_TEXT)
+    was_cut = done is not None and done.error_code == INTERRUPTED_CODE and 'op' in entry
     if was_cut and turn.registry.get(str(entry['tool'])).repeatable:
-        return again(plan, step, INTERRUPTED, now)
-    return record(plan, step, result.ok, summary(result), dict(result.data), now)
+        return retry_step(plan, step, INTERRUPTED_TEXT, now)
+    return record_step(plan, step, result.ok, result_summary(result), dict(result.data), now)

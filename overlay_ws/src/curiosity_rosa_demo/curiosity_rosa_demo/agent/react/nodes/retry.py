@@ -14,7 +14,7 @@ The loop tries a call again once, and only where that can do no harm: a skill th
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json
 
@@ -23,7 +23,7 @@ RETRY_OF = 'retry_of'  # in a call that the loop tries again: the ID of the firs
 CONFLICT = 'RESOURCE_CONFLICT'
 
 
-def last_failure(state: BrainState, turn: Turn) -> tuple[Json, DecisionType] | None:
+def last_failure(state: BrainState, turn: TurnContext) -> tuple[Json, DecisionType] | None:
     """The last call, and what the error map says to its failure; None: nothing failed, or the map
     says nothing.
     """
@@ -37,7 +37,7 @@ def last_failure(state: BrainState, turn: Turn) -> tuple[Json, DecisionType] | N
     return None if decision is None else (call, decision)
 
 
-def call_to_retry(state: BrainState, turn: Turn) -> Json | None:
+def call_to_retry(state: BrainState, turn: TurnContext) -> Json | None:
     """The call that the loop tries again now, without asking the model."""
     failure = last_failure(state, turn)
     if failure is None or failure[1] is not DecisionType.RETRY or RETRY_OF in failure[0]:

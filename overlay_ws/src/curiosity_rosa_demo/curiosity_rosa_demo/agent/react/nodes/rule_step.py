@@ -15,50 +15,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_AT_A_TIME
-from curiosity_rosa_demo.agent.react.plan.steps import OVER
-from curiosity_rosa_demo.agent.react.turn.context import Turn
+from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
+from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
+from curiosity_rosa_demo.agent.react.plan.steps import ENDED_STATUSES
+from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
-from curiosity_rosa_demo.agent.rule_model.rules import understands
+from curiosity_rosa_demo.agent.rule_model.rules import is_understood
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.plan.plan import Plan
 
 BY, ROUTINE = 'by', 'routine'  # in the operations and the calls that it decided
 
 
-def may_decide(state: BrainState, turn: Turn) -> bool:
+def rules_may_decide(state: BrainState, turn: TurnContext) -> bool:
     """It must understand what the turn is for; a plan goes its own way, and a no of a person is
     not for it to pass by.
     """
-    if turn.fallback is None or not understands(turn.text):
+    if turn.fallback is None or not is_understood(turn.text):
         return False
     plan = state.react.plan
-    under_way = plan is not None and Plan.from_dict(plan).status not in OVER
-    return not (under_way or _told_no(state))
+    under_way = plan is not None and Plan.from_dict(plan).status not in ENDED_STATUSES
+    return not (under_way or _was_rejected(state))
 
 
-def refused_too_often(state: BrainState, turn: Turn) -> bool:
+def refused_too_often(state: BrainState, turn: TurnContext) -> bool:
     return state.react.refused_in_a_row >= turn.config.guardrails.patience.refused_in_a_row
 
 
-def decided_last(state: BrainState) -> bool:
+def rules_decided_last(state: BrainState) -> bool:
     """Whether the last decision was the routine's."""
     decision = state.react.decision
     return decision is not None and any(op.get(BY) == ROUTINE for op in decision.ops)
 
 
-def for_routine(messages: Iterable[Json]) -> list[Json]:
+def messages_for_rules(messages: Iterable[Json]) -> list[Json]:
     """Those calls that were carried out, and its own: a proposal of the model's that was refused
     is no fault of the skill.
     """
     return [each for each in messages if 'op' in each or each.get(BY) == ROUTINE]
 
 
-def _told_no(state: BrainState) -> bool:
+def _was_rejected(state: BrainState) -> bool:
     for message in reversed(state.messages):
         result = result_of(message)
-        if result is not None and result.error_reason != ONE_AT_A_TIME:
-            rejected = result.error_reason.startswith(REJECTED)
+        if result is not None and result.error_reason != ONE_CALL_AT_A_TIME_TEXT:
+            rejected = result.error_reason.startswith(REJECTED_TEXT)
             return rejected or result.data.get('answer') == 'no'
     return False

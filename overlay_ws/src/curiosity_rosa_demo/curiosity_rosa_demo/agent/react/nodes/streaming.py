@@ -17,18 +17,18 @@ from typing import Any
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-_END = re.compile(r'[.!?]\s|[。！？\n]')
+_SENTENCE_END = re.compile(r'[.!?]\s|[。！？\n]')
 
 
-class Sentences(BaseCallbackHandler):
+class SentenceStream(BaseCallbackHandler):
     """``tell`` gets each sentence once a further letter follows it. The last one is held back
-    until ``end``: it may be the whole answer, which is told as such.
+    until ``finish``: it may be the whole answer, which is told as such.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+        self._on_sentence = tell
         self._text = ''
-        self._told = 0  # characters of it
+        self._emitted = 0  # characters of it
         self._closed = False
         self._lock = threading.Lock()  # a call that was given up goes on in its thread
 
@@ -38,15 +38,15 @@ class Sentences(BaseCallbackHandler):
                 return
             self._text += text_of(token)
             while True:
-                found = _END.search(self._text, self._told)
+                found = _SENTENCE_END.search(self._text, self._emitted)
                 if found is None or not self._text[found.end() :].strip():
                     return
                 self._flush(found.end())
 
-    def end(self, text: str) -> None:
+    def finish(self, text: str) -> None:
         """The whole ``text`` is known; a model that does not stream says it only now."""
         with self._lock:
-            if not self._told:
+            if not self._emitted:
                 self._text = text
             self._flush(len(self._text))
 
@@ -56,9 +56,9 @@ class Sentences(BaseCallbackHandler):
             self._closed = True
 
     def _flush(self, to: int) -> None:
-        sentence, self._told = self._text[self._told : to].strip(), to
+        sentence, self._emitted = self._text[self._emitted : to].strip(), to
         if sentence:
-            self._tell(sentence)
+            self._on_sentence(sentence)
 
 
 def text_of(content: Any) -> str:

@@ -21,18 +21,18 @@ from curiosity_rosa_demo.domain.plan.plan import (
 )
 from curiosity_rosa_demo.domain.text import clip, without_controls
 
-MAX_LINE = 500  # characters of what a model wrote, for people
+MAX_LINE_CHARS = 500  # characters of what a model wrote, for people
 FALLBACK_PARAMETERS = 'fallback_parameters'  # in a step's metadata
-SAID = ('text', 'message', 'content')
-QUERY = ('query', 'question', 'text')
-ASKED = ('prompt', 'message', 'question')
+SPEECH_KEYS = ('text', 'message', 'content')
+QUERY_KEYS = ('query', 'question', 'text')
+PROMPT_KEYS = ('prompt', 'message', 'question')
 
 
 class NoOperation(ValueError):
     """The step lacks what its skill needs; the message says what."""
 
 
-def operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json]:
+def step_operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json]:
     """The skill and its arguments; no skill: nothing is to be done. Raises NoOperation."""
     if fallback and step.fallback:
         parameters = step.metadata.get(FALLBACK_PARAMETERS, {})
@@ -43,28 +43,30 @@ def operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json]:
     if kind is ToolCallType.EXECUTE:
         return step.action, step.parameters
     if kind is ToolCallType.SPEAK:
-        return 'speak', {'text': _needed(step, SAID)}
+        return 'speak', {'text': _needed(step, SPEECH_KEYS)}
     if kind is ToolCallType.QUERY_WORLD:
-        return 'query_world', {'query': _text(step, QUERY)}
+        return 'query_world', {'query': _text(step, QUERY_KEYS)}
     if kind is ToolCallType.QUERY_KNOWLEDGE:
-        return 'query_knowledge', {'query': _needed(step, QUERY)}
+        return 'query_knowledge', {'query': _needed(step, QUERY_KEYS)}
     return '', {}
 
 
-def question(step: PlanStep, *, fallback: bool = False) -> str:
+def step_question(step: PlanStep, *, fallback: bool = False) -> str:
     """What a person is asked about this step; empty: nothing."""
     if fallback and step.fallback:
-        call = call_text(*operation(step, fallback=True))
+        call = call_text(*step_operation(step, fallback=True))
         ask = f'Step {step.step_id} failed. Try {clipped_line(call)} instead?'
         return ask if step.requires_confirmation else ''
     if step.tool_call_type is ToolCallType.ASK_USER:
-        return clipped_line(step.confirmation_message or _text(step, ASKED) or title(step))
+        return clipped_line(
+            step.confirmation_message or _text(step, PROMPT_KEYS) or step_title(step)
+        )
     if not step.requires_confirmation:
         return ''
-    return clipped_line(step.confirmation_message or f'Step {step.step_id}: {title(step)}?')
+    return clipped_line(step.confirmation_message or f'Step {step.step_id}: {step_title(step)}?')
 
 
-def plan_asks(plan: Plan) -> bool:
+def plan_needs_confirmation(plan: Plan) -> bool:
     """A person has to agree to the whole plan, and did not yet."""
     risky = plan.requires_confirmation or plan.risk_level is RiskLevel.HIGH
     if plan.status is PlanStatus.CREATED:
@@ -80,13 +82,13 @@ def plan_question(plan: Plan) -> str:
     return f'{message} {clipped_line(plan.goal)} (risk {risk}, {len(plan.steps)} steps: {steps})'
 
 
-def title(step: PlanStep) -> str:
+def step_title(step: PlanStep) -> str:
     return clipped_line(step.description or call_text(step.action, step.parameters))
 
 
 def clipped_line(text: str) -> str:
     """Fit for a console: nothing in it can move the cursor."""
-    return clip(without_controls(text), MAX_LINE)
+    return clip(without_controls(text), MAX_LINE_CHARS)
 
 
 def _text(step: PlanStep, names: tuple[str, ...]) -> str:

@@ -22,10 +22,10 @@ import json
 from curiosity_rosa_demo.agent.react.plan.ops import (
     clipped_line,
     NoOperation,
-    operation,
-    plan_asks,
+    plan_needs_confirmation,
     plan_question,
-    question,
+    step_operation,
+    step_question,
 )
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.operation import call_text
@@ -40,15 +40,16 @@ from curiosity_rosa_demo.domain.plan.plan import (
     ToolCallType,
     UNFINISHED,
 )
-from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, PROGRESS
+from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, PROGRESS_KEY
 from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS
 
-OVER = (PlanStatus.COMPLETED, PlanStatus.FAILED, PlanStatus.CANCELLED)
+ENDED_STATUSES = (PlanStatus.COMPLETED, PlanStatus.FAILED, PlanStatus.CANCELLED)
 
 
 @dataclass(frozen=True)
-class Next:
-    """The step that is next, RUNNING from now on, or WAIT_CONFIRMATION when it has to ``ask``.
+class NextStep:
+    """The step that is next, RUNNING from now on, or WAIT_CONFIRMATION when it has to
+    ``step_question``.
 
     ``step`` None: the plan is over. ``op_skill`` empty: only the question. ``results``: of what
     ended or failed on the way here.
@@ -58,12 +59,12 @@ class Next:
     step: PlanStep | None = None
     op_skill: str = ''
     arguments: Json = field(default_factory=dict)
-    ask: str = ''
+    question: str = ''
     results: list[ExecutionResult] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedStep:
     """``result`` is PENDING when the step is done again, or its fallback next. ``skipped``: of the
     steps that are not done any more.
     """
@@ -73,7 +74,7 @@ class Recorded:
     skipped: list[ExecutionResult] = field(default_factory=list)
 
 
-def next_step(plan: Plan, facts: Json, now: float) -> Next:
+def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
     """What to do, or to ask, next. ``facts``: what is known of the world, for preconditions.
 
     A step that is RUNNING already has lost its result: it failed.
@@ -82,14 +83,14 @@ def next_step(plan: Plan, facts: Json, now: float) -> Next:
     results: list[ExecutionResult] = []
     while not _is_over(plan):
         step = next(step for step in plan.steps if step.status in UNFINISHED)
-        fallback = PROGRESS in step.metadata
+        fallback = PROGRESS_KEY in step.metadata
         if step.status is StepStatus.RUNNING:
             results += _failed(plan, step, 'its result is not known', now)
             continue
-        problem = '' if fallback else _unmet(step, facts)
+        problem = '' if fallback else _unmet_reason(step, facts)
         try:
-            skill, arguments = operation(step, fallback=fallback)
-            ask = question(step, fallback=fallback)
+            skill, arguments = step_operation(step, fallback=fallback)
+            ask = step_question(step, fallback=fallback)
         except NoOperation as error:
             problem = problem or str(error)
         if problem:
@@ -98,57 +99,61 @@ def next_step(plan: Plan, facts: Json, now: float) -> Next:
         if not skill and not ask:
             results.append(_succeeded(plan, step, '', {}, now))
             continue
-        plan.status = PlanStatus.WAIT_CONFIRMATION if plan_asks(plan) else PlanStatus.EXECUTING
-        if plan_asks(plan):
+        plan.status = (
+            PlanStatus.WAIT_CONFIRMATION if plan_needs_confirmation(plan) else PlanStatus.EXECUTING
+        )
+        if plan_needs_confirmation(plan):
             ask = ' '.join(filter(None, (plan_question(plan), ask)))
         step.status = StepStatus.WAIT_CONFIRMATION if ask else StepStatus.RUNNING
-        return Next(plan, step, skill, arguments, ask, results)
-    return Next(plan, results=results + _end(plan, now))
+        return NextStep(plan, step, skill, arguments, ask, results)
+    return NextStep(plan, results=results + _end_plan(plan, now))
 
 
-def approve(plan: Plan, step_id: int) -> Plan:
+def approve_step(plan: Plan, step_id: int) -> Plan:
     """A person agreed to what was asked; the operation may run. Raises PlanError."""
-    plan, step = _open(plan, step_id)
+    plan, step = _open_step(plan, step_id)
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
         plan.status = PlanStatus.APPROVED
     step.status = StepStatus.RUNNING
     return plan
 
 
-def reject(plan: Plan, step_id: int, why: str, now: float) -> Recorded:
+def reject_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
     """A person refused: the plan is over. Raises PlanError."""
-    plan, step = _open(plan, step_id)
+    plan, step = _open_step(plan, step_id)
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
         plan.status = PlanStatus.CANCELLED
     result, *skipped = _failed(plan, step, f'rejected: {why}', now, retry=False)
-    return Recorded(plan, result, skipped)
+    return RecordedStep(plan, result, skipped)
 
 
-def record(plan: Plan, step_id: int, ok: bool, message: str, output: Json, now: float) -> Recorded:
+def record_step(
+    plan: Plan, step_id: int, ok: bool, message: str, output: Json, now: float
+) -> RecordedStep:
     """How the operation went, or that a plain question was answered with yes. Raises PlanError."""
-    plan, step = _open(plan, step_id)
+    plan, step = _open_step(plan, step_id)
     if not ok:
         result, *skipped = _failed(plan, step, message or 'it failed', now, output)
-        return Recorded(plan, result, skipped)
+        return RecordedStep(plan, result, skipped)
     plan.status = PlanStatus.EXECUTING
-    if PROGRESS in step.metadata:
+    if PROGRESS_KEY in step.metadata:
         output = {**output, 'fallback': step.fallback}
     result = _succeeded(plan, step, message, output, now)
-    return Recorded(plan, result, _end(plan, now) if _is_over(plan) else [])
+    return RecordedStep(plan, result, _end_plan(plan, now) if _is_over(plan) else [])
 
 
-def again(plan: Plan, step_id: int, why: str, now: float) -> Recorded:
+def retry_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
     """The operation was interrupted, and can be done again. Raises PlanError."""
-    plan, step = _open(plan, step_id)
+    plan, step = _open_step(plan, step_id)
     plan.status, step.status = PlanStatus.EXECUTING, StepStatus.PENDING
     message = f'{why}; it is done again'
-    return Recorded(
+    return RecordedStep(
         plan,
         ExecutionResult(plan.plan_id, step_id, False, step.status, message, timestamp=now),
     )
 
 
-def revised(old: Plan, new: Plan) -> Plan:
+def revised_plan(old: Plan, new: Plan) -> Plan:
     """``new`` in place of ``old``: what was done and is in both is not done again.
 
     A step is the same when its ID and what it does are.
@@ -156,7 +161,7 @@ def revised(old: Plan, new: Plan) -> Plan:
     new = _copied(new)
     done = {step.step_id: step for step in old.steps if step.status is StepStatus.SUCCESS}
     for step in new.steps:
-        if step.step_id in done and _doing(step) == _doing(done[step.step_id]):
+        if step.step_id in done and _work_of(step) == _work_of(done[step.step_id]):
             step.status = StepStatus.SUCCESS
     return new
 
@@ -176,7 +181,7 @@ def check_plan(plan: Plan, skills: Collection[str]) -> list[str]:
             found.append(str(error))
         for fallback in (False, True) if step.fallback else (False,):
             try:
-                skill, _ = operation(step, fallback=fallback)
+                skill, _ = step_operation(step, fallback=fallback)
             except NoOperation as error:
                 found.append(str(error))
                 continue
@@ -216,16 +221,16 @@ def _copied(plan: Plan) -> Plan:
     return Plan.from_dict(plan.to_dict())
 
 
-def _doing(step: PlanStep) -> tuple[ToolCallType, str, str]:
+def _work_of(step: PlanStep) -> tuple[ToolCallType, str, str]:
     # As text: 1 == True, but they are different arguments.
     return step.tool_call_type, step.action, json.dumps(step.parameters, sort_keys=True)
 
 
 def _is_over(plan: Plan) -> bool:
-    return plan.status in OVER or plan.is_finished() or bool(plan.get_failed_steps())
+    return plan.status in ENDED_STATUSES or plan.is_finished() or bool(plan.get_failed_steps())
 
 
-def _open(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
+def _open_step(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
     """A copy of the plan, and in it the step whose operation or question is out."""
     plan = _copied(plan)
     for step in plan.steps:
@@ -237,7 +242,7 @@ def _open(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
     raise PlanError(f'step_id {step_id} is not in the plan, but {there_are}')
 
 
-def _unmet(step: PlanStep, facts: Json) -> str:
+def _unmet_reason(step: PlanStep, facts: Json) -> str:
     try:
         verdict = holds(step.preconditions, facts)
     except BadCondition as error:
@@ -248,7 +253,7 @@ def _unmet(step: PlanStep, facts: Json) -> str:
 def _succeeded(
     plan: Plan, step: PlanStep, message: str, output: Json, now: float
 ) -> ExecutionResult:
-    step.metadata.pop(PROGRESS, None)
+    step.metadata.pop(PROGRESS_KEY, None)
     step.status = StepStatus.SUCCESS
     result = ExecutionResult.success_result(plan.plan_id, step.step_id, message or 'done', output)
     result.timestamp = now
@@ -265,9 +270,9 @@ def _failed(
     retry: bool = True,
 ) -> list[ExecutionResult]:
     """The failed attempt; when no fallback is left, it ends the plan, and all the rest follow."""
-    before = step.metadata.pop(PROGRESS, None)
+    before = step.metadata.pop(PROGRESS_KEY, None)
     if retry and step.fallback and before is None:
-        step.metadata[PROGRESS] = why
+        step.metadata[PROGRESS_KEY] = why
         step.status = StepStatus.PENDING
         why = f'{why}; its fallback {step.fallback} is next'
     else:
@@ -276,16 +281,16 @@ def _failed(
     failure = ExecutionResult(
         plan.plan_id, step.step_id, False, step.status, why, output or {}, timestamp=now
     )
-    return [failure, *(_end(plan, now) if _is_over(plan) else [])]
+    return [failure, *(_end_plan(plan, now) if _is_over(plan) else [])]
 
 
-def _end(plan: Plan, now: float) -> list[ExecutionResult]:
+def _end_plan(plan: Plan, now: float) -> list[ExecutionResult]:
     """Nothing more is done: what is left is SKIPPED, and the plan says how it ended."""
     left = [step for step in plan.steps if step.status in UNFINISHED]
     for step in left:
-        step.metadata.pop(PROGRESS, None)
+        step.metadata.pop(PROGRESS_KEY, None)
         step.status = StepStatus.SKIPPED
-    if plan.status not in OVER:
+    if plan.status not in ENDED_STATUSES:
         failed = not plan.steps or plan.get_failed_steps()
         plan.status = PlanStatus.FAILED if failed else PlanStatus.COMPLETED
     skipped = [ExecutionResult.skipped_result(plan.plan_id, step.step_id) for step in left]

@@ -16,10 +16,10 @@ from curiosity_rosa_demo.agent.react.plan.steps import left_out_text
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.trace.reporter import Trace
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
-def trace_plan(trace: Trace, plan: Plan) -> None:
+def trace_plan(trace: TraceFunction, plan: Plan) -> None:
     """One HYPOTHESIZE."""
     left_out = left_out_text(plan)
     trace(
@@ -29,7 +29,7 @@ def trace_plan(trace: Trace, plan: Plan) -> None:
     )
 
 
-def trace_steps(trace: Trace, results: Iterable[ExecutionResult]) -> None:
+def trace_steps(trace: TraceFunction, results: Iterable[ExecutionResult]) -> None:
     """One RESULT or ERROR for each."""
     for result in results:
         trace(

@@ -19,12 +19,12 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Questio
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 
 
-class NoQuestion(Exception):
+class QuestionNotFound(Exception):
     """No such question is open; the message says which there are."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class ApprovalAnswer:
     """``arguments``: those of an EDIT, in place of the operation's own. ``why``: for the model."""
 
     action: ApprovalAction
@@ -32,103 +32,109 @@ class Answer:
     why: str = ''
 
 
-NOBODY = Answer(ApprovalAction.REJECT, why='nobody is there to answer')
+NOBODY_ANSWERS = ApprovalAnswer(ApprovalAction.REJECT, why='nobody is there to answer')
 
 
 @dataclass(eq=False)
-class _Slip:
+class _PendingQuestion:
     """A question on the desk; it is taken away with its one answer, or without."""
 
     question: Question
-    answer: Answer | None = None
+    answer: ApprovalAnswer | None = None
 
 
-class Desk:
-    """``changed`` is called, in any thread, whenever a question is put or is gone."""
+class ApprovalQueue:
+    """``on_change`` is called, in any thread, whenever a question is put or is gone."""
 
-    def __init__(self, *, timeout_s: float, changed: Callable[[], None] = lambda: None) -> None:
-        self.timeout_s, self.changed = timeout_s, changed
+    def __init__(self, *, timeout_s: float, on_change: Callable[[], None] = lambda: None) -> None:
+        self.timeout_s, self.on_change = timeout_s, on_change
         self._lock = threading.Condition()
-        self._open: tuple[_Slip, ...] = ()
-        self.attended = True  # False: nobody is there who could answer
+        self._open: tuple[_PendingQuestion, ...] = ()
+        self.is_attended = True  # False: nobody is there who could answer
 
     @property
     def questions(self) -> list[Question]:
         """Those that are open, in the order in which they were put."""
-        return [slip.question for slip in self._open]
+        return [pending.question for pending in self._open]
 
     @property
-    def question(self) -> Question | None:
+    def oldest_question(self) -> Question | None:
         """The one that is open, or that has been for longest."""
         return next(iter(self.questions), None)
 
-    def leave(self) -> None:
+    def reject_all(self) -> None:
         """Nobody is there any more: what is open, and what is asked from now on, is a REJECT."""
         with self._lock:
-            self.attended = False
+            self.is_attended = False
             self._lock.notify_all()
 
-    def ask(self, question: Question, cancellation: Cancellation) -> Answer:
+    def ask(self, question: Question, cancellation: Cancellation) -> ApprovalAnswer:
         """Wait for the answer; none within the time-out is a REJECT. Raises TurnCancelled.
 
         The time-out counts from ``question.asked_at``, at most in full.
         """
         cancellation.check()
-        if not self.attended:
-            return NOBODY
+        if not self.is_attended:
+            return NOBODY_ANSWERS
         waited_s = min(max(0.0, time.time() - question.asked_at), self.timeout_s)
         until_s = time.monotonic() + self.timeout_s - waited_s
-        slip = _Slip(question)
+        pending = _PendingQuestion(question)
         with self._lock:
-            self._open = (*self._open, slip)
+            self._open = (*self._open, pending)
         try:
-            self.changed()
-            with cancellation.calling(self._wake), self._lock:
-                return self._wait(slip, until_s, cancellation)
+            self.on_change()
+            with cancellation.call_when_pressed(self._notify), self._lock:
+                return self._wait_for_answer(pending, until_s, cancellation)
         finally:
             with self._lock:
-                self._take_away(slip)
-            self.changed()
+                self._remove(pending)
+            self.on_change()
 
-    def answer(self, answer: Answer, question_id: str = '') -> Question:
+    def answer(self, answer: ApprovalAnswer, question_id: str = '') -> Question:
         """Answer this question, the oldest when none is named; no other answer to it counts.
-        Raises NoQuestion.
+        Raises QuestionNotFound.
         """
         with self._lock:
             if not self._open:
-                raise NoQuestion('No question is open.')
+                raise QuestionNotFound('No question is open.')
             slips = [s for s in self._open if question_id in ('', s.question.id)]
             if not slips:
-                there_are = ', '.join(slip.question.id for slip in self._open)
-                raise NoQuestion(f'No question {question_id[:40]!r} is open, but {there_are}.')
-            slip = slips[0]
-            if answer.action is ApprovalAction.EDIT and slip.question.op is None:
-                raise NoQuestion(f'{slip.question.id} is a plain question: approve or reject it.')
-            slip.answer = answer
-            self._take_away(slip)
+                there_are = ', '.join(pending.question.id for pending in self._open)
+                raise QuestionNotFound(
+                    f'No question {question_id[:40]!r} is open, but {there_are}.'
+                )
+            pending = slips[0]
+            if answer.action is ApprovalAction.EDIT and pending.question.op is None:
+                raise QuestionNotFound(
+                    f'{pending.question.id} is a plain question: approve or reject it.'
+                )
+            pending.answer = answer
+            self._remove(pending)
             self._lock.notify_all()
-            return slip.question
+            return pending.question
 
-    def _wait(self, slip: _Slip, until_s: float, cancellation: Cancellation) -> Answer:
+    def _wait_for_answer(
+        self, pending: _PendingQuestion, until_s: float, cancellation: Cancellation
+    ) -> ApprovalAnswer:
         """The answer; the lock is held but while waiting. A stop counts before an answer."""
         while True:
             cancellation.check()
-            if slip.answer is not None:
-                return slip.answer
-            if not self.attended:
-                self._take_away(slip)
-                return NOBODY
+            if pending.answer is not None:
+                return pending.answer
+            if not self.is_attended:
+                self._remove(pending)
+                return NOBODY_ANSWERS
             left_s = until_s - time.monotonic()
             if left_s <= 0.0:
                 # Under the same lock as the decision: an answer comes before it, or finds nothing.
-                self._take_away(slip)
+                self._remove(pending)
                 why = f'no answer within {self.timeout_s:g} s'
-                return Answer(ApprovalAction.REJECT, why=why)
+                return ApprovalAnswer(ApprovalAction.REJECT, why=why)
             self._lock.wait(left_s)
 
-    def _take_away(self, slip: _Slip) -> None:
-        self._open = tuple(each for each in self._open if each is not slip)
+    def _remove(self, pending: _PendingQuestion) -> None:
+        self._open = tuple(each for each in self._open if each is not pending)
 
-    def _wake(self) -> None:
+    def _notify(self) -> None:
         with self._lock:
             self._lock.notify_all()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.fallback import Fallback
+from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.turn.messages import StepCache
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
@@ -22,12 +22,12 @@ from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.trace.reporter import Trace
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 from langchain_core.messages import BaseMessage
 
 
 @dataclass
-class Turn:
+class TurnContext:
     """``agent`` is ROSA's: one decision at a time. ``fallback`` decides what it cannot; None: then
     the turn ends.
     """
@@ -38,8 +38,8 @@ class Turn:
     executor: SkillExecutor
     world: SkillWorld
     agent: Any
-    trace: Trace
-    fallback: Fallback | None = None
+    trace: TraceFunction
+    fallback: FallbackModel | None = None
     cancellation: Cancellation = field(default_factory=Cancellation)
     text: str = ''
     history: Sequence[BaseMessage] = ()

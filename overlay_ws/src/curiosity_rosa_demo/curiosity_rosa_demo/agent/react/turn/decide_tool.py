@@ -17,9 +17,9 @@ from curiosity_rosa_demo.domain.models import ToolResult
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-DECIDE = 'decide'
-PROPOSED = 'proposed'  # in a plan's metadata: it is the model's own
-DESCRIPTION = (
+DECIDE_TOOL = 'decide'
+PROPOSED_KEY = 'proposed'  # in a plan's metadata: it is the model's own
+TOOL_DESCRIPTION = (
     'Change course instead of acting. type: REPLAN with plan_patch (propose or revise a plan, '
     'which is then carried out step by step, or drop it); ASK_HUMAN with a yes-or-no question as '
     'reason; SWITCH_TASK with the other goal as reason; FINISH with the answer as reason; ABORT '
@@ -37,14 +37,14 @@ class PlanPatch(BaseModel):
     plan: dict[str, object] | str | None = None
 
 
-class Course(BaseModel):
+class DecideArguments(BaseModel):
     model_config = ConfigDict(extra='forbid')
     type: DecisionType
     reason: str = Field(default='', max_length=4000)
     plan_patch: PlanPatch | None = None
 
     @model_validator(mode='after')
-    def _says_to_what(self) -> Course:
+    def _says_to_what(self) -> DecideArguments:
         if self.type is DecisionType.SWITCH_TASK and not self.reason.strip():
             raise ValueError('SWITCH_TASK needs the other goal as reason')
         return self
@@ -57,5 +57,8 @@ def decide_tool() -> BaseTool:
         raise NotImplementedError
 
     return StructuredTool.from_function(
-        func=decide, name=DECIDE, description=f'{DESCRIPTION} Cost: 0.', args_schema=Course
+        func=decide,
+        name=DECIDE_TOOL,
+        description=f'{TOOL_DESCRIPTION} Cost: 0.',
+        args_schema=DecideArguments,
     )

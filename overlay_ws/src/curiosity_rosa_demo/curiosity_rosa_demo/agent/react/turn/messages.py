@@ -27,11 +27,11 @@ from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction
 from langchain_core.messages import AIMessage
 
-INTERRUPTED = 'Interrupted: what this call did is not known'
+INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'
 Steps = list[tuple[AgentAction, str]]
 
 
-def entry(action: AgentAction, thought: str, used_ids: set[str]) -> Json:
+def call_entry(action: AgentAction, thought: str, used_ids: set[str]) -> Json:
     """``used_ids``: those of the turn so far. An ID that is missing or used gets a new one: some
     models number their calls anew in each answer.
     """
@@ -70,7 +70,7 @@ class StepCache:
     """
 
     def __init__(self) -> None:
-        self._made: dict[str, tuple[Json, tuple[AgentAction, str]]] = {}
+        self._cache: dict[str, tuple[Json, tuple[AgentAction, str]]] = {}
 
     def steps(self, messages: Sequence[Json]) -> Steps:
         """Those whose result is known."""
@@ -78,13 +78,13 @@ class StepCache:
 
     def _step(self, message: Json) -> tuple[AgentAction, str]:
         key = str(message['call_id'])
-        known = self._made.get(key)
+        known = self._cache.get(key)
         if known is None or known[0] != message:
-            known = self._made[key] = (message, _made(message))
+            known = self._cache[key] = (message, _agent_step(message))
         return known[1]
 
 
-def _made(message: Json) -> tuple[AgentAction, str]:
+def _agent_step(message: Json) -> tuple[AgentAction, str]:
     tool, arguments = str(message['tool']), json.loads(str(message['input']))
     # LangChain makes a bare value of the argument "__arg1".
     as_sent = arguments if isinstance(arguments, dict) else {'__arg1': arguments}
@@ -99,6 +99,6 @@ def _made(message: Json) -> tuple[AgentAction, str]:
     return action, str(message['result'])
 
 
-def with_react(state: BrainState, **changes: Any) -> BrainState:
+def with_react_fields(state: BrainState, **changes: Any) -> BrainState:
     """``state`` with other fields in its ``react``. Not validated: that would cost more."""
     return state.model_copy(update={'react': state.react.model_copy(update=changes)})

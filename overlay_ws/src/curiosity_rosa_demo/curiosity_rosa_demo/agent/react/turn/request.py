@@ -14,39 +14,39 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.trace.reporter import Trace
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
 @dataclass
-class Request:
-    """One turn. A turn that was cut goes on under its ``thread``; empty: a turn nobody goes on
-    with. ``began`` hears how many calls it had made before.
+class TurnRequest:
+    """One turn. A turn that was cut goes on under its ``thread_id``; empty: a turn nobody goes on
+    with. ``on_start`` hears how many calls it had made before.
     """
 
     text: str
     cancellation: Cancellation
-    thread: str = ''
+    thread_id: str = ''
     plan: Json | None = None
-    began: Callable[[int], None] = lambda calls: None
+    on_start: Callable[[int], None] = lambda calls: None
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class TurnEnvironment:
     """What a turn has around it."""
 
     registry: SkillRegistry
     world: SkillWorld
-    desk: Desk
+    approval_queue: ApprovalQueue
     checkpoints: Path | str  # file of the turns that may go on; ':memory:' for none
-    trace: Trace
-    memory: Callable[[], str]
-    shown: Callable[[ReactState], None]
+    trace: TraceFunction
+    recall: Callable[[], str]
+    on_react_state: Callable[[ReactState], None]
     monitor: SkillMonitor = field(default_factory=SkillMonitor)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.rules import may_drive
+from curiosity_rosa_demo.agent.react.guardrails.rules import drive_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -23,42 +23,42 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 
 
-class _Legs:
+class _DrivenLegs:
     """What the skill that runs now has driven so far: the turn counts it when the skill ends."""
 
     def __init__(self) -> None:
-        self._of: Spent | None = None
+        self._counted_from: Spent | None = None
         self._metres = self._since_s = 0.0
 
-    def add(self, spent: Spent, metres: float) -> None:
-        self._begin(spent)
+    def add_leg(self, spent: Spent, metres: float) -> None:
+        self._reset_if_new_step(spent)
         self._metres += metres
 
-    def on_top_of(self, spent: Spent) -> Spent:
-        self._begin(spent)
+    def total_spent(self, spent: Spent) -> Spent:
+        self._reset_if_new_step(spent)
         seconds = time.monotonic() - self._since_s
         return spent.model_copy(
             update={'metres': spent.metres + self._metres, 'seconds': spent.seconds + seconds}
         )
 
-    def _begin(self, spent: Spent) -> None:
-        if spent != self._of:  # another step
-            self._of, self._metres, self._since_s = spent, 0.0, time.monotonic()
+    def _reset_if_new_step(self, spent: Spent) -> None:
+        if spent != self._counted_from:  # another step
+            self._counted_from, self._metres, self._since_s = spent, 0.0, time.monotonic()
 
 
 class RoverWorld:
-    """A SkillWorld. ``brain`` is the kernel's state, ``spent`` what the turn has used so far; both
-    may be set later, as may ``say``, which prints, traces and publishes a text.
+    """A SkillWorld. ``brain_state`` is the kernel's state, ``spent`` what the turn has used so
+    far; both may be set later, as may ``say``, which prints, traces and publishes a text.
     """
 
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
-        self._legs = _Legs()
-        self.brain: Callable[[], BrainState] = BrainState
+        self._legs = _DrivenLegs()
+        self.brain_state: Callable[[], BrainState] = BrainState
         self.spent: Callable[[], Spent] = Spent
         self.say: Callable[[str], None] = lambda text: None
 
@@ -70,12 +70,12 @@ class RoverWorld:
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
-        self._legs.add(self.spent(), number(result.data.get('distance_m')) or 0.0)
+        self._legs.add_leg(self.spent(), number_text(result.data.get('distance_m')) or 0.0)
         return result
 
-    def begin(self) -> None:
+    def reset_budget(self) -> None:
         """Another turn, or another skill that a person asked for."""
-        self._legs = _Legs()
+        self._legs = _DrivenLegs()
 
     def pose(self) -> RoverPose | None:
         return self._client.pose()
@@ -86,13 +86,13 @@ class RoverWorld:
             status = self._client.status()
         except ServiceFailed:
             status = {}
-        state = self.brain()
+        state = self.brain_state()
         moving = status.get('moving')
         return {
-            'x': number(status.get('rover_x')),
-            'y': number(status.get('rover_y')),
-            'yaw_rad': number(status.get('yaw_rad')),
-            'mast': _mast(status),
+            'x': number_text(status.get('rover_x')),
+            'y': number_text(status.get('rover_y')),
+            'yaw_rad': number_text(status.get('yaw_rad')),
+            'mast': _mast_state(status),
             'moving': moving if isinstance(moving, bool) else None,
             'battery_pct': state.robot.battery_pct
             if state.robot.battery_state.value != 'UNKNOWN'
@@ -105,12 +105,12 @@ class RoverWorld:
         }
 
     def may_drive(self, name: str, duration_s: float) -> str:
-        return may_drive(
-            name, duration_s, self.facts(), self._legs.on_top_of(self.spent()), self._limits
+        return drive_refusal(
+            name, duration_s, self.facts(), self._legs.total_spent(self.spent()), self._limits
         )
 
 
-def _mast(status: dict[str, Any]) -> str:
+def _mast_state(status: dict[str, Any]) -> str:
     """Unknown is unsafe: closed only when the adapter says so."""
     mast = status.get('mast')
     if isinstance(mast, str):

@@ -18,18 +18,19 @@ from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.guardrails import Budget
 
-LONGEST_ID = 12  # characters; of a longer one the first 8 are shown
-WHAT, WHY = 200, 200  # columns; an operation is to be seen in full before it is approved
-IN_SHORT = 60
+MAX_ID_CHARS = 12  # characters; of a longer one the first 8 are shown
+# columns; an operation is to be seen in full before it is approved
+MAX_OPERATION_COLUMNS, MAX_REASON_COLUMNS = 200, 200
+SUMMARY_COLUMNS = 60
 
 
 def short_id(question: Question) -> str:
-    return question.id if len(question.id) <= LONGEST_ID else question.id[:8]
+    return question.id if len(question.id) <= MAX_ID_CHARS else question.id[:8]
 
 
 def question_text(question: Question, left_s: float | None) -> str:
     """The question and how to answer it; no answer within ``left_s`` seconds is a no."""
-    said = ': '.join(filter(None, (_what(question), _why(question))))
+    said = ': '.join(filter(None, (_op_text(question), _reason_text(question))))
     end = '' if said.endswith(('.', '?', '!', '。', '？', '！')) else '.'
     ways = (
         ':approve, :edit {json} or :reject [why]' if question.op else ':approve or :reject [why]'
@@ -38,10 +39,10 @@ def question_text(question: Question, left_s: float | None) -> str:
     return f'? {short_id(question)} {said}{end} {ways}{limit}.'
 
 
-def question_in_short(question: Question) -> str:
+def question_summary(question: Question) -> str:
     """For a line on the screen that is always there."""
     ways = ':approve, :edit or :reject' if question.op else ':approve or :reject'
-    return f'? {short_id(question)} {clip_columns(_what(question), IN_SHORT)}  {ways}'
+    return f'? {short_id(question)} {clip_columns(_op_text(question), SUMMARY_COLUMNS)}  {ways}'
 
 
 def pending_table(questions: Iterable[Question], now_s: float) -> str:
@@ -49,7 +50,7 @@ def pending_table(questions: Iterable[Question], now_s: float) -> str:
     the epoch.
     """
     rows = [
-        (short_id(each), duration(now_s - each.asked_at), _what(each), _why(each))
+        (short_id(each), duration(now_s - each.asked_at), _op_text(each), _reason_text(each))
         for each in questions
     ]
     return table([('id', 'for', 'what', 'why'), *rows]) if rows else 'nothing waits for an answer'
@@ -68,16 +69,16 @@ def budget_text(react: ReactState, budget: Budget, max_steps: int) -> str:
         (name, f'{_number(used)} of {_number(limit)}{unit}', f'{_percent(used, limit)} used')
         for name, used, limit, unit in rows
     ]
-    goal = clip_columns(printable(react.goal), IN_SHORT)
+    goal = clip_columns(printable(react.goal), SUMMARY_COLUMNS)
     return f'{goal or "no turn yet"}\n{table(lines)}'
 
 
-def _what(question: Question) -> str:
-    return clip_columns(printable(question.text), WHAT)
+def _op_text(question: Question) -> str:
+    return clip_columns(printable(question.text), MAX_OPERATION_COLUMNS)
 
 
-def _why(question: Question) -> str:
-    return clip_columns(printable('; '.join(question.reasons)), WHY)
+def _reason_text(question: Question) -> str:
+    return clip_columns(printable('; '.join(question.reasons)), MAX_REASON_COLUMNS)
 
 
 def _number(value: float) -> str:

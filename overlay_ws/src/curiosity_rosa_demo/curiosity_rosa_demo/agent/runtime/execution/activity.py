@@ -6,24 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``activity``: what the agent is about lasts for a while. It moves nothing.
+"""The skill ``run_activity``: what the agent is about lasts for a while. It moves nothing.
 
-metadata: ``activity``, its name; ``minutes``; the skill adds ``until``, in seconds since the epoch
-by the policy's clock, so that a restart ends at the same time, and ``outcome``.
+metadata: ``run_activity``, its name; ``minutes``; the skill adds ``until``, in seconds since the
+epoch by the policy's clock, so that a restart ends at the same time, and ``outcome``.
 """
 
 from __future__ import annotations
 
 import asyncio
 
-from curiosity_rosa_demo.agent.runtime.execution.context import conclude, SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext, store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.outcome import Outcome
 
-LOOK_S = 0.1  # of the wall's time; the policy's may pass much faster
+POLL_PERIOD_S = 0.1  # of the wall's time; the policy's may pass much faster
 
 
-async def activity(task: Task, context: SkillContext) -> None:
+async def run_activity(task: Task, context: SkillContext) -> None:
     """The time in which it is paused counts."""
     if task.state is LifecycleState.RECOVERING:
         await context.runner.observed(task)
@@ -33,5 +33,5 @@ async def activity(task: Task, context: SkillContext) -> None:
         task.metadata['until'] = until
         await context.runner.checkpoint(task)
     while context.clock() < until:
-        await asyncio.sleep(LOOK_S)
-    conclude(task, Outcome(True, f'{task.metadata["activity"]} is over'))
+        await asyncio.sleep(POLL_PERIOD_S)
+    store_outcome(task, Outcome(True, f'{task.metadata["activity"]} is over'))

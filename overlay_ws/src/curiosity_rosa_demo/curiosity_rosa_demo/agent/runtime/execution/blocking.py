@@ -22,14 +22,14 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 _log = logging.getLogger('curiosity_rosa.skills')
 
 T = TypeVar('T')
-STOP_WAIT_S = 10.0  # a stopped skill waits this long for the runner to end its task
+STOP_TIMEOUT_S = 10.0  # a stopped skill waits this long for the runner to end its task
 
 
-class Stopped(Exception):
+class SkillsHalted(Exception):
     """The work was stopped; the message says by whom."""
 
 
-class Blocking:
+class BlockingCalls:
     """All threads of all skills. An abandoned thread has its cancellation requested for good, so
     that it can do nothing more.
     """
@@ -37,7 +37,7 @@ class Blocking:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: set[Cancellation] = set()
-        self._halts: list[str] = []
+        self._halt_reasons: list[str] = []
 
     @property
     def busy(self) -> bool:
@@ -54,7 +54,7 @@ class Blocking:
         it, and does not raise. A stop goes out between the two.
         """
         with self._lock:
-            self._halts.append(reason)
+            self._halt_reasons.append(reason)
             running = list(self._running)
         callbacks = [each for one in running for each in one.request(reason)]
 
@@ -69,21 +69,21 @@ class Blocking:
 
     def release(self) -> None:
         with self._lock:
-            self._halts.pop()
+            self._halt_reasons.pop()
 
     async def run(self, work: Callable[[Cancellation], T]) -> T:
         """What ``work`` returns or raises. When the coroutine is cancelled the work is told, and
-        waited for. Raises Stopped.
+        waited for. Raises SkillsHalted.
         """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        cancellation = self._admit()
+        cancellation = self._check_admitted()
 
         def run() -> None:
             try:
                 result = work(cancellation)
             except TurnCancelled as cancelled:
-                tell(done.set_exception, Stopped(str(cancelled)))
+                tell(done.set_exception, SkillsHalted(str(cancelled)))
             except BaseException as error:
                 # SystemExit would end the loop, and a future refuses a StopIteration.
                 plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
@@ -105,16 +105,16 @@ class Blocking:
             await asyncio.wait([done])
             done.exception()  # it was looked at
             raise
-        except Stopped:
+        except SkillsHalted:
             # Whoever stopped the work is about to end the task too, with a better reason.
-            await asyncio.sleep(STOP_WAIT_S)
+            await asyncio.sleep(STOP_TIMEOUT_S)
             raise
 
-    def _admit(self) -> Cancellation:
+    def _check_admitted(self) -> Cancellation:
         cancellation = Cancellation()
         with self._lock:
-            if self._halts:
-                cancellation.cancel(self._halts[-1])
+            if self._halt_reasons:
+                cancellation.cancel(self._halt_reasons[-1])
             else:
                 self._running.add(cancellation)
         return cancellation

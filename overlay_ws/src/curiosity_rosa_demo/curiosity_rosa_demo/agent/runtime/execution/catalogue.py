@@ -14,21 +14,25 @@ from collections.abc import Callable, Coroutine, Iterable
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.runtime.execution.activity import activity
-from curiosity_rosa_demo.agent.runtime.execution.charge import charge
+from curiosity_rosa_demo.agent.runtime.execution.activity import run_activity
+from curiosity_rosa_demo.agent.runtime.execution.charge import run_charge
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
-from curiosity_rosa_demo.agent.runtime.execution.react import react
+from curiosity_rosa_demo.agent.runtime.execution.react import run_react
 from curiosity_rosa_demo.agent.runtime.execution.rover import run_skill
 from curiosity_rosa_demo.agent.skills.errors import BadArguments
-from curiosity_rosa_demo.agent.skills.registry import as_json, SkillRegistry
+from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.brain_state import QueuedTask, RunningSkill, SkillDef
 
 Skill = Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
-OWN: dict[str, Skill] = {'react': react, 'charge': charge, 'activity': activity}
-FLAT = ('react', 'activity')  # their arguments are the metadata itself
-REACT_TAKES = (
+TASK_SKILLS: dict[str, Skill] = {
+    'react': run_react,
+    'charge': run_charge,
+    'activity': run_activity,
+}
+METADATA_SKILLS = ('react', 'activity')  # their arguments are the metadata itself
+REACT_ARGUMENTS = (
     'react takes {"text": "...", "expects": "answer" or "good_capture", "plan": a plan or nothing}'
 )
 
@@ -36,12 +40,16 @@ REACT_TAKES = (
 def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
     for definition in registry:
         resources = tuple(definition.resources_required)
-        own = OWN.get(definition.name)
-        work = _bound(run_skill, context) if own is None else _entered(definition, own, context)
+        own = TASK_SKILLS.get(definition.name)
+        work = (
+            _bind_context(run_skill, context)
+            if own is None
+            else _entered(definition, own, context)
+        )
         context.runner.skill(definition.name, resources=resources, recovers=True)(work)
 
 
-def as_queued(task: Task, resources: Iterable[str], *, preemptible: bool) -> QueuedTask:
+def queued_task_of(task: Task, resources: Iterable[str], *, preemptible: bool) -> QueuedTask:
     """``task`` as the kernel sees it. Not validated: that would cost more than all the rest."""
     text = task.metadata.get('text')
     return QueuedTask.model_construct(
@@ -61,7 +69,7 @@ def _entered(
     definition: SkillDef, skill: Skill, context: SkillContext
 ) -> Callable[[Task], Coroutine[Any, Any, None]]:
     """A skill that no executor runs: the monitor shows it while its task runs."""
-    monitor = context.session.monitor
+    monitor = context.execution.monitor
 
     async def work(task: Task) -> None:
         monitor.enter(
@@ -82,7 +90,9 @@ def _entered(
     return work
 
 
-def _bound(skill: Skill, context: SkillContext) -> Callable[[Task], Coroutine[Any, Any, None]]:
+def _bind_context(
+    skill: Skill, context: SkillContext
+) -> Callable[[Task], Coroutine[Any, Any, None]]:
     async def work(task: Task) -> None:
         await skill(task, context)
 
@@ -93,11 +103,11 @@ def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> 
     """A task for the skill ``name``. Raises BadTask that says what would be right."""
     skill = registry.get(name)
     try:
-        given = as_json(skill, arguments)
+        given = arguments_as_json(skill, arguments)
     except BadArguments:
         if name != 'react':
             raise
-        raise BadTask(REACT_TAKES) from None
-    if name in FLAT:
+        raise BadTask(REACT_ARGUMENTS) from None
+    if name in METADATA_SKILLS:
         return Task(name, metadata={key: each for key, each in given.items() if each is not None})
     return Task(name, metadata={'arguments': given} if given else {})

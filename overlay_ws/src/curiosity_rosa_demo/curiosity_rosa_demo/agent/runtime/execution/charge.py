@@ -6,17 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``charge``: stop, stow the mast, wait until the battery is charged."""
+"""The skill ``run_charge``: stop, stow the mast, wait until the battery is charged."""
 
 from __future__ import annotations
 
 import asyncio
 
 from curiosity_rosa_demo.agent.runtime.execution.context import (
-    conclude,
-    look_again,
-    LOOK_S,
+    POLL_PERIOD_S,
+    reobserve,
     SkillContext,
+    store_outcome,
 )
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
@@ -26,26 +26,26 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 
 
-async def charge(task: Task, context: SkillContext) -> None:
+async def run_charge(task: Task, context: SkillContext) -> None:
     """Takes as long as it takes; it fails when the mast cannot be stowed."""
-    await look_again(task, context)
-    await context.blocking.run(lambda _: context.session.stop())
+    await reobserve(task, context)
+    await context.blocking.run(lambda _: context.execution.stop_rover())
 
     def stow(cancellation: Cancellation) -> Outcome:
         with running_task(task.id):
             # A skill that did not react to its stop may hold the mast until its thread ends.
-            while context.session.monitor.holder_of(('mast',)) is not None:
-                cancellation.sleep(LOOK_S)
-            return context.session.skill('mast_close', cancellation)
+            while context.execution.monitor.holder_of(('mast',)) is not None:
+                cancellation.sleep(POLL_PERIOD_S)
+            return context.execution.run_skill('mast_close', cancellation)
 
     stowed = await context.blocking.run(stow)
     if not stowed.ok:
-        conclude(task, stowed)
+        store_outcome(task, stowed)
     while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:
-        await asyncio.sleep(LOOK_S)
+        await asyncio.sleep(POLL_PERIOD_S)
     words = f'charging: the battery is at {robot.battery_pct:.0f} %'
-    await asyncio.to_thread(context.session.trace, TraceKind.OBSERVE, words)
+    await asyncio.to_thread(context.execution.trace, TraceKind.OBSERVE, words)
     # Not until the mode changes: after a restart the battery may be above the threshold for low.
-    while (robot := context.robot()).battery_pct < 100.0 * context.charged:
-        await asyncio.sleep(LOOK_S)
-    conclude(task, Outcome(True, f'charged to {robot.battery_pct:.0f} %'))
+    while (robot := context.robot()).battery_pct < 100.0 * context.charged_level:
+        await asyncio.sleep(POLL_PERIOD_S)
+    store_outcome(task, Outcome(True, f'charged to {robot.battery_pct:.0f} %'))

@@ -14,40 +14,40 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from curiosity_rosa_demo.agent.runtime.execution.blocking import Blocking
-from curiosity_rosa_demo.agent.runtime.execution.session import Session
+from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.outcome import Outcome
 
-LOOK_S = 0.5
+POLL_PERIOD_S = 0.5
 
 
 @dataclass(frozen=True)
 class SkillContext:
-    session: Session
+    execution: AgentSession
     runner: SkillRunner
-    blocking: Blocking
+    blocking: BlockingCalls
     robot: Callable[[], RobotState]  # as the kernel knows it
-    charged: float  # part of the full charge at which charging ends
+    charged_level: float  # part of the full charge at which charging ends
     clock: Callable[[], float]  # the policy's: seconds since the epoch that never go back
 
 
-async def look_again(task: Task, context: SkillContext) -> None:
+async def reobserve(task: Task, context: SkillContext) -> None:
     """After a crash nothing is assumed: wait until the rover tells how it stands."""
     if task.state is not LifecycleState.RECOVERING:
         return
 
     def look(cancellation: Cancellation) -> None:
-        while not context.session.status().ok:
-            cancellation.sleep(LOOK_S)
+        while not context.execution.rover_status().ok:
+            cancellation.sleep(POLL_PERIOD_S)
 
     await context.blocking.run(look)
     await context.runner.observed(task)
 
 
-def conclude(task: Task, outcome: Outcome) -> None:
+def store_outcome(task: Task, outcome: Outcome) -> None:
     """Keep the outcome with the task. Raises SkillFailed when it is a failure."""
     kept: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
     task.metadata['outcome'] = kept

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``react``: a text goes to the model, which works with the skills until it answers.
+"""The skill ``run_react``: a text goes to the model, which works with the skills until it answers.
 
 metadata: ``text``, ``expects`` (as in prompts.yaml), ``plan`` (to be carried out in place of what
 the model would do); the skill adds ``outcome``. Each step is kept in the turn's checkpoints, under
@@ -15,22 +15,26 @@ the task's ID.
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.context import (
+    reobserve,
+    SkillContext,
+    store_outcome,
+)
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.outcome import Outcome
 
-MAX_SWITCHES = 3  # a model that only ever wants to do something else is left alone
+MAX_GOAL_SWITCHES = 3  # a model that only ever wants to do something else is left alone
 
 
-async def react(task: Task, context: SkillContext) -> None:
+async def run_react(task: Task, context: SkillContext) -> None:
     """Goes on where the turn of this task was cut."""
-    await look_again(task, context)
+    await reobserve(task, context)
 
     def work(cancellation: Cancellation) -> Outcome:
         with running_task(task.id):
-            return context.session.turn(
+            return context.execution.run_turn(
                 task.metadata['text'],
                 task.metadata.get('expects', 'answer'),
                 cancellation,
@@ -40,7 +44,7 @@ async def react(task: Task, context: SkillContext) -> None:
 
     outcome = await context.blocking.run(work)
     switches = task.metadata.get('switches', 0)
-    if outcome.goal and switches < MAX_SWITCHES:
+    if outcome.goal and switches < MAX_GOAL_SWITCHES:
         await context.runner.submit(
             Task(
                 'react',
@@ -49,4 +53,4 @@ async def react(task: Task, context: SkillContext) -> None:
                 idempotency_key=f'{task.id}/switch',
             )
         )
-    conclude(task, outcome)
+    store_outcome(task, outcome)

@@ -17,23 +17,23 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings, TurnResult
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 
 
-class BrainUnavailable(Exception):
+class ModelUnavailable(Exception):
     """No turn is possible; the message says why and what to do."""
 
 
-class Brain:
-    def __init__(self, around: Surroundings) -> None:
-        self._around, self._config = around, around.world.config
-        self._rosa: Future[CuriosityRosa] = Future()
-        self._thread = threading.Thread(target=self._make, name='import-rosa', daemon=True)
+class ModelLoader:
+    def __init__(self, environment: TurnEnvironment) -> None:
+        self._environment, self._config = environment, environment.world.config
+        self._agent: Future[CuriosityRosa] = Future()
+        self._thread = threading.Thread(target=self._load, name='import-rosa', daemon=True)
         self._starting = threading.Lock()
-        self._keep: Collection[str] | None = None
+        self._kept_threads: Collection[str] | None = None
 
     def start(self, keep: Collection[str] | None = None) -> None:
         """Begin, once. Not earlier than it must: the import takes a core from nodes that start.
@@ -41,58 +41,58 @@ class Brain:
         """
         with self._starting:
             if self._thread.ident is None:
-                self._keep = keep
+                self._kept_threads = keep
                 self._thread.start()
 
-    def _make(self) -> None:
+    def _load(self) -> None:
         try:
             from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
-            from curiosity_rosa_demo.agent.react.checkpointer import TurnSaver
+            from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
             from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
         except BaseException as error:  # not installed, by halves, or it calls sys.exit()
             why = error if isinstance(error, Exception) else repr(error)
-            self._rosa.set_exception(BrainUnavailable(f'ROSA cannot be imported: {why}'))
+            self._agent.set_exception(ModelUnavailable(f'ROSA cannot be imported: {why}'))
             return
         try:
             model = make_chat_model(self._config.agent.llm)
-            saver = TurnSaver(self._around.checkpoints)
-            if self._keep is not None:
-                saver.keep(self._keep)
-            rosa = CuriosityRosa(model, self._around, saver)
+            saver = TurnCheckpointer(self._environment.checkpoints)
+            if self._kept_threads is not None:
+                saver.delete_others(self._kept_threads)
+            rosa = CuriosityRosa(model, self._environment, saver)
         except ModelSetupError as error:
-            self._rosa.set_exception(BrainUnavailable(str(error)))
+            self._agent.set_exception(ModelUnavailable(str(error)))
         except (OSError, sqlite3.Error) as error:
-            file = self._around.checkpoints
-            self._rosa.set_exception(
-                BrainUnavailable(
+            file = self._environment.checkpoints
+            self._agent.set_exception(
+                ModelUnavailable(
                     f'Turns cannot be kept in {file}: {error}; move it out of the way'
                 )
             )
         except BaseException as error:  # such as an integration that cannot bind tools
-            self._rosa.set_exception(
-                BrainUnavailable(
+            self._agent.set_exception(
+                ModelUnavailable(
                     f"The model '{self._config.agent.llm.model}' of "
                     f'{self._config.agent.llm.provider} cannot be used ({type(error).__name__}).'
                 )
             )
         else:
-            self._rosa.set_result(rosa)
+            self._agent.set_result(rosa)
 
-    def wait(self) -> None:
+    def wait_until_loaded(self) -> None:
         """Until it is made, or it is known why it cannot be. Somebody has to ``start`` it."""
-        futures.wait([self._rosa])
+        futures.wait([self._agent])
 
-    def turn(self, request: Request) -> TurnResult:
-        """One turn of ROSA, or the rest of one that was cut. Raises BrainUnavailable and
+    def run_turn(self, request: TurnRequest) -> TurnResult:
+        """One turn of ROSA, or the rest of one that was cut. Raises ModelUnavailable and
         TurnCancelled.
         """
         self.start()
-        while not self._rosa.done():
+        while not self._agent.done():
             request.cancellation.sleep(0.05)
         from curiosity_rosa_demo.agent.react.turn.request import TurnResult
         from curiosity_rosa_demo.domain.text import valid_unicode
 
-        rosa = self._rosa.result()
-        rosa.executor.request, rosa.executor.last = request, None
+        rosa = self._agent.result()
+        rosa.executor.request, rosa.executor.last_result = request, None
         answer = rosa.invoke(valid_unicode(request.text))
-        return rosa.executor.last or TurnResult(ok=False, answer=answer)
+        return rosa.executor.last_result or TurnResult(ok=False, answer=answer)

@@ -13,29 +13,33 @@ metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.runtime.execution.context import conclude, look_again, SkillContext
+from curiosity_rosa_demo.agent.runtime.execution.context import (
+    reobserve,
+    SkillContext,
+    store_outcome,
+)
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
-DRIVES = (*MOTIONS, 'navigate_to_pose')
-NOT_REPEATED = 'It was interrupted after it had begun; a motion is not repeated by itself.'
+DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose')
+NOT_REPEATED_TEXT = 'It was interrupted after it had begun; a motion is not repeated by itself.'
 
 
 async def run_skill(task: Task, context: SkillContext) -> None:
     """A motion that was interrupted fails: driving its whole time again would go too far."""
-    await look_again(task, context)
-    if task.name in DRIVES:
+    await reobserve(task, context)
+    if task.name in DRIVING_SKILLS:
         if task.metadata.get('begun'):
-            raise SkillFailed(NOT_REPEATED)
+            raise SkillFailed(NOT_REPEATED_TEXT)
         task.metadata['begun'] = True
         await context.runner.checkpoint(task)
     arguments = task.metadata.get('arguments', {})
 
     def work(cancellation: Cancellation) -> Outcome:
         with running_task(task.id):
-            return context.session.skill(task.name, cancellation, **arguments)
+            return context.execution.run_skill(task.name, cancellation, **arguments)
 
-    conclude(task, await context.blocking.run(work))
+    store_outcome(task, await context.blocking.run(work))

@@ -19,10 +19,10 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.turn.approval_queue import Desk
-from curiosity_rosa_demo.agent.react.turn.request import Request, Surroundings
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import Brain, BrainUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
@@ -42,23 +42,25 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.trace.reporter import summary, tool_result, trace_result
+from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 
-NO_GOOD_PICTURE = 'The turn ended without a picture whose score passes the threshold.'
+NO_GOOD_CAPTURE_TEXT = 'The turn ended without a picture whose score passes the threshold.'
 
 
 @dataclass(frozen=True)
-class Activity:
+class CurrentActivity:
     """What goes on now, and since when (steady seconds)."""
 
-    what: str
+    description: str
     since: float
 
 
-class Session:
-    """``desk`` is where a turn asks; ``checkpoints`` the file of the turns that may go on."""
+class AgentSession:
+    """``approval_queue`` is where a turn asks; ``checkpoints`` the file of the turns that may go
+    on.
+    """
 
     def __init__(
         self,
@@ -68,46 +70,46 @@ class Session:
         emit: Callable[[TraceEvent], None],
         *,
         registry: SkillRegistry,
-        desk: Desk,
+        approval_queue: ApprovalQueue,
         checkpoints: Path | str,
     ) -> None:
         self._client, self._config, self._emit = client, config, emit
-        self._registry, self.desk = registry, desk
-        self.events = TraceBuffer(1000)
+        self._registry, self.approval_queue = registry, approval_queue
+        self.trace_buffer = TraceBuffer(1000)
         self.world = RoverWorld(client, config, ros_clock)
-        self.world.spent = lambda: self.react.spent if self._in_turn else Spent()
-        self.world.brain = lambda: self.robot()
+        self.world.spent = lambda: self.react_state.spent if self._in_turn else Spent()
+        self.world.brain_state = lambda: self.brain_state()
         self.monitor = SkillMonitor(self._trace_progress)
-        self._brain = Brain(
-            Surroundings(
+        self._model_loader = ModelLoader(
+            TurnEnvironment(
                 registry=registry,
                 world=self.world,
-                desk=desk,
+                approval_queue=approval_queue,
                 checkpoints=checkpoints,
                 trace=self.trace,
-                memory=self._recall,
-                shown=self._show,
+                recall=self._recall,
+                on_react_state=self._set_react_state,
                 monitor=self.monitor,
             )
         )
-        self._tracing = threading.Lock()
+        self._trace_lock = threading.Lock()
         self._in_turn = False
-        self.activity: Activity | None = None
+        self.current_activity: CurrentActivity | None = None
         self.last_score: float | None = None
-        self.react = ReactState()  # of the turn that runs, or of the last one
-        self.robot: Callable[[], BrainState] = BrainState  # as the kernel knows it
+        self.react_state = ReactState()  # of the turn that runs, or of the last one
+        self.brain_state: Callable[[], BrainState] = BrainState  # as the kernel knows it
 
-    def _show(self, react: ReactState) -> None:
-        self.react = react
+    def _set_react_state(self, react: ReactState) -> None:
+        self.react_state = react
 
     # --- trace ------------------------------------------------------------------------------
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
         event = new_event(kind, message, **fields)
         if kind is TraceKind.ACT:
-            self.activity = Activity(message, time.monotonic())
-        elif self.activity is not None:
-            self.activity = Activity('thinking', time.monotonic())
+            self.current_activity = CurrentActivity(message, time.monotonic())
+        elif self.current_activity is not None:
+            self.current_activity = CurrentActivity('thinking', time.monotonic())
         if event.score is not None:
             self.last_score = event.score
         self._record(event)
@@ -123,17 +125,17 @@ class Session:
         self._emit(new_event(TraceKind.OBSERVE, text, tool_name=run.skill_name, data=data))
 
     def _record(self, event: TraceEvent) -> None:
-        with self._tracing:  # a stop is traced from another thread than what it stops
-            self.events.append(event)
+        with self._trace_lock:  # a stop is traced from another thread than what it stops
+            self.trace_buffer.append(event)
         self._emit(event)
 
     def _recall(self) -> str:
         memory = self._config.prompts.memory
-        return recall(self.events.last(), memory.max_events) if memory.enabled else ''
+        return recall(self.trace_buffer.last(), memory.max_events) if memory.enabled else ''
 
     # --- what can be asked for: blocking, one at a time ----------------------------------------
 
-    def turn(
+    def run_turn(
         self,
         text: str,
         expects: str,
@@ -151,89 +153,91 @@ class Session:
             what = f'Going on after {calls} calls' if calls else 'User'
             self.trace(TraceKind.OBSERVE, f'{what}: {text}')
 
-        request = Request(text, cancellation, task_id, plan, began)
-        return self._doing(cancellation, lambda: self._turn(request, expects))
+        request = TurnRequest(text, cancellation, task_id, plan, began)
+        return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
 
-    def skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+    def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         """One skill, asked for by name. Raises TurnCancelled."""
 
         def run() -> Outcome:
             if not self._in_turn:
-                self.world.begin()
+                self.world.reset_budget()
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
             result = tool_result(asyncio.run(carry_out()))
             trace_result(self.trace, name, result)
-            return self._outcome(result)
+            return self._outcome_of(result)
 
         async def carry_out() -> SkillResult:
             executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
             return await executor.result_of(name, arguments, cancellation)
 
-        return self._doing(cancellation, run)
+        return self._run_exclusively(cancellation, run)
 
     def warm_up(self, keep: Collection[str] | None = None) -> None:
         """Get ready for a turn, in the background. ``keep``: the tasks whose turns may go on."""
-        self._brain.start(keep)
+        self._model_loader.start(keep)
 
     def wait_for_model(self) -> None:
         """Until what ``warm_up`` has begun is done. Blocks."""
-        self._brain.wait()
+        self._model_loader.wait_until_loaded()
 
-    def status(self) -> ToolResult:
+    def rover_status(self) -> ToolResult:
         """The rover's status, also while something runs."""
         try:
             return ToolResult.success(**self._client.status())
         except ServiceFailed as failure:
             return ToolResult.failure(str(failure))
 
-    def stop(self) -> Outcome:
+    def stop_rover(self) -> Outcome:
         """Tell the rover to stop, and wait for its answer; for no turn, no tool and no model."""
-        result = self._stop_rover()
+        result = self._call_move_stop()
         trace_result(self.trace, 'move_stop', result)
-        return self._outcome(result)
+        return self._outcome_of(result)
 
     # --- inside -----------------------------------------------------------------------------
 
-    def _doing(self, cancellation: Cancellation, run: Callable[[], Outcome]) -> Outcome:
+    def _run_exclusively(self, cancellation: Cancellation, run: Callable[[], Outcome]) -> Outcome:
         cancellation.check()
-        self.activity = Activity('thinking', time.monotonic())
+        self.current_activity = CurrentActivity('thinking', time.monotonic())
         try:
             return run()
         except TurnCancelled as cancelled:
             self.trace(TraceKind.ERROR, str(cancelled), ok=False, error_reason=str(cancelled))
             raise
         finally:
-            self.activity = None
+            self.current_activity = None
 
-    def _turn(self, request: Request, expects: str) -> Outcome:
-        self.world.begin()
+    def _run_turn(self, request: TurnRequest, expects: str) -> Outcome:
+        self.world.reset_budget()
         self._in_turn = True
         try:
-            result = self._brain.turn(request)
-        except BrainUnavailable as error:
+            result = self._model_loader.run_turn(request)
+        except ModelUnavailable as error:
             self.trace(TraceKind.ERROR, str(error), ok=False, error_reason=str(error))
             return Outcome(False, str(error))
         finally:
             self._in_turn = False
-            self._leave_still()
+            self._ensure_stopped()
         ok, answer = result.ok, result.answer
         if ok and expects == 'good_capture' and not result.is_good:
-            ok, answer = False, f'{answer}\n{NO_GOOD_PICTURE}'
+            ok, answer = False, f'{answer}\n{NO_GOOD_CAPTURE_TEXT}'
         return Outcome(ok, answer, result.score, result.goal)
 
-    def _leave_still(self) -> None:
+    def _ensure_stopped(self) -> None:
         """However a turn ended, nothing is left driving."""
         try:
             moving = self._client.status().get('moving', True)
         except ServiceFailed:
             moving = True
         if moving:
-            self._stop_rover()
+            self._call_move_stop()
 
-    def _stop_rover(self) -> ToolResult:
+    def _call_move_stop(self) -> ToolResult:
         """Whatever happens, also in a cancelled turn."""
         return self.world.tool('move_stop', Cancellation())
 
-    def _outcome(self, result: ToolResult) -> Outcome:
+    def _outcome_of(self, result: ToolResult) -> Outcome:
         score = result.data.get('score')
-        return Outcome(result.ok, summary(result), score if isinstance(score, float) else None)
+        return Outcome(
+            result.ok, result_summary(result), score if isinstance(score, float) else None
+        )

@@ -18,11 +18,11 @@ import threading
 from typing import Any, TypeVar
 
 T = TypeVar('T')
-CALL_WAIT_S = 10.0
-CLOSE_WAIT_S = 3.0
+CALL_TIMEOUT_S = 10.0
+CLOSE_TIMEOUT_S = 3.0
 
 
-class LoopThread:
+class EventLoopThread:
     """``on_error`` hears, in the loop, of a job that ended with an exception."""
 
     def __init__(self, name: str, on_error: Callable[[BaseException], None]) -> None:
@@ -36,11 +36,11 @@ class LoopThread:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
 
-    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_WAIT_S) -> T:
+    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_TIMEOUT_S) -> T:
         """Run ``work`` in the loop and wait for it, from another thread. Raises what it raises,
         and TimeoutError; then it is cancelled, so that it does not come late.
         """
-        future = self.begin(work)
+        future = self.submit(work)
         try:
             return future.result(timeout_s)
         except concurrent.futures.TimeoutError:  # not the builtin one before Python 3.11
@@ -49,7 +49,7 @@ class LoopThread:
             future.cancel()
             raise TimeoutError(f'No answer from the loop within {timeout_s:g} s') from None
 
-    def begin(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+    def submit(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
         """Run ``work`` in the loop, and do not wait for it. What is cancelled before the loop gets
         to it does not begin. Raises RuntimeError when the loop has ended.
         """
@@ -69,20 +69,20 @@ class LoopThread:
             work.close()
             raise
 
-    def soon(self, work: Callable[..., object], *arguments: Any) -> None:
+    def call_soon(self, work: Callable[..., object], *arguments: Any) -> None:
         """Call it in the loop, from any thread, in the order of the calls. Nothing happens once
         the loop has ended.
         """
         with suppress(RuntimeError):  # it is closed
             self._loop.call_soon_threadsafe(work, *arguments)
 
-    def start(self, work: Coroutine[Any, Any, Any]) -> None:
+    def start_job(self, work: Coroutine[Any, Any, Any]) -> None:
         """In the loop: begin a job that lasts until ``cancel_jobs``."""
         job = self._loop.create_task(work)
         self._jobs.add(job)
-        job.add_done_callback(self._ended)
+        job.add_done_callback(self._on_job_end)
 
-    def _ended(self, job: asyncio.Task[Any]) -> None:
+    def _on_job_end(self, job: asyncio.Task[Any]) -> None:
         self._jobs.discard(job)
         if not job.cancelled() and (error := job.exception()) is not None:
             self._on_error(error)
@@ -92,11 +92,11 @@ class LoopThread:
         for job in jobs:
             job.cancel()
         if jobs:
-            await asyncio.wait(jobs, timeout=CLOSE_WAIT_S)
+            await asyncio.wait(jobs, timeout=CLOSE_TIMEOUT_S)
 
     def close(self) -> None:
         """End the loop, from another thread."""
-        self.soon(self._loop.stop)
-        self._thread.join(CLOSE_WAIT_S)
+        self.call_soon(self._loop.stop)
+        self._thread.join(CLOSE_TIMEOUT_S)
         if not self._thread.is_alive():
             self._loop.close()

@@ -19,12 +19,12 @@ from typing import TypeVar
 
 T = TypeVar('T')
 Job = Callable[[], object]
-CLOSE_WAIT_S = 5.0
+CLOSE_TIMEOUT_S = 5.0
 
 _log = logging.getLogger('curiosity_rosa.worker')
 
 
-class Worker:
+class PeriodicWorker:
     """``look`` is called after every job and every ``wake``, and whenever ``every_s()`` seconds
     have passed; None: not by itself. ``on_error`` hears, in the thread, of what a job or a look
     has raised; the thread goes on.
@@ -39,7 +39,7 @@ class Worker:
         on_error: Callable[[Exception], None],
     ) -> None:
         self._look, self._every_s, self._on_error = look, every_s, on_error
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
         self._jobs: deque[Job] = deque()
         self._woken = self._closed = False
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -47,16 +47,16 @@ class Worker:
 
     def post(self, job: Job) -> None:
         """From any thread: do it soon, in the order of the calls."""
-        with self._changed:
+        with self._condition:
             self._jobs.append(job)
-            self._changed.notify()
+            self._condition.notify()
 
     def wake(self) -> None:
-        with self._changed:
+        with self._condition:
             self._woken = True
-            self._changed.notify()
+            self._condition.notify()
 
-    def ask(self, work: Callable[[], T], timeout_s: float) -> T:
+    def call(self, work: Callable[[], T], timeout_s: float) -> T:
         """From another thread: what ``work`` returns or raises. Raises TimeoutError; then it is
         done nevertheless, unless the thread has ended.
         """
@@ -79,26 +79,26 @@ class Worker:
 
     def close(self) -> None:
         """End the thread after what it does now."""
-        with self._changed:
+        with self._condition:
             self._closed = True
-            self._changed.notify()
-        self._thread.join(CLOSE_WAIT_S)
+            self._condition.notify()
+        self._thread.join(CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
         while True:
-            with self._changed:
-                self._changed.wait_for(
+            with self._condition:
+                self._condition.wait_for(
                     lambda: self._jobs or self._woken or self._closed, self._every_s()
                 )
                 if self._closed:
                     return
                 self._woken = False
                 job = self._jobs.popleft() if self._jobs else self._look
-            self._do(job)
+            self._run_job(job)
             if job is not self._look:
-                self._do(self._look)
+                self._run_job(self._look)
 
-    def _do(self, job: Job) -> None:
+    def _run_job(self, job: Job) -> None:
         try:
             job()
         except Exception as error:

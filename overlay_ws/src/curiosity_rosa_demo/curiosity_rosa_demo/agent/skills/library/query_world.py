@@ -22,7 +22,7 @@ Query = Annotated[
     str, Field(max_length=500, description='names or words of facts; empty: all of them')
 ]
 # Words for facts whose names do not hold them.
-WORDS = {
+FACT_KEYWORDS = {
     'where': ('x', 'y', 'yaw_rad', 'zones'),
     'position': ('x', 'y'),
     'pose': ('x', 'y', 'yaw_rad'),
@@ -38,13 +38,13 @@ def query_world(call: SkillCall, query: Query = '') -> ToolResult:
     """What is known now: pose, mast, motion, battery, zones, mode. All of it, or what the query
     names.
     """
-    return ToolResult(ok=True, data=asked_for(call.world.facts(), query))
+    return ToolResult(ok=True, data=matching_facts(call.world.facts(), query))
 
 
-def asked_for(facts: Json, query: str) -> Json:
+def matching_facts(facts: Json, query: str) -> Json:
     """The facts whose names or words ``query`` mentions; all of them when it mentions none."""
     words = set(re.findall(r'\w+', query.lower()))
-    meant = {name for word in words for name in WORDS.get(word, ())}
+    meant = {name for word in words for name in FACT_KEYWORDS.get(word, ())}
     chosen: Json = {
         name: value
         for name, value in facts.items()

@@ -16,10 +16,12 @@ from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
 from pydantic import Field
 
-Words = Annotated[str, Field(min_length=1, max_length=500, description='at most 500 characters')]
+SpokenText = Annotated[
+    str, Field(min_length=1, max_length=500, description='at most 500 characters')
+]
 
 
-def speak(call: SkillCall, text: Words) -> ToolResult:
+def speak(call: SkillCall, text: SpokenText) -> ToolResult:
     """Say something to the people around: on the console, in the trace and on the speech topic."""
     call.world.say(text)
     return ToolResult.success(said=text)

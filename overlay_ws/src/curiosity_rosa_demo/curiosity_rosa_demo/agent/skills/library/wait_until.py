@@ -21,8 +21,8 @@ from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from pydantic import Field
 
-LOOK_S = 0.2
-LONGEST_S = 3600.0
+POLL_PERIOD_S = 0.2
+MAX_TIMEOUT_S = 3600.0
 
 Condition = Annotated[
     Json,
@@ -31,15 +31,17 @@ Condition = Annotated[
         '"battery_pct_above": 50}; also _below, _at_least, _at_most, _is_not, _in, _within'
     ),
 ]
-Patience = Annotated[float, Field(gt=0.0, le=LONGEST_S, description='seconds')]
+TimeoutSeconds = Annotated[float, Field(gt=0.0, le=MAX_TIMEOUT_S, description='seconds')]
 
 
-def wait_until(call: SkillCall, condition: Condition, timeout_s: Patience = 60.0) -> ToolResult:
+def wait_until(
+    call: SkillCall, condition: Condition, timeout_s: TimeoutSeconds = 60.0
+) -> ToolResult:
     """Wait until a condition on the facts of query_world holds, for timeout_s seconds at most."""
-    return waited(call, condition, timeout_s)
+    return wait_result(call, condition, timeout_s)
 
 
-def waited(
+def wait_result(
     call: SkillCall,
     condition: Json,
     timeout_s: float,
@@ -66,4 +68,4 @@ def waited(
                 'why': verdict.why,
             }
         )
-        call.cancellation.sleep(min(LOOK_S, timeout_s - passed_s))
+        call.cancellation.sleep(min(POLL_PERIOD_S, timeout_s - passed_s))

@@ -18,36 +18,36 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 import math
 
-WORDS = ('LSL', 'RSR', 'LSR', 'RSL', 'RLR', 'LRL')
+DUBINS_WORDS = ('LSL', 'RSR', 'LSR', 'RSL', 'RLR', 'LRL')
 
 
 @dataclass(frozen=True)
-class Place:
+class PlanarPose:
     x: float
     y: float
     yaw: float
 
 
 @dataclass(frozen=True)
-class Way:
+class DubinsPath:
     """Three parts, each a letter out of L, S, R and its length in metres along the path."""
 
-    parts: tuple[tuple[str, float], ...]
+    segments: tuple[tuple[str, float], ...]
 
     @property
     def length(self) -> float:
-        return sum(metres for _, metres in self.parts)
+        return sum(metres for _, metres in self.segments)
 
 
-def ways(start: Place, goal: Place, radius: float) -> Iterator[Way]:
+def dubins_paths(start: PlanarPose, goal: PlanarPose, radius: float) -> Iterator[DubinsPath]:
     """Each of the six kinds that exists, in no order."""
     dx, dy = goal.x - start.x, goal.y - start.y
     distance, bearing = math.hypot(dx, dy) / radius, math.atan2(dy, dx)
-    alpha, beta = _turn(start.yaw - bearing), _turn(goal.yaw - bearing)
-    for word in WORDS:
+    alpha, beta = _normalized_angle(start.yaw - bearing), _normalized_angle(goal.yaw - bearing)
+    for word in DUBINS_WORDS:
         lengths = _lengths(word, alpha, beta, distance)
         if lengths is not None:
-            yield Way(
+            yield DubinsPath(
                 tuple(
                     (letter, length * radius) for letter, length in zip(word, lengths, strict=True)
                 )
@@ -61,59 +61,69 @@ def _lengths(word: str, alpha: float, beta: float, d: float) -> tuple[float, flo
     if word == 'LSL':
         square = 2 + d * d - 2 * cab + 2 * d * (sa - sb)
         theta = math.atan2(cb - ca, d + sa - sb)
-        return _when(square, _turn(theta - alpha), _turn(beta - theta))
+        return _lengths_if_real(
+            square, _normalized_angle(theta - alpha), _normalized_angle(beta - theta)
+        )
     if word == 'RSR':
         square = 2 + d * d - 2 * cab + 2 * d * (sb - sa)
         theta = math.atan2(ca - cb, d - sa + sb)
-        return _when(square, _turn(alpha - theta), _turn(theta - beta))
+        return _lengths_if_real(
+            square, _normalized_angle(alpha - theta), _normalized_angle(theta - beta)
+        )
     if word == 'LSR':
         square = -2 + d * d + 2 * cab + 2 * d * (sa + sb)
-        theta = math.atan2(-ca - cb, d + sa + sb) - math.atan2(-2.0, _root(square))
-        return _when(square, _turn(theta - alpha), _turn(theta - beta))
+        theta = math.atan2(-ca - cb, d + sa + sb) - math.atan2(-2.0, _real_root(square))
+        return _lengths_if_real(
+            square, _normalized_angle(theta - alpha), _normalized_angle(theta - beta)
+        )
     if word == 'RSL':
         square = -2 + d * d + 2 * cab - 2 * d * (sa + sb)
-        theta = math.atan2(ca + cb, d - sa - sb) - math.atan2(2.0, _root(square))
-        return _when(square, _turn(alpha - theta), _turn(beta - theta))
+        theta = math.atan2(ca + cb, d - sa - sb) - math.atan2(2.0, _real_root(square))
+        return _lengths_if_real(
+            square, _normalized_angle(alpha - theta), _normalized_angle(beta - theta)
+        )
     if word == 'RLR':
         middle = (6 - d * d + 2 * cab + 2 * d * (sa - sb)) / 8
         if abs(middle) > 1:
             return None
-        turn = _turn(math.tau - math.acos(middle))
-        first = _turn(alpha - math.atan2(ca - cb, d - sa + sb) + turn / 2)
-        return first, turn, _turn(alpha - beta - first + turn)
+        turn = _normalized_angle(math.tau - math.acos(middle))
+        first = _normalized_angle(alpha - math.atan2(ca - cb, d - sa + sb) + turn / 2)
+        return first, turn, _normalized_angle(alpha - beta - first + turn)
     middle = (6 - d * d + 2 * cab + 2 * d * (sb - sa)) / 8
     if abs(middle) > 1:
         return None
-    turn = _turn(math.tau - math.acos(middle))
-    first = _turn(-alpha + math.atan2(-ca + cb, d + sa - sb) + turn / 2)
-    return first, turn, _turn(beta - alpha - first + turn)
+    turn = _normalized_angle(math.tau - math.acos(middle))
+    first = _normalized_angle(-alpha + math.atan2(-ca + cb, d + sa - sb) + turn / 2)
+    return first, turn, _normalized_angle(beta - alpha - first + turn)
 
 
-def _when(square: float, first: float, last: float) -> tuple[float, float, float] | None:
+def _lengths_if_real(
+    square: float, first: float, last: float
+) -> tuple[float, float, float] | None:
     return (first, math.sqrt(square), last) if square >= 0 else None
 
 
-def _root(square: float) -> float:
+def _real_root(square: float) -> float:
     return math.sqrt(max(square, 0.0))
 
 
-def _turn(angle: float) -> float:
+def _normalized_angle(angle: float) -> float:
     """In [0, 2 pi); a hair less than a whole turn is none."""
     angle %= math.tau
     return 0.0 if angle > math.tau - 1e-9 else angle
 
 
-def drive(start: Place, letter: str, metres: float, radius: float) -> Place:
+def pose_after(start: PlanarPose, letter: str, metres: float, radius: float) -> PlanarPose:
     """Where one part of a way leads."""
     if letter == 'S':
-        return Place(
+        return PlanarPose(
             start.x + metres * math.cos(start.yaw),
             start.y + metres * math.sin(start.yaw),
             start.yaw,
         )
     sign = 1.0 if letter == 'L' else -1.0
     yaw = start.yaw + sign * metres / radius
-    return Place(
+    return PlanarPose(
         start.x + sign * radius * (math.sin(yaw) - math.sin(start.yaw)),
         start.y - sign * radius * (math.cos(yaw) - math.cos(start.yaw)),
         yaw,

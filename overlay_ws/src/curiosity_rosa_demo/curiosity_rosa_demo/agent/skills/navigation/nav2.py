@@ -25,20 +25,20 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
-LOOK_S = 0.2
-MISSING = (
+POLL_PERIOD_S = 0.2
+NAV2_MISSING_TEXT = (
     "agent.yaml: navigation.provider = 'nav2': the package nav2_msgs is missing; install "
     'ros-$ROS_DISTRO-nav2-msgs and source ROS, or set provider: motions'
 )
 
 
-class Nav2(Protocol):
+class Nav2Goal(Protocol):
     """One goal of Nav2's action. Blocking."""
 
     def send(self, frame: str, x: float, y: float, yaw_rad: float) -> str:
         """Why the goal was not accepted; empty when it was."""
 
-    def look(self, seconds: float) -> tuple[bool | None, float | None]:
+    def wait_for_result(self, seconds: float) -> tuple[bool | None, float | None]:
         """Wait: whether the goal succeeded, None while it goes on; the metres that are left."""
 
     def cancel(self) -> None: ...
@@ -46,15 +46,15 @@ class Nav2(Protocol):
     def close(self) -> None: ...
 
 
-def nav2_of(
-    action: str, connect: Callable[[str], Nav2] | None = None
+def make_navigate_skill(
+    action: str, connect: Callable[[str], Nav2Goal] | None = None
 ) -> Callable[..., ToolResult]:
     """The skill on the action of that name. Raises ConfigError without nav2_msgs."""
     if connect is None:
         try:
             from curiosity_rosa_demo.agent.skills.navigation.nav2_client import Nav2Client
         except ImportError:
-            raise ConfigError(MISSING) from None
+            raise ConfigError(NAV2_MISSING_TEXT) from None
         connect = Nav2Client
     opened = connect
 
@@ -63,17 +63,19 @@ def nav2_of(
     ) -> ToolResult:
         """Drive to a place in the world frame with Nav2, around obstacles. Needs a closed mast."""
         with closing(opened(action)) as nav2:
-            return _drive(call, nav2, x, y, yaw_rad)
+            return _run_goal(call, nav2, x, y, yaw_rad)
 
     return navigate_to_pose
 
 
-def _drive(call: SkillCall, nav2: Nav2, x: float, y: float, yaw_rad: float | None) -> ToolResult:
+def _run_goal(
+    call: SkillCall, nav2: Nav2Goal, x: float, y: float, yaw_rad: float | None
+) -> ToolResult:
     """Nav2's goals have a heading: without one, it is that in which the goal lies."""
     begin = call.world.pose()
     if begin is None:
         return ToolResult.failure('NAV_GOAL_REJECTED: where the rover is is not known')
-    why = call.world.may_drive('move_forward', LOOK_S)
+    why = call.world.may_drive('move_forward', POLL_PERIOD_S)
     if why:
         return ToolResult.failure(f'NAV_GOAL_REJECTED: {why}')
     yaw = math.atan2(y - begin.y, x - begin.x) if yaw_rad is None else yaw_rad
@@ -85,10 +87,10 @@ def _drive(call: SkillCall, nav2: Nav2, x: float, y: float, yaw_rad: float | Non
     try:
         while reached is None and not why:
             call.cancellation.check()
-            reached, left_m = nav2.look(LOOK_S)
+            reached, left_m = nav2.wait_for_result(POLL_PERIOD_S)
             done = None if left_m is None else part_done(whole_m, left_m)
             call.progress({'fraction': done, 'distance_m': left_m})
-            why = call.world.may_drive('move_forward', LOOK_S) if reached is None else ''
+            why = call.world.may_drive('move_forward', POLL_PERIOD_S) if reached is None else ''
     finally:
         if not reached:  # some of Nav2's own failures leave the rover driving
             nav2.cancel()

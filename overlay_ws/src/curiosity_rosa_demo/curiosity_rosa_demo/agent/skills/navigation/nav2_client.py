@@ -23,8 +23,8 @@ import rclpy
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 
-ANSWER_S = 5.0
-SPIN_S = 0.05
+ANSWER_TIMEOUT_S = 5.0
+SPIN_PERIOD_S = 0.05
 
 
 class Nav2Client:
@@ -39,15 +39,15 @@ class Nav2Client:
         self._left_m: float | None = None
 
     def send(self, frame: str, x: float, y: float, yaw_rad: float) -> str:
-        if not self._client.wait_for_server(ANSWER_S):
+        if not self._client.wait_for_server(ANSWER_TIMEOUT_S):
             return f'Service unavailable: {self._action}'
         goal = NavigateToPose.Goal()
         goal.pose.header.frame_id = frame
         goal.pose.pose.position.x, goal.pose.pose.position.y = x, y
         goal.pose.pose.orientation.z = math.sin(yaw_rad / 2)
         goal.pose.pose.orientation.w = math.cos(yaw_rad / 2)
-        asked = self._client.send_goal_async(goal, feedback_callback=self._heard)
-        self._spin_until(asked, ANSWER_S)
+        asked = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
+        self._spin_until(asked, ANSWER_TIMEOUT_S)
         if not asked.done():
             return f'Service timeout: {self._action}'
         self._handle = asked.result()
@@ -56,25 +56,25 @@ class Nav2Client:
         self._result = self._handle.get_result_async()
         return ''
 
-    def look(self, seconds: float) -> tuple[bool | None, float | None]:
+    def wait_for_result(self, seconds: float) -> tuple[bool | None, float | None]:
         self._spin_until(self._result, seconds)
         if not self._result.done():
             return None, self._left_m
         return self._result.result().status == GoalStatus.STATUS_SUCCEEDED, self._left_m
 
     def cancel(self) -> None:
-        self._spin_until(self._handle.cancel_goal_async(), ANSWER_S)
+        self._spin_until(self._handle.cancel_goal_async(), ANSWER_TIMEOUT_S)
 
     def close(self) -> None:
         self._executor.shutdown()
         self._client.destroy()
         self._node.destroy_node()
 
-    def _heard(self, message: Any) -> None:
+    def _on_feedback(self, message: Any) -> None:
         self._left_m = float(message.feedback.distance_remaining)
 
     def _spin_until(self, future: Any, seconds: float) -> None:
         """Steady seconds: simulated time may stand still."""
         deadline = time.monotonic() + seconds
         while not future.done() and time.monotonic() < deadline:
-            self._executor.spin_once(timeout_sec=SPIN_S)
+            self._executor.spin_once(timeout_sec=SPIN_PERIOD_S)

@@ -20,29 +20,29 @@ from dataclasses import dataclass
 import math
 from typing import Annotated
 
-from curiosity_rosa_demo.agent.skills.navigation.dubins import Place, Way, ways
+from curiosity_rosa_demo.agent.skills.navigation.dubins import dubins_paths, DubinsPath, PlanarPose
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
     GUESSED_RADIUS_M,
-    Pace,
+    SpeedEstimate,
     turning_radius,
 )
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.trace.reporter import number
+from curiosity_rosa_demo.trace.reporter import number_text
 from pydantic import Field
 
 TOLERANCE_M = 0.5
 TOLERANCE_RAD = 0.3
-HEADINGS = 16  # tried where any will do
-LEG_S = 5.0
+MAX_HEADINGS = 16  # tried where any will do
+MAX_LEG_S = 5.0
 FIRST_LEG_S = 1.5  # of a motion whose speed is not known yet
-SHORTEST_LEG_S = 0.2
+MIN_LEG_S = 0.2
 MAX_LEGS = 100
-STUCK_LEGS = 3  # in a row that hardly moved the rover
-MOST_TURN_RAD = 1.5  # of a leg
-LOOKS, LOOK_S = 5, 0.2  # for a pose that is missing
-MOTION = {'L': 'turn_left', 'S': 'move_forward', 'R': 'turn_right'}
+MAX_STUCK_LEGS = 3  # in a row that hardly moved the rover
+MAX_TURN_RAD = 1.5  # of a leg
+POSE_ATTEMPTS, POSE_RETRY_S = 5, 0.2  # for a pose that is missing
+DUBINS_MOTIONS = {'L': 'turn_left', 'S': 'move_forward', 'R': 'turn_right'}
 
 Metres = Annotated[float, Field(ge=-1e4, le=1e4, description='metres in the world frame')]
 Heading = Annotated[
@@ -56,106 +56,110 @@ def navigate_to_pose(
     """Drive to a place in the world frame, within 0.5 m and, if a heading is asked for, 0.3 rad.
     Needs a closed mast. The rover turns in wide arcs, so a goal close beside it takes long.
     """
-    return _Trip(call, Goal(x, y, yaw_rad)).run()
+    return _Navigation(call, NavigationGoal(x, y, yaw_rad)).run()
 
 
 @dataclass(frozen=True)
-class Goal:
+class NavigationGoal:
     x: float
     y: float
     yaw: float | None
 
-    def distance(self, place: Place) -> float:
+    def distance(self, place: PlanarPose) -> float:
         return math.hypot(self.x - place.x, self.y - place.y)
 
-    def reached(self, place: Place) -> bool:
+    def is_reached(self, place: PlanarPose) -> bool:
         return self.distance(place) <= TOLERANCE_M and (
             self.yaw is None
             or abs(math.remainder(place.yaw - self.yaw, math.tau)) <= TOLERANCE_RAD
         )
 
-    def places(self) -> Iterator[tuple[Place, float]]:
+    def candidate_poses(self) -> Iterator[tuple[PlanarPose, float]]:
         """Where to aim at, and what each costs in metres beside the way: the middle before the
         rim, which saves a whole circle where the middle was just missed.
         """
         if self.yaw is None:
-            yaws = [(math.tau * i / HEADINGS, 0.0) for i in range(HEADINGS)]
+            yaws = [(math.tau * i / MAX_HEADINGS, 0.0) for i in range(MAX_HEADINGS)]
         else:
             yaws = [(self.yaw + off, abs(off)) for off in (0.0, 0.2, -0.2)]
         for yaw, cost in yaws:
-            yield Place(self.x, self.y, yaw), cost
+            yield PlanarPose(self.x, self.y, yaw), cost
             for i in range(8):
                 dx, dy = (f(math.tau * i / 8) * 0.6 * TOLERANCE_M for f in (math.cos, math.sin))
-                yield Place(self.x + dx, self.y + dy, yaw), cost + 0.6 * TOLERANCE_M
+                yield PlanarPose(self.x + dx, self.y + dy, yaw), cost + 0.6 * TOLERANCE_M
 
 
-def shortest(start: Place, goal: Goal, radius: float) -> Way:
+def shortest_path(start: PlanarPose, goal: NavigationGoal, radius: float) -> DubinsPath:
     """The way to the place that is the best to aim at."""
     _, way = min(
         (
             (way.length + cost, way)
-            for place, cost in goal.places()
-            for way in ways(start, place, radius)
+            for place, cost in goal.candidate_poses()
+            for way in dubins_paths(start, place, radius)
         ),
         key=lambda each: each[0],
     )
     return way
 
 
-class _Failed(Exception):
+class _NavigationFailed(Exception):
     """The reason, for the result."""
 
 
-class _Trip:
-    def __init__(self, call: SkillCall, goal: Goal) -> None:
+class _Navigation:
+    def __init__(self, call: SkillCall, goal: NavigationGoal) -> None:
         config = call.world.config
         fast = config.guardrails.geofence.max_speed_mps  # too fast a guess makes a leg short
         self._call, self._goal = call, goal
-        self._longest_s = min(LEG_S, config.agent.turn.max_motion_s)
+        self._longest_s = min(MAX_LEG_S, config.agent.turn.max_motion_s)
         self._codes = tuple(config.skills.error_map)
         self._paces = {
-            letter: Pace(fast, 0.0 if letter == 'S' else fast / GUESSED_RADIUS_M)
-            for letter in MOTION
+            letter: SpeedEstimate(fast, 0.0 if letter == 'S' else fast / GUESSED_RADIUS_M)
+            for letter in DUBINS_MOTIONS
         }
-        self._place: Place | None = None
+        self._pose: PlanarPose | None = None
         self._legs, self._driven_m, self._stuck = 0, 0.0, 0
         self._whole_m = 0.0  # from the beginning to the goal
 
     def run(self) -> ToolResult:
         """Raises TurnCancelled."""
         try:
-            here = self._look()
+            here = self._read_pose()
             self._whole_m = self._goal.distance(here)
-            while not self._goal.reached(here):
-                here = self._leg(here)
-        except _Failed as failure:
-            return ToolResult.failure(str(failure), **self._data())
-        return ToolResult.success(**self._data())
+            while not self._goal.is_reached(here):
+                here = self._drive_leg(here)
+        except _NavigationFailed as failure:
+            return ToolResult.failure(str(failure), **self._result_data())
+        return ToolResult.success(**self._result_data())
 
-    def _leg(self, here: Place) -> Place:
+    def _drive_leg(self, here: PlanarPose) -> PlanarPose:
         """Drive the beginning of the shortest way from here."""
         if self._legs >= MAX_LEGS:
             left = self._goal.distance(here)
-            raise _Failed(f'NAV_TIMEOUT: not there after {MAX_LEGS} legs, {left:.1f} m are left')
-        letter, seconds = self._next(here)
-        name, pace = MOTION[letter], self._paces[letter]
-        self._ask(name, seconds)
+            raise _NavigationFailed(
+                f'NAV_TIMEOUT: not there after {MAX_LEGS} legs, {left:.1f} m are left'
+            )
+        letter, seconds = self._next_leg(here)
+        name, pace = DUBINS_MOTIONS[letter], self._paces[letter]
+        self._check_guardrails(name, seconds)
         result = self._call.world.tool(name, self._call.cancellation, duration_s=seconds)
         self._legs += 1
-        driven = number(result.data.get('distance_m'))
+        driven = number_text(result.data.get('distance_m'))
         self._driven_m += driven or 0.0  # before anything else can fail
-        there = self._look()
+        there = self._read_pose()
         metres = math.hypot(there.x - here.x, there.y - here.y)
         self._driven_m += metres if driven is None else 0.0
         if not result.ok:
-            raise _Failed(self._told(result.error_reason))
+            raise _NavigationFailed(self._with_code(result.error_reason))
         turned = math.remainder(there.yaw - here.yaw, math.tau)
-        if pace.learn(seconds, metres, -turned if letter == 'R' else turned):
+        if pace.update(seconds, metres, -turned if letter == 'R' else turned):
             self._stuck = 0
         else:
             self._stuck += 1
-        if self._stuck >= STUCK_LEGS:
-            raise _Failed(f'NAV_BLOCKED: the rover hardly moved in {STUCK_LEGS} legs')
+        if self._stuck >= MAX_STUCK_LEGS:
+            raise _NavigationFailed(
+                f'NAV_BLOCKED: the rover hardly moved in {MAX_STUCK_LEGS} legs'
+            )
         left = self._goal.distance(there)
         self._call.progress(
             {
@@ -166,54 +170,56 @@ class _Trip:
         )
         return there
 
-    def _next(self, here: Place) -> tuple[str, float]:
+    def _next_leg(self, here: PlanarPose) -> tuple[str, float]:
         """The motion and its seconds."""
         turns = [self._paces[letter] for letter in 'LR']
         radius = turning_radius(turns)
         parts = [
-            (letter, self._seconds(letter, metres, radius))
-            for letter, metres in shortest(here, self._goal, radius).parts
+            (letter, self._leg_seconds(letter, metres, radius))
+            for letter, metres in shortest_path(here, self._goal, radius).segments
         ]
         letter, seconds = next(
-            (part for part in parts if part[1] >= SHORTEST_LEG_S),
+            (part for part in parts if part[1] >= MIN_LEG_S),
             max(parts, key=lambda part: part[1]),
         )
         longest_s = self._longest_s
-        if not self._paces[letter].known:
+        if not self._paces[letter].is_known:
             longest_s = min(longest_s, FIRST_LEG_S)
         if letter != 'S':  # a heading is only measured up to half a circle
-            longest_s = min(longest_s, MOST_TURN_RAD / self._paces[letter].turn)
-        return letter, min(max(seconds, SHORTEST_LEG_S), longest_s)
+            longest_s = min(longest_s, MAX_TURN_RAD / self._paces[letter].turn)
+        return letter, min(max(seconds, MIN_LEG_S), longest_s)
 
-    def _seconds(self, letter: str, metres: float, radius: float) -> float:
+    def _leg_seconds(self, letter: str, metres: float, radius: float) -> float:
         """By the angle where there is one: the rover may turn tighter than planned."""
         pace = self._paces[letter]
         return metres / pace.speed if letter == 'S' else metres / radius / pace.turn
 
-    def _ask(self, name: str, seconds: float) -> None:
+    def _check_guardrails(self, name: str, seconds: float) -> None:
         why = self._call.world.may_drive(name, seconds)
         if why.startswith(self._codes):
-            raise _Failed(why)
+            raise _NavigationFailed(why)
         if why:
-            raise _Failed(f'{"NAV_BLOCKED" if self._legs else "NAV_GOAL_REJECTED"}: {why}')
+            raise _NavigationFailed(
+                f'{"NAV_BLOCKED" if self._legs else "NAV_GOAL_REJECTED"}: {why}'
+            )
 
-    def _told(self, why: str) -> str:
+    def _with_code(self, why: str) -> str:
         """A reason that others know as it is."""
         return why if why.startswith(self._codes) else f'NAV_BLOCKED: {why}'
 
-    def _look(self) -> Place:
-        for _ in range(LOOKS):
+    def _read_pose(self) -> PlanarPose:
+        for _ in range(POSE_ATTEMPTS):
             pose = self._call.world.pose()
             if pose is not None:
-                self._place = Place(pose.x, pose.y, pose.yaw_rad)
-                return self._place
-            self._call.cancellation.sleep(LOOK_S)
-        self._place = None
+                self._pose = PlanarPose(pose.x, pose.y, pose.yaw_rad)
+                return self._pose
+            self._call.cancellation.sleep(POSE_RETRY_S)
+        self._pose = None
         code = 'NAV_BLOCKED' if self._legs else 'NAV_GOAL_REJECTED'
-        raise _Failed(f'{code}: where the rover is is not known')
+        raise _NavigationFailed(f'{code}: where the rover is is not known')
 
-    def _data(self) -> dict[str, float | int | None]:
-        place = self._place
+    def _result_data(self) -> dict[str, float | int | None]:
+        place = self._pose
         return {
             'x': place.x if place else None,
             'y': place.y if place else None,

@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-FORGET = 0.5  # the weight of what was known before, against the new leg
+OLD_ESTIMATE_WEIGHT = 0.5  # the weight of what was known before, against the new leg
 GUESSED_RADIUS_M = 2.5  # linear.x 1.0 with angular.z 0.4, as the rover's own services ask for
-LEAST_RADIUS_M = 0.05
-LEAST_M, LEAST_RAD = 0.02, 0.005  # a first leg that does less has not moved the rover
-MOVED = 0.2  # ... and a later one that does less than this part of what was expected
+MIN_RADIUS_M = 0.05
+MIN_DISTANCE_M, MIN_ANGLE_RAD = 0.02, 0.005  # a first leg that does less has not moved the rover
+MIN_MOVED_FRACTION = 0.2  # ... and a later one that does less than this part of what was expected
 
 
 @dataclass
-class Pace:
+class SpeedEstimate:
     """Of one motion: ``speed`` in m/s, ``turn`` in rad/s in the direction that was asked for."""
 
     speed: float  # a guess at first
@@ -29,17 +29,17 @@ class Pace:
     seconds: float = 0.0  # that it was measured for; 0: it is a guess
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         return self.seconds > 0.0
 
-    def learn(self, seconds: float, metres: float, radians: float) -> bool:
+    def update(self, seconds: float, metres: float, radians: float) -> bool:
         """What a leg did. False when it hardly moved the rover: nothing is learned from that."""
         straight = self.turn == 0.0
-        least_m = MOVED * self.speed * seconds if self.known else LEAST_M
-        least_rad = MOVED * self.turn * seconds if self.known else LEAST_RAD
+        least_m = MIN_MOVED_FRACTION * self.speed * seconds if self.is_known else MIN_DISTANCE_M
+        least_rad = MIN_MOVED_FRACTION * self.turn * seconds if self.is_known else MIN_ANGLE_RAD
         if metres < least_m or (not straight and radians < least_rad):
             return False
-        before = FORGET * self.seconds
+        before = OLD_ESTIMATE_WEIGHT * self.seconds
         self.speed = (self.speed * before + metres) / (before + seconds)
         if not straight:
             self.turn = (self.turn * before + radians) / (before + seconds)
@@ -47,7 +47,7 @@ class Pace:
         return True
 
 
-def turning_radius(paces: Iterable[Pace]) -> float:
+def turning_radius(paces: Iterable[SpeedEstimate]) -> float:
     """The widest arc of those that were measured, in metres."""
-    known = [pace.speed / pace.turn for pace in paces if pace.known and pace.turn > 0.0]
-    return max(LEAST_RADIUS_M, *known) if known else GUESSED_RADIUS_M
+    known = [pace.speed / pace.turn for pace in paces if pace.is_known and pace.turn > 0.0]
+    return max(MIN_RADIUS_M, *known) if known else GUESSED_RADIUS_M

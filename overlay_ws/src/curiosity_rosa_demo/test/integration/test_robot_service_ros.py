@@ -1,0 +1,300 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What Mission Control has from ROS: the camera while somebody looks, the pictures of captures,
+and the health and the events of the other nodes.
+"""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+import os
+import signal
+import time
+
+from curiosity_rosa_demo.agent.topics import camera, captures, node_health
+from curiosity_rosa_demo.agent.topics.camera import CameraFeed
+from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.node_events import NodeEvents
+from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.domain.brain_state import Reading
+from curiosity_rosa_demo.domain.health import NodeStatus
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_event
+import cv2
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from harness import Sandbox, wait_until
+import numpy as np
+import pytest
+from sensor_msgs.msg import CompressedImage, Image
+from std_msgs.msg import String
+
+pytestmark = pytest.mark.ros
+
+CONFIG = load_config()
+CAMERA = CONFIG.topics.images.input_compressed
+CAPTURES = CONFIG.topics.images.output_capture_compressed
+POSE = RoverPose(x=6.0, frame_id='odom')
+
+
+def jpeg(shade: int) -> bytes:
+    return bytes(cv2.imencode('.jpg', np.full((60, 80, 3), shade, np.uint8))[1])
+
+
+def shade(picture: bytes) -> int:
+    pixels = cv2.imdecode(np.frombuffer(picture, np.uint8), cv2.IMREAD_COLOR)
+    assert pixels is not None
+    return round(float(pixels.mean()))
+
+
+def compressed(data: bytes) -> CompressedImage:
+    return CompressedImage(format='jpeg', data=array.array('B', data))
+
+
+@contextmanager
+def repeated(box: Sandbox, send: Callable[[], None]) -> Iterator[None]:
+    """Called ten times a second, as a camera sends."""
+    timer = box.node.create_timer(0.1, send)
+    try:
+        yield
+    finally:
+        box.node.destroy_timer(timer)
+
+
+# --- the camera -------------------------------------------------------------------------------
+
+
+def test_the_camera_is_listened_to_while_somebody_looks(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(camera, 'KEEP_ON_S', 0.3)
+    publisher = sandbox.node.create_publisher(CompressedImage, CAMERA, 1)
+    feed = CameraFeed(sandbox.node, CONFIG)
+    assert publisher.get_subscription_count() == 0
+
+    with repeated(sandbox, lambda: publisher.publish(compressed(jpeg(90)))):
+        picture = wait_until(feed.picture, 'a picture')
+        assert picture.jpeg == jpeg(90)
+        assert abs(picture.at - time.time()) < 5.0
+        newer = wait_until(
+            lambda: (now := feed.picture()) is not None and now.received_s > picture.received_s,
+            'a newer one',
+        )
+        assert newer
+        wait_until(lambda: publisher.get_subscription_count() == 0, 'it to be left alone')
+    feed.close()
+
+
+@pytest.mark.parametrize('bad', [b'', b'no picture', jpeg(10)[:-40]])
+def test_a_broken_frame_leaves_the_last_good_one(sandbox: Sandbox, bad: bytes) -> None:
+    publisher = sandbox.node.create_publisher(CompressedImage, CAMERA, 1)
+    feed = CameraFeed(sandbox.node, CONFIG)
+    with repeated(sandbox, lambda: publisher.publish(compressed(jpeg(90)))):
+        wait_until(feed.picture, 'a picture')
+
+    def frame() -> int:
+        feed.picture()
+        return feed._number
+
+    before = frame()
+    with repeated(sandbox, lambda: publisher.publish(compressed(bad))):
+        wait_until(lambda: frame() > before + 1, 'broken frames')
+    picture = feed.picture()
+    assert picture is not None
+    assert picture.jpeg == jpeg(90)
+    feed.close()
+
+
+def test_a_png_and_a_raw_picture_are_made_jpegs(sandbox: Sandbox) -> None:
+    pixels = np.full((60, 80, 3), 120, np.uint8)
+    png = bytes(cv2.imencode('.png', pixels)[1])
+    publisher = sandbox.node.create_publisher(CompressedImage, CAMERA, 1)
+    feed = CameraFeed(sandbox.node, CONFIG)
+    with repeated(sandbox, lambda: publisher.publish(compressed(png))):
+        picture: Picture = wait_until(feed.picture, 'a picture')
+    assert picture.jpeg.startswith(b'\xff\xd8')
+    assert abs(shade(picture.jpeg) - 120) <= 2
+    feed.close()
+
+    images = CONFIG.topics.images.model_copy(update={'input': 'raw'})
+    topics = CONFIG.topics.model_copy(update={'images': images})
+    raw = Image(
+        height=60, width=80, encoding='rgb8', step=240, data=array.array('B', bytes(pixels))
+    )
+    raw_publisher = sandbox.node.create_publisher(Image, images.input_raw, 1)
+    feed = CameraFeed(sandbox.node, CONFIG.model_copy(update={'topics': topics}))
+    with repeated(sandbox, lambda: raw_publisher.publish(raw)):
+        picture = wait_until(feed.picture, 'a picture')
+    assert abs(shade(picture.jpeg) - 120) <= 2
+    feed.close()
+
+
+# --- captures ---------------------------------------------------------------------------------
+
+
+def captured(score: float, **fields: object) -> TraceEvent:
+    return new_event(
+        TraceKind.RESULT,
+        'capture_and_score',
+        **{'tool_name': 'capture_and_score', 'ok': True, 'score': score, **fields},
+    )
+
+
+def test_a_capture_has_its_picture_and_place(sandbox: Sandbox) -> None:
+    publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
+    kept = Captures(sandbox.node, CONFIG, lambda: POSE)
+    publisher.publish(compressed(jpeg(10)))
+    publisher.publish(compressed(jpeg(90)))  # latched: the last one counts
+    event = captured(0.8, data={'is_good': True})
+    kept.record_event(event)
+    (shot,) = wait_until(kept.recent, 'the picture')
+    assert (shot.event_id, shot.score, shot.is_good) == (event.event_id, 0.8, True)
+    assert shot.picture.jpeg == jpeg(90)
+    assert shot.pose == POSE
+    # Else the simulator would send pictures for ever.
+    wait_until(lambda: publisher.get_subscription_count() == 0, 'it to be left alone')
+
+
+def test_the_next_capture_has_the_next_picture(sandbox: Sandbox) -> None:
+    publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
+    kept = Captures(sandbox.node, CONFIG, lambda: None)
+    for number, value in enumerate((40, 160), start=1):
+        publisher.publish(compressed(jpeg(value)))
+        kept.record_event(captured(0.1))
+        wait_until(lambda: len(kept.recent()) == number, f'picture {number}')  # noqa: B023
+        wait_until(lambda: publisher.get_subscription_count() == 0, 'it to be left alone')
+    assert [abs(shade(each.picture.jpeg) - 100) > 50 for each in kept.recent()] == [True, True]
+    assert [each.picture.jpeg for each in kept.recent()] == [jpeg(40), jpeg(160)]
+    assert [each.is_good for each in kept.recent()] == [False, False]  # by the threshold
+
+
+def test_each_capture_is_asked_for_by_its_event(sandbox: Sandbox) -> None:
+    """The answer may overtake the picture: the one before must not be taken for it."""
+    publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
+    kept = Captures(sandbox.node, CONFIG, lambda: POSE)
+    for value in (40, 160):
+        publisher.publish(compressed(jpeg(value)))
+        event = captured(0.5)
+        kept.record_event(event)
+        capture = kept.of(event)
+        assert capture is not None
+        assert (capture.event_id, capture.picture.jpeg) == (event.event_id, jpeg(value))
+    assert kept.of(captured(0.5)) is None  # of which nobody has heard
+
+
+def test_a_capture_without_a_picture_is_not_waited_for(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, 'PICTURE_TIMEOUT_S', 0.2)
+    publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
+    kept = Captures(sandbox.node, CONFIG, lambda: POSE)
+    kept.record_event(captured(0.5))
+    wait_until(lambda: kept._subscription is None, 'it to give up')
+    publisher.publish(compressed(jpeg(90)))
+    assert kept.recent() == []
+
+
+@pytest.mark.parametrize(
+    'event',
+    [
+        captured(0.5, ok=False, error_reason='No image received'),
+        captured(0.5, tool_name='move_stop'),
+        new_event(TraceKind.ACT, 'x', tool_name='capture_and_score'),
+    ],
+)
+def test_what_is_no_capture_opens_nothing(sandbox: Sandbox, event: TraceEvent) -> None:
+    kept = Captures(sandbox.node, CONFIG, lambda: POSE)
+    kept.record_event(event)
+    assert kept._subscription is None
+
+
+# --- the other nodes --------------------------------------------------------------------------
+
+
+def test_the_health_of_the_other_nodes(sandbox: Sandbox) -> None:
+    readings: dict[str, Reading] = {}
+    health = NodeHealth(sandbox.node, CONFIG, lambda: readings)
+
+    def by_name() -> dict[str, NodeStatus]:
+        return {each.name: each for each in health.node_statuses()}
+
+    assert set(by_name().values()) == {
+        NodeStatus(name, False, None) for name in ('adapter', 'simulator', 'visualizer')
+    }
+    simulator = sandbox.overlay('simulator_node')
+    wait_until(lambda: by_name()['simulator'].ok, 'the simulator')
+    assert not by_name()['visualizer'].ok
+
+    os.kill(simulator.pid, signal.SIGSTOP)  # it hangs, and is still in the graph
+    wait_until(lambda: not by_name()['simulator'].ok, 'the simulator to be missed')
+    age_s = by_name()['simulator'].age_s
+    assert age_s is not None
+    assert age_s > node_health.MAX_AGE_S
+    os.kill(simulator.pid, signal.SIGCONT)
+    wait_until(lambda: by_name()['simulator'].ok, 'the simulator to be back')
+
+
+def test_the_adapter_is_as_old_as_its_status(sandbox: Sandbox) -> None:
+    readings: dict[str, Reading] = {}
+    health = NodeHealth(sandbox.node, CONFIG, lambda: readings)
+    for age_s, ok in ((0.1, True), (3.5, False)):
+        readings['adapter'] = Reading(value={}, received_s=time.monotonic() - age_s)
+        adapter = health.node_statuses()[0]
+        assert (adapter.name, adapter.ok) == ('adapter', ok)
+        assert adapter.age_s == pytest.approx(age_s, abs=0.5)
+
+
+def test_what_is_amiss_with_a_node_is_told(sandbox: Sandbox) -> None:
+    readings = {'adapter': Reading(value={}, received_s=time.monotonic() + 3600.0)}
+    health = NodeHealth(sandbox.node, CONFIG, lambda: readings)
+    topic = CONFIG.topics.status.diagnostics
+    publisher = sandbox.node.create_publisher(DiagnosticArray, topic, 10)
+    told = DiagnosticArray(
+        status=[
+            DiagnosticStatus(level=DiagnosticStatus.WARN, name='visualizer: x', message='no TF'),
+            DiagnosticStatus(level=DiagnosticStatus.ERROR, name='simulator: x', message='dark'),
+            DiagnosticStatus(level=DiagnosticStatus.ERROR, name='adapter: x', message='lost'),
+            DiagnosticStatus(level=DiagnosticStatus.ERROR, name='other/adapter: x', message='no'),
+        ]
+    )
+
+    def found() -> list[tuple[str, bool, str]]:
+        return [(each.name, each.ok, each.text) for each in health.node_statuses()]
+
+    with repeated(sandbox, lambda: publisher.publish(told)):
+        wait_until(lambda: found()[-1][2], 'the diagnostics')
+        assert found() == [
+            ('adapter', False, 'lost'),
+            ('simulator', False, 'dark'),
+            ('visualizer', True, 'no TF'),
+        ]
+
+
+def test_events_of_the_other_nodes_are_fed_and_ours_only_once(sandbox: Sandbox) -> None:
+    event_bus, said = EventBus(), list[str]()
+    NodeEvents(sandbox.node, CONFIG, said.append, event_bus.publish)
+    qos = history_qos(CONFIG.thresholds.trace.buffer_size)
+    publisher = sandbox.node.create_publisher(String, CONFIG.topics.trace.events, qos)
+    ours = new_event(TraceKind.ACT, 'ours')
+    event_bus.publish(ours)
+    alarm = new_event(TraceKind.ERROR, 'the leash', ok=False, data={'node': 'adapter'})
+    for event in (ours, alarm, start_event('adapter', 'adapter started')):
+        publisher.publish(String(data=encode(event)))
+    wait_until(lambda: len(event_bus.recent()) >= 3, 'the events')
+    assert [each.message for each in event_bus.recent()] == [
+        'ours',
+        'the leash',
+        'adapter started',
+    ]
+    assert said == ['  adapter: [ERROR] the leash']

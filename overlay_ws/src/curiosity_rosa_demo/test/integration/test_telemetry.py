@@ -1,0 +1,249 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The kernel's readings, from publishers of every kind."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+import json
+import math
+import threading
+from typing import Any
+from uuid import uuid4
+
+from curiosity_rosa_demo.agent.kernel.validation import reading_problem
+from curiosity_rosa_demo.agent.topics.telemetry import MIN_PERIOD_S, TelemetrySource
+from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
+from curiosity_rosa_demo.domain.serde import from_json, to_json
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.ros_io import history_qos
+from harness import Sandbox, wait_until
+from nav_msgs.msg import Odometry
+import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import BatteryState, LaserScan
+from std_msgs.msg import Bool, String
+
+pytestmark = pytest.mark.ros
+
+STANDING = {'mast': 'closed', 'moving': False, 'last_error_reason': '', 'rover_x': 1.0}
+
+
+class Listener:
+    """A source, how often it was urgent, and publishers to make it so."""
+
+    def __init__(self, box: Sandbox, config: Config) -> None:
+        self._box = box
+        self.rover, self.status = config.topics.rover, config.topics.status
+        self.urgent = 0
+        self.source = TelemetrySource(box.node, config, on_urgent=self._count)
+
+    def _count(self) -> None:
+        self.urgent += 1
+
+    def publisher(self, message: type, topic: str, qos: Any = 10) -> Any:
+        publisher = self._box.node.create_publisher(message, topic, qos)
+        wait_until(lambda: publisher.get_subscription_count() > 0, f'a listener on {topic}')
+        return publisher
+
+    def value(self, source: str) -> dict[str, Any] | None:
+        reading = self.source.snapshot().get(source)
+        return None if reading is None else reading.value
+
+    def wait_for(self, source: str, **wanted: Any) -> Reading:
+        def look() -> bool:
+            value = self.value(source) or {}
+            return all(value.get(key) == number for key, number in wanted.items())
+
+        wait_until(lambda: self.value(source) is not None and look(), f'{source} with {wanted}')
+        reading = self.source.snapshot()[source]
+        # It passes through the kernel's state: JSON has to carry it.
+        telemetry = Telemetry(readings={source: reading})
+        assert from_json(Telemetry, to_json(telemetry)) == telemetry
+        return reading
+
+
+def own_config() -> Config:
+    """Names that no test before this one used: what is latched may arrive late."""
+    config = load_config()
+    tag = f'/t{uuid4().hex[:8]}'
+    topics = {
+        name: section.model_copy(
+            update={key: tag + topic for key, topic in section.model_dump().items()}
+        )
+        for name, section in (('rover', config.topics.rover), ('status', config.topics.status))
+    }
+    return config.model_copy(update={'topics': config.topics.model_copy(update=topics)})
+
+
+@pytest.fixture
+def listener(sandbox: Sandbox) -> Listener:
+    return Listener(sandbox, own_config())
+
+
+def odometry_at(x: float) -> Odometry:
+    message = Odometry()
+    message.pose.pose.position.x, message.pose.pose.position.y = x, -2.0
+    message.pose.pose.orientation.z, message.pose.pose.orientation.w = 0.6, 0.8
+    message.twist.twist.linear.x, message.twist.twist.angular.z = 0.5, 0.1
+    return message
+
+
+def test_the_rovers_own_messages_become_readings_that_the_kernel_takes(
+    sandbox: Sandbox,
+) -> None:
+    listener = Listener(sandbox, load_config())
+    sandbox.stand_in(initial_x=3.0, battery=0.5, battery_drain_per_s=0.0, e_stop=True)
+    sandbox.overlay('adapter_node')
+    sources = {'odometry', 'battery', 'scan', 'estop', 'adapter'}
+    wait_until(lambda: set(listener.source.snapshot()) == sources, 'all five')
+    for source, reading in listener.source.snapshot().items():
+        assert reading_problem(source, reading.value) == ''
+    assert listener.wait_for('battery').value == {'fraction': 0.5}
+    assert listener.wait_for('odometry').value['x'] == 3.0
+    assert listener.wait_for('estop').value == {'pressed': True}
+    listener.wait_for('adapter', mast='open', moving=False)
+    before = listener.source.snapshot()
+    wait_until(
+        lambda: all(
+            listener.source.snapshot()[source].received_s > before[source].received_s
+            for source in sources - {'estop'}
+        ),
+        'newer readings, though nothing changes',
+    )
+    after = listener.source.snapshot()
+    assert all(after[source].value == before[source].value for source in ('odometry', 'scan'))
+    assert listener.urgent >= 2
+
+
+def test_odometry_and_scan_are_reduced_to_what_the_kernel_needs(listener: Listener) -> None:
+    odometry = listener.publisher(Odometry, listener.rover.odometry)
+    odometry.publish(odometry_at(1.0))
+    assert listener.wait_for('odometry').value == {
+        'x': 1.0,
+        'y': -2.0,
+        'z': 0.0,
+        'orientation_z': 0.6,
+        'orientation_w': 0.8,
+        'linear_x': 0.5,
+        'angular_z': 0.1,
+    }
+    scan = listener.publisher(LaserScan, listener.rover.scan)
+    quarter = math.pi / 2
+    message = LaserScan(angle_min=-math.pi, angle_increment=quarter, range_min=1.0, range_max=9.0)
+    message.ranges = [5.0, 4.0, 3.0, math.inf]
+    scan.publish(message)
+    reading = listener.wait_for('scan')
+    assert reading.value == {'ahead_m': 3.0, 'behind_m': 5.0, 'left_m': None, 'right_m': 4.0}
+    threading.Event().wait(MIN_PERIOD_S)
+    message.ranges[2] = 2.0
+    scan.publish(message)
+    assert listener.wait_for('scan', ahead_m=2.0).received_s > reading.received_s
+    assert listener.urgent == 0
+
+
+def test_a_fast_sensor_is_read_at_a_human_pace(listener: Listener) -> None:
+    odometry = listener.publisher(Odometry, listener.rover.odometry)
+    read: list[float] = []
+    for x in range(200):
+        odometry.publish(odometry_at(float(x)))
+        threading.Event().wait(0.002)
+        reading = listener.source.snapshot().get('odometry')
+        if reading is not None and reading.received_s not in read:
+            read.append(reading.received_s)
+    assert all(later - earlier >= MIN_PERIOD_S for earlier, later in pairwise(read))
+    assert len(read) > 1
+
+
+def test_what_json_cannot_carry_is_no_number(listener: Listener) -> None:
+    odometry = listener.publisher(Odometry, listener.rover.odometry)
+    odometry.publish(odometry_at(math.nan))
+    value = listener.wait_for('odometry', x=None, y=-2.0).value
+    assert 'x is None' in reading_problem('odometry', value)
+    battery = listener.publisher(BatteryState, listener.rover.battery_state)
+    battery.publish(BatteryState(percentage=math.nan))
+    listener.wait_for('battery', fraction=None)
+    battery.publish(BatteryState(percentage=0.25))
+    listener.wait_for('battery', fraction=0.25)
+
+
+@pytest.mark.parametrize(
+    'qos',
+    [
+        history_qos(1),
+        QoSProfile(depth=10),
+        QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT),
+        QoSProfile(
+            depth=1,
+            reliability=ReliabilityPolicy.BEST_EFFORT,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL,
+        ),
+    ],
+    ids=['latched', 'plain', 'best effort', 'best effort and latched'],
+)
+def test_an_e_stop_is_heard_from_every_kind_of_publisher(listener: Listener, qos: Any) -> None:
+    button = listener.publisher(Bool, listener.rover.e_stop, qos)
+    button.publish(Bool(data=True))
+    listener.wait_for('estop', pressed=True)
+    button.publish(Bool(data=False))
+    listener.wait_for('estop', pressed=False)
+    wait_until(lambda: listener.urgent >= 2, 'both changes to be urgent')
+
+
+def test_an_e_stop_pressed_before_we_listened_is_heard(sandbox: Sandbox) -> None:
+    config = own_config()
+    button = sandbox.node.create_publisher(Bool, config.topics.rover.e_stop, history_qos(1))
+    button.publish(Bool(data=True))
+    late = Listener(sandbox, config)
+    late.wait_for('estop', pressed=True)
+    wait_until(lambda: late.urgent == 1, 'the urgent call')
+
+
+def test_only_a_change_is_urgent(listener: Listener) -> None:
+    button = listener.publisher(Bool, listener.rover.e_stop)
+    button.publish(Bool(data=False))
+    first = listener.wait_for('estop', pressed=False)
+    wait_until(lambda: listener.urgent == 1, 'the first word to be urgent')
+    button.publish(Bool(data=False))
+    wait_until(
+        lambda: listener.source.snapshot()['estop'].received_s > first.received_s, 'the second'
+    )
+    status = listener.publisher(String, listener.status.adapter, history_qos(1))
+    for x in (1.0, 2.0):
+        status.publish(String(data=json.dumps({**STANDING, 'rover_x': x})))
+        listener.wait_for('adapter', rover_x=x)
+    wait_until(lambda: listener.urgent >= 2, 'the first status to be urgent')
+    status.publish(String(data=json.dumps({**STANDING, 'moving': True})))
+    listener.wait_for('adapter', moving=True)
+    wait_until(lambda: listener.urgent >= 3, 'the change to be urgent')
+    assert listener.urgent == 3
+
+
+@pytest.mark.parametrize('text', ['', 'no JSON', '[1, 2]', '[' * 100_000, '{"mast": NaN}'])
+def test_a_status_that_is_none_is_refused_by_the_kernel_and_harms_nobody(
+    sandbox: Sandbox, listener: Listener, text: str
+) -> None:
+    status = listener.publisher(String, listener.status.adapter, history_qos(1))
+    status.publish(String(data=text))
+    wait_until(lambda: listener.value('adapter') is not None, 'the text')
+    assert reading_problem('adapter', listener.value('adapter') or {}) != ''
+    status.publish(String(data=json.dumps(STANDING)))
+    assert reading_problem('adapter', listener.wait_for('adapter', mast='closed').value) == ''
+    assert sandbox.crashes == []
+
+
+def test_a_snapshot_does_not_change_under_its_reader(listener: Listener) -> None:
+    battery = listener.publisher(BatteryState, listener.rover.battery_state)
+    battery.publish(BatteryState(percentage=0.5))
+    listener.wait_for('battery', fraction=0.5)
+    snapshot = listener.source.snapshot()
+    battery.publish(BatteryState(percentage=0.25))
+    listener.wait_for('battery', fraction=0.25)
+    assert snapshot['battery'].value == {'fraction': 0.5}

@@ -1,0 +1,275 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A real Mission (kernel, runner, store, skills) before a session that the test holds the strings
+of.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
+from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
+from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Json,
+    Question,
+    ReactState,
+    Reading,
+)
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_codec import new_event
+from harness import wait_until
+
+CONFIG = load_config()
+REGISTRY = make_registry(CONFIG)
+WAIT_S = 20.0
+DONE = ('COMPLETED', 'FAILED', 'CANCELLED')
+
+
+class ScriptedAgentSession:
+    """A session whose skills run until they are released, or stopped. A turn first asks what is
+    in ``asks``, and goes on when that is not rejected.
+    """
+
+    def __init__(self, approval_s: float) -> None:
+        self.approval_queue = ApprovalQueue(timeout_s=approval_s)
+        self.react = ReactState()
+        self.monitor = SkillMonitor()
+        self.robot: Callable[[], BrainState] = BrainState
+        self.asks: list[Question] = []
+        self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
+        self.events = TraceBuffer(200)
+        self.ran: list[str] = []
+        self.turns: list[tuple[str, Json | None]] = []  # task and plan
+        self.stops = 0
+        self.order: list[str] = []  # stops, and beginnings and ends of work
+        self.release = threading.Event()
+        self.started = threading.Event()
+        self.broken: Exception | None = None
+        self.fails = ''
+        self.quick: set[str] = set()  # tools that take no time
+        self.deaf: threading.Event | None = None  # work ends with this, whatever it is told
+        self.used: list[Cancellation] = []
+        self.answers = True  # whether the status comes
+        self.on_begin: Callable[[str], None] = lambda what: None
+
+    def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
+        self.events.append(new_event(kind, message, **fields))
+
+    def _work(self, what: str, cancellation: Cancellation) -> Outcome:
+        cancellation.check()
+        self.on_begin(what)
+        self.used.append(cancellation)
+        self.ran.append(what)
+        self.order.append(f'begin {what}')
+        self.started.set()
+        if self.broken:
+            raise self.broken
+        try:
+            if self.deaf is not None:
+                self.deaf.wait(WAIT_S)
+            while what not in self.quick and not self.release.is_set():
+                cancellation.sleep(0.005)
+            cancellation.check()
+        finally:
+            self.order.append(f'end {what}')
+        return Outcome(False, self.fails) if self.fails else Outcome(True, f'did {what}')
+
+    def skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+        return self._work(f'{name}{arguments or ""}', cancellation)
+
+    def turn(
+        self,
+        text: str,
+        expects: str,
+        cancellation: Cancellation,
+        *,
+        task_id: str = '',
+        plan: Json | None = None,
+    ) -> Outcome:
+        self.turns.append((task_id, plan))
+        for question in list(self.asks):
+            answer = self.approval_queue.ask(question, cancellation)
+            self.answers_to.append((question.id, answer))
+            self.asks.remove(question)
+            if answer.action is ApprovalAction.REJECT:
+                return Outcome(False, f'Rejected: {answer.why}')
+        return self._work(f'{expects}: {text}', cancellation)
+
+    def status(self) -> ToolResult:
+        if not self.answers:
+            return ToolResult.failure('no answer')
+        return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
+
+    def stop(self) -> Outcome:
+        self.order.append('stop')
+        self.stops += 1
+        return Outcome(True, 'stopped')
+
+
+class RuntimeBench:
+    """A console before a mission. Use it in a ``with``."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        ready: bool = True,
+        go_on: bool = False,
+        config: Config = CONFIG,
+        now: Callable[[], float] = time.time,
+        provider: LLMPolicyProvider | None = None,
+    ) -> None:
+        """``now``: the source of the policy's clock."""
+        clock = RosPolicyClock(now)
+        self.session = ScriptedAgentSession(config.guardrails.approval.timeout_s)
+        self.said: list[str] = []
+        self.beats = 0
+        self.spoken: list[str] = []
+        self.readings: dict[str, Reading] = {}
+        self.runtime = Runtime(
+            self.session,  # type: ignore[arg-type]
+            config,
+            registry=REGISTRY,
+            database=folder / 'tasks.db',
+            readings=lambda: dict(self.readings),
+            beat=self._beat,
+            say=self.said.append,
+            clock=clock.now,
+        )
+        self.autonomy = Autonomy(
+            self.runtime,
+            config,
+            trace=self.session.trace,
+            file=folder / 'tasks.db.policy',
+            clock=clock,
+            provider=lambda on_answer: provider,
+            speak=self.spoken.append,
+        )
+        self.console = Console(
+            self.session,  # type: ignore[arg-type]
+            self.runtime,
+            self.autonomy,
+            config,
+            self.said.append,
+        )
+        self.runtime.start()
+        self.left: list[Task] = []
+        if ready:
+            self.begin(go_on=go_on)
+
+    def _beat(self) -> None:
+        self.beats += 1
+
+    def begin(self, *, go_on: bool = False) -> None:
+        self.left = self.runtime.run_tasks(go_on=go_on, ended=self.console.report_task_end)
+        self.autonomy.enable(go_on=go_on)
+        self.console.run_queued_lines()
+
+    def __enter__(self) -> RuntimeBench:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.runtime.halt()
+        self.autonomy.close()
+        self.runtime.close()
+
+    def asked(self, question: Question) -> None:
+        """Until it was printed."""
+        begin = f'? {question.id} '
+        self.until(lambda: any(each.startswith(begin) for each in self.said), f'{begin!r}')
+
+    # --- the robot --------------------------------------------------------------------------
+
+    def hear(self, source: str, **value: Any) -> None:
+        self.readings = {
+            **self.readings,
+            source: Reading(value=value, received_s=time.monotonic()),
+        }
+        self.runtime.tick_now()
+
+    def mode(self, name: str) -> None:
+        self.until(lambda: self.runtime.state.tasks.mode.name == name, f'mode {name}')
+
+    # --- the console ------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        self.session.release.set()
+        assert self.console.wait_until_idle(WAIT_S), 'the console is still busy'
+
+    def runs(self, line: str) -> None:
+        self.session.started.clear()
+        assert self.console.handle_line(line)
+        assert self.session.started.wait(WAIT_S), f'{line} did not start'
+
+    def until(self, condition: Callable[[], Any], what: str) -> None:
+        wait_until(condition, what, WAIT_S)
+
+    def tasks(self) -> dict[str, str]:
+        """State by what is done, in order of submission."""
+        return {
+            str(task.metadata.get('text', task.name)): task.state.name
+            for task in self.runtime.list_tasks()
+        }
+
+    def task(self, what: str) -> Task:
+        tasks = self.runtime.list_tasks()
+        return next(t for t in tasks if t.metadata.get('text', t.name) == what)
+
+    def replies(self, part: str) -> None:
+        """Until a trace event has said so."""
+        self.until(lambda: any(part in text for text in self.traced()), f'{part!r} to be told')
+
+    def traced(self) -> list[str]:
+        return [event.message for event in self.session.events.last()]
+
+    def block_the_loop(self, seconds: float) -> None:
+        """Nothing else can happen in the loop for so long; it begins before this returns."""
+        begun = threading.Event()
+
+        def block() -> None:
+            begun.set()
+            time.sleep(seconds)
+
+        self.runtime._event_loop.call_soon(block)
+        assert begun.wait(WAIT_S)
+
+    def becomes(self, what: str, state: str) -> None:
+        self.until(lambda: self.tasks().get(what) == state, f'{what} to be {state}')
+
+
+async def settle() -> None:
+    """The loop has had many turns; what is to happen by itself has happened."""
+    for _ in range(50):
+        await asyncio.sleep(0.002)

@@ -1,0 +1,122 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the session does for whoever asks, in front of a simulated rover."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.domain.brain_state import ReactState
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.models import TraceEvent
+import pytest
+from react_world import REGISTRY
+from tool_rover import Hurry, SimulatedRover
+from turn_world import SHIPPED
+
+STATUS = '現在のローバーの状態を教えて'
+
+
+class Bench:
+    """A session before a rover; ``said`` are the events' messages."""
+
+    def __init__(self, checkpoints: Path | str = ':memory:') -> None:
+        self.rover, self.events = SimulatedRover(), list[TraceEvent]()
+        self.approval_queue = ApprovalQueue(timeout_s=1.0)
+        self.session = AgentSession(
+            self.rover,  # type: ignore[arg-type]
+            SHIPPED,
+            self.rover.clock,
+            self.events.append,
+            registry=REGISTRY,
+            approval_queue=self.approval_queue,
+            checkpoints=checkpoints,
+        )
+
+    @property
+    def said(self) -> list[str]:
+        return [event.message for event in self.events]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench) -> None:
+    button = Hurry(bench.rover.clock)
+
+    def meanwhile() -> None:
+        del bench.rover.faults['move_forward']
+        bench.rover._one_at_a_time.release()  # the adapter answers both
+        assert bench.session.rover_status().ok
+        bench.rover._one_at_a_time.acquire()
+        button.cancel('Stopped by a test')
+
+    bench.rover.faults['move_forward'] = meanwhile
+    with pytest.raises(TurnCancelled, match='Stopped by a test'):
+        bench.session.run_skill('move_forward', button, duration_s=1.0)
+    assert bench.rover.calls == ['move_forward', 'get_status', 'move_stop']
+    assert bench.said[-1] == 'Stopped by a test'
+
+
+def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    def turn(request: TurnRequest) -> TurnResult:
+        request.on_start(0)
+        bench.rover.motion = 'move_forward'
+        return TurnResult(ok=True, answer='done', score=0.5, is_good=False)
+
+    monkeypatch.setattr(bench.session._model_loader, 'run_turn', turn)
+    outcome = bench.session.run_turn('drive', 'good_capture', Cancellation())
+    assert not outcome.ok  # a picture was expected
+    assert outcome.score == 0.5
+    assert not bench.rover.motion
+    assert bench.said == ['User: drive']
+
+
+def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def turn(_: TurnRequest) -> TurnResult:
+        bench.rover.motion = 'move_forward'
+        raise ModelUnavailable('No key')
+
+    monkeypatch.setattr(bench.session._model_loader, 'run_turn', turn)
+    outcome = bench.session.run_turn('drive', 'answer', Cancellation())
+    assert (outcome.ok, outcome.answer, bench.said) == (False, 'No key', ['No key'])
+    assert not bench.rover.motion
+
+
+def test_a_turn_is_a_turn_of_rosa_and_can_be_looked_at(bench: Bench) -> None:
+    outcome = bench.session.run_turn(STATUS, 'answer', Cancellation())
+    assert outcome.ok, outcome.answer
+    react: ReactState = bench.session.react_state
+    assert (react.goal, react.spent.steps, react.stop_reason) == (STATUS, 1, 'FINISH')
+    assert bench.session.current_activity is None
+
+
+def test_the_same_task_goes_on_and_another_begins(tmp_path: Path) -> None:
+    for task, first in (
+        ('a', f'User: {STATUS}'),
+        ('a', 'Going on after 1 calls: '),
+        ('b', 'User'),
+    ):
+        bench = Bench(tmp_path / 'turns.db')
+        assert bench.session.run_turn(STATUS, 'answer', Cancellation(), task_id=task).ok
+        assert bench.said[0].startswith(first)
+
+
+def test_a_switch_of_the_goal_is_handed_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = TurnResult(ok=True, answer='Charge', goal='Charge')
+    monkeypatch.setattr(bench.session._model_loader, 'run_turn', lambda _: result)
+    assert bench.session.run_turn('drive', 'answer', Cancellation()).goal == 'Charge'

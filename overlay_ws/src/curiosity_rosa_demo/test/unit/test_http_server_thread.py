@@ -1,0 +1,292 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The server's thread: its address, its limits, its end. The app is the smallest there is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing, suppress
+import os
+from pathlib import Path
+import socket
+import subprocess
+import sys
+import threading
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.http import server_thread, timeout_protocol
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
+from curiosity_rosa_demo.infra.config.agent import HttpConfig
+from curiosity_rosa_demo.infra.config_loader import load_config
+from harness import wait_until
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+WAIT_S = 20.0
+SETTINGS = load_config().agent.http.model_copy(update={'port': 0})
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """/ answers, /stream never ends, anything else raises."""
+    if scope['type'] == 'lifespan':
+        await receive()
+        await send({'type': 'lifespan.startup.complete'})
+        await receive()
+        await send({'type': 'lifespan.shutdown.complete'})
+        return
+    if scope['path'] not in ('/', '/stream'):
+        raise RuntimeError('a bug')
+    await send({'type': 'http.response.start', 'status': 200, 'headers': []})
+    await send({'type': 'http.response.body', 'body': b'hello', 'more_body': True})
+    if scope['path'] == '/stream':
+        await asyncio.Event().wait()
+    await send({'type': 'http.response.body', 'body': b''})
+
+
+@pytest.fixture
+def server() -> Iterator[HttpThread]:
+    server = HttpThread(lambda: app, SETTINGS)
+    yield server
+    server.close()
+
+
+def settings(**changes: Any) -> HttpConfig:
+    return SETTINGS.model_copy(update=changes)
+
+
+def test_it_answers_under_the_address_that_start_returns(server: HttpThread) -> None:
+    url = server.start()
+    assert url.startswith('http://127.0.0.1:')
+    answer = httpx.get(url)
+    assert answer.text == 'hello'
+    assert 'server' not in answer.headers
+
+
+def test_who_asks_early_waits(server: HttpThread) -> None:
+    answers: list[str] = []
+    asking = threading.Thread(
+        target=lambda: answers.append(httpx.get(server.url, timeout=WAIT_S).text)
+    )
+    asking.start()
+    server.start()
+    asking.join(WAIT_S)
+    assert answers == ['hello']
+
+
+def test_a_taken_port_is_named_with_the_way_out(server: HttpThread) -> None:
+    port = int(server.url.rstrip('/').rsplit(':', 1)[1])
+    with pytest.raises(HttpUnavailable) as caught:
+        HttpThread(lambda: app, settings(port=port))
+    assert str(caught.value) == f'127.0.0.1:{port} is taken; set http.port in agent.yaml'
+
+
+@pytest.mark.parametrize('host', ['203.0.113.7', 'no.such.host.invalid'])
+def test_an_address_of_another_machine_is_named(host: str) -> None:
+    with pytest.raises(HttpUnavailable, match=rf'^{host}:0 .*set http\.host in agent\.yaml$'):
+        HttpThread(lambda: app, settings(host=host))
+
+
+def test_an_ipv6_address_is_written_as_one() -> None:
+    try:
+        server = HttpThread(lambda: app, settings(host='::1'))
+    except HttpUnavailable:
+        pytest.skip('this machine has no IPv6')
+    with closing(server):
+        assert server.start().startswith('http://[::1]:')
+        assert httpx.get(server.url).text == 'hello'
+
+
+def test_an_app_that_cannot_be_made_is_told() -> None:
+    def broken() -> Any:
+        raise ImportError("No module named 'fastapi'")
+
+    with (
+        closing(HttpThread(broken, SETTINGS)) as server,
+        pytest.raises(HttpUnavailable, match=r'cannot be served: .*fastapi'),
+    ):
+        server.start()
+
+
+def test_an_app_that_cannot_start_is_told() -> None:
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        assert scope['type'] == 'lifespan'
+        await receive()
+        await send({'type': 'lifespan.startup.failed', 'message': 'no'})
+
+    with (
+        closing(HttpThread(lambda: broken, SETTINGS)) as server,
+        pytest.raises(HttpUnavailable, match='cannot be served'),
+    ):
+        server.start()
+
+
+def test_nobody_waits_for_a_server_that_could_not_start() -> None:
+    def broken() -> Any:
+        raise ImportError('no')
+
+    server = HttpThread(broken, SETTINGS)
+    with pytest.raises(HttpUnavailable):
+        server.start()
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(server.url)
+
+
+def test_the_end_does_not_wait_for_imports(
+    server: HttpThread, caplog: pytest.LogCaptureFixture
+) -> None:
+    importing, imported = threading.Event(), threading.Event()
+
+    def slow() -> Any:
+        importing.set()
+        assert imported.wait(WAIT_S)
+        return Starlette()
+
+    server._make_app = slow
+    starting = threading.Thread(target=start_or_not, args=(server,), daemon=True)
+    starting.start()
+    assert importing.wait(WAIT_S)
+    server.close()
+    assert not imported.is_set()  # else it would have waited
+    imported.set()
+    starting.join(WAIT_S)
+    assert not starting.is_alive()
+    server._thread.join(WAIT_S)
+    assert caplog.records == []  # late, it finds its address given up, and says nothing
+
+
+def start_or_not(server: HttpThread) -> None:
+    with suppress(HttpUnavailable):
+        server.start()
+
+
+def test_open_streams_do_not_hold_up_its_end(server: HttpThread) -> None:
+    server.start()
+    with httpx.stream('GET', f'{server.url}stream', timeout=WAIT_S) as answer:
+        parts = answer.iter_raw()
+        assert next(parts) == b'hello'
+        server.close()
+        assert not server._thread.is_alive()  # else close() gave up waiting
+        with pytest.raises(httpx.HTTPError):
+            next(parts)
+
+
+def test_its_address_is_free_when_it_has_ended(server: HttpThread) -> None:
+    port = int(server.start().rstrip('/').rsplit(':', 1)[1])
+    with httpx.Client() as client:
+        assert client.get(server.url).is_success
+        server.close()  # it hangs up first, so its end of the connection lingers for a minute
+    with closing(HttpThread(lambda: app, settings(port=port))) as again:
+        assert httpx.get(again.start()).text == 'hello'
+
+
+def test_it_may_be_closed_before_it_was_started(server: HttpThread) -> None:
+    server.close()
+    with pytest.raises(HttpUnavailable, match='given up'):
+        server.start()
+
+
+def test_too_large_a_head_is_refused(server: HttpThread) -> None:
+    server.start()
+    with suppress(httpx.HTTPError):  # it may hang up before all is sent
+        assert httpx.get(server.url, headers={'X-Long': 'x' * 5_000_000}).status_code == 400
+    assert httpx.get(server.url).is_success
+
+
+@pytest.mark.parametrize('head', [b'', b'GET / HTTP/1.1\r\nHost: x\r\n'])
+@pytest.mark.parametrize('before', [b'', b'GET / HTTP/1.1\r\nHost: x\r\n\r\n'])
+def test_who_does_not_finish_a_head_loses_the_connection(
+    server: HttpThread, monkeypatch: pytest.MonkeyPatch, head: bytes, before: bytes
+) -> None:
+    monkeypatch.setattr(timeout_protocol, 'HEAD_TIMEOUT_S', 0.3)
+    monkeypatch.setattr(server_thread, 'KEEP_ALIVE_S', 1)
+    port = int(server.start().rstrip('/').rsplit(':', 1)[1])
+    with socket.create_connection(('127.0.0.1', port), WAIT_S) as client:
+        client.sendall(before)
+        received = b''
+        while before and not received.endswith(b'0\r\n\r\n'):
+            received += client.recv(1000)
+        client.sendall(head)
+        assert client.recv(1000) == b''  # it times out when the connection is kept
+
+
+def test_a_slow_answer_is_not_a_slow_head(
+    server: HttpThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timeout_protocol, 'HEAD_TIMEOUT_S', 0.05)
+    with httpx.stream('GET', f'{server.start()}stream', timeout=WAIT_S) as answer:
+        over = threading.Event()
+
+        def read() -> None:
+            with suppress(httpx.HTTPError):
+                list(answer.iter_raw())
+            over.set()
+
+        threading.Thread(target=read, daemon=True).start()
+        assert not over.wait(0.5)  # several times the limit
+        server.close()
+        assert over.wait(WAIT_S)
+
+
+def test_too_many_connections_are_refused_and_told() -> None:
+    with closing(HttpThread(lambda: app, settings(max_connections=1))) as server:
+        server.start()
+        port = int(server.url.rstrip('/').rsplit(':', 1)[1])
+        open_ones = [socket.create_connection(('127.0.0.1', port)) for _ in range(25)]
+        try:
+            wait_until(lambda: httpx.get(server.url).status_code == 503, 'a refusal')
+        finally:
+            for each in open_ones:
+                each.close()
+        wait_until(lambda: httpx.get(server.url).is_success, 'it to answer again')
+
+
+QUIET = """
+import pathlib, socket, sys
+import httpx
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.startup.logs import LogFile
+from test_http_server_thread import SETTINGS, app
+log = LogFile(pathlib.Path(sys.argv[1]))
+server = HttpThread(lambda: app, SETTINGS)
+server.start()
+assert httpx.get(f'{server.url}bug?token=secret').status_code == 500
+assert httpx.get(f'{server.url}?token=secret').status_code == 200
+with socket.create_connection(('127.0.0.1', int(server.url[:-1].split(':')[-1]))) as raw:
+    raw.sendall(b'NONSENSE\\r\\n\\r\\n')
+    assert raw.recv(100)
+with httpx.stream('GET', f'{server.url}stream'):
+    server.close()
+log.close()
+"""
+
+
+def test_nothing_is_written_between_the_users_lines(tmp_path: Path) -> None:
+    log = tmp_path / 'agent.log'
+    ended = subprocess.run(
+        [sys.executable, '-c', QUIET, str(log)],
+        cwd=Path(__file__).parent,
+        env={**os.environ, 'PYTHONPATH': ':'.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, '', '')
+    written = log.read_text(encoding='utf-8')
+    assert 'a bug' in written
+    assert 'secret' not in written
+
+
+def test_it_takes_no_signals(server: HttpThread) -> None:
+    import signal
+
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
+    server.start()
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before

@@ -1,0 +1,115 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+import tempfile
+
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog, read_trace
+from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
+from full_disk import no_file_beyond
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from strategies import events
+
+
+def record(path: Path, events: list[TraceEvent]) -> None:
+    recorder = JsonlTraceLog(path)
+    for event in events:
+        recorder.write(event)
+    recorder.close()
+
+
+@given(st.lists(st.lists(events, max_size=4), max_size=3))
+def test_what_is_recorded_is_read_whenever_it_was_opened(runs: list[list[TraceEvent]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'trace.jsonl')
+        path.touch()
+        for run in runs:
+            record(path, run)
+        assert read_trace(path) == [decode(encode(event)) for run in runs for event in run]
+
+
+@given(st.lists(events, min_size=1, max_size=4), events, st.data())
+def test_a_torn_file_loses_only_its_last_line(
+    sent: list[TraceEvent], later: TraceEvent, data: st.DataObject
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'trace.jsonl')
+        record(path, sent)
+        whole = path.read_bytes()
+        start = whole.rstrip(b'\n').rfind(b'\n') + 1  # of the last line
+        # Within the line, and within a character too.
+        path.write_bytes(whole[: data.draw(st.integers(start + 1, len(whole) - 2))])
+
+        *kept, torn = read_trace(path)
+        assert kept == [decode(encode(event)) for event in sent[:-1]]
+        assert torn.kind is TraceKind.ERROR
+        assert 'Unreadable trace event' in torn.message
+
+        record(path, [later])
+        assert read_trace(path)[-1] == decode(encode(later))
+        assert len(read_trace(path)) == len(sent) + 1
+
+
+def test_each_event_is_in_the_file_at_once(tmp_path: Path) -> None:
+    path = tmp_path / 'deep' / 'folder' / 'trace.jsonl'
+    recorder = JsonlTraceLog(path)
+    for number in range(3):
+        recorder.write(new_event(TraceKind.ACT, f'event {number}'))
+        assert [event.message for event in read_trace(path)][-1] == f'event {number}'
+    recorder.close()
+
+
+def test_events_of_several_threads_are_whole_lines(tmp_path: Path) -> None:
+    path = tmp_path / 'trace.jsonl'
+    recorder = JsonlTraceLog(path)
+    sent = [new_event(TraceKind.ACT, f'{number} {"x" * 3000}') for number in range(400)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(recorder.write, sent))
+    recorder.close()
+    recorded = read_trace(path)
+    assert {event.event_id for event in recorded} == {event.event_id for event in sent}
+    assert len(recorded) == len(sent)
+
+
+def test_what_a_full_disk_did_not_take_is_all_that_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / 'trace.jsonl'
+    recorder = JsonlTraceLog(path)
+    events = [new_event(TraceKind.ACT, f'event {number}') for number in range(5)]
+    recorder.write(events[0])
+    with no_file_beyond(path.stat().st_size + 20):  # within the next line
+        for event in events[1:3]:
+            with pytest.raises(OSError, match='File too large'):
+                recorder.write(event)
+    for event in events[3:]:
+        recorder.write(event)
+    recorder.close()
+    kinds = [event.kind for event in read_trace(path)]
+    assert kinds == [TraceKind.ACT, TraceKind.ERROR, TraceKind.ACT, TraceKind.ACT]
+    assert [event.message for event in read_trace(path)][2:] == ['event 3', 'event 4']
+
+
+def test_a_thread_that_is_late_records_nothing_and_is_not_hurt(tmp_path: Path) -> None:
+    recorder = JsonlTraceLog(tmp_path / 'trace.jsonl')
+    recorder.close()
+    recorder.write(new_event(TraceKind.ACT, 'late'))
+    assert read_trace(recorder.path) == []
+
+
+def test_a_path_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
+    (tmp_path / 'file').write_text('')
+    for path in (tmp_path, tmp_path / 'file' / 'trace.jsonl', Path('/proc/no/trace.jsonl')):
+        with pytest.raises(OSError, match=str(path.parent)):
+            JsonlTraceLog(path)
+    with pytest.raises(FileNotFoundError):
+        read_trace(tmp_path / 'none.jsonl')

@@ -1,0 +1,236 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What goes wrong between us and a model: one sentence, one ERROR event, and never the key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+import logging
+import time
+from typing import Any
+
+from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Request, Say, Trickle
+from curiosity_rosa_demo.agent.llm.call import call_timeout_s
+from curiosity_rosa_demo.agent.llm.errors import explain
+from curiosity_rosa_demo.domain.text import valid_unicode
+from harness import wait_until
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from turn_world import check_story, config_of, KEY, LLM, parts_of_the_key, World
+
+DONE = Say('Done.')
+ANSWER = Say('The ground is bright here.')
+WHO = "The model 'scripted' of openai"
+Make = Callable[..., World]
+
+
+@pytest.fixture(params=[True, False], ids=['streaming', 'whole'])
+def make(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> Iterator[Make]:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    caplog.set_level(logging.DEBUG)
+    worlds: list[World] = []
+
+    def make_world(*script: Any, **options: Any) -> World:
+        worlds.append(World(*script, streaming=request.param, **options))
+        return worlds[-1]
+
+    yield make_world
+    for world in worlds:
+        world.server.close()
+        for text in (*world.texts(), caplog.text, *capfd.readouterr()):
+            assert not parts_of_the_key(text), 'the key got out'
+
+
+def fails(world: World) -> str:
+    """A turn that must fail, leave a rover that was not moved, and let the next one work."""
+    last = world.turn('Go.')
+    assert not last.ok
+    assert world.errors() == [last.answer]
+    assert check_story(world.events) == 0
+    assert world.calls == []
+    requests = list(world.requests)
+    world.server.says(DONE)
+    world.renew_button()
+    assert world.turn('Again.').ok
+    world.requests[:] = requests
+    return last.answer
+
+
+STATUS = {
+    400: f'{WHO} refused the request (400): check llm.model and llm.temperature in agent.yaml; '
+    'or the talk has grown too long for it.',
+    401: f'{WHO} refused the key (401): check the key in the environment.',
+    403: f'{WHO} denied access (403): this key may not use it.',
+    404: f'{WHO} does not exist there (404): check llm.model and llm.base_url in agent.yaml.',
+    429: f'{WHO} is over its rate limit or quota (429), also after 2 retries.',
+    500: f'{WHO} has an internal error (500), also after 2 retries.',
+    503: f'{WHO} has an internal error (503), also after 2 retries.',
+}
+
+
+@pytest.mark.parametrize('status', STATUS)
+def test_each_status_is_one_sentence_after_the_right_number_of_tries(
+    make: Make, status: int
+) -> None:
+    world = make(Fault(status, quote_key=True), max_retries=2)
+    assert fails(world) == STATUS[status]
+    assert len(world.requests) == (3 if status in (429, 500, 503) else 1)
+    assert {request.authorization for request in world.requests} == {f'Bearer {KEY}'}
+
+
+@pytest.mark.parametrize('fault', [429, 500])
+def test_a_fault_that_passes_is_not_noticed(make: Make, fault: int) -> None:
+    world = make(Fault(fault), Fault(fault), ANSWER, max_retries=2)
+    assert world.turn().answer == ANSWER.text
+    assert world.errors() == []
+
+
+def test_a_key_that_is_refused_in_the_middle_of_a_turn_ends_it(make: Make) -> None:
+    world = make(Say('', (Call('mast_open'),)), Fault(401, quote_key=True))
+    last = world.turn()
+    assert last.answer == STATUS[401]
+    assert check_story(world.events) == 1
+
+
+def test_a_model_that_hangs_runs_into_the_timeout(make: Make) -> None:
+    world = make(Hang(), timeout_s=0.3)
+    assert fails(world) == f'{WHO} did not answer within 0.3 s (llm.timeout_s of agent.yaml).'
+
+
+def test_a_model_that_hangs_is_asked_again(make: Make) -> None:
+    world = make(Hang(), Hang(), ANSWER, timeout_s=0.3, max_retries=2)
+    assert world.turn().ok
+    assert len(world.requests) == 3
+
+
+def test_a_model_that_trickles_has_no_more_time_than_the_others(make: Make) -> None:
+    world = make(Trickle(), timeout_s=0.5)
+    began = time.monotonic()
+    assert fails(world) == 'The model did not answer within 1.5 s.'
+    assert time.monotonic() - began < 20.0
+
+
+def test_a_connection_that_breaks_off_is_told(make: Make) -> None:
+    world = make(Cut(ANSWER))
+    assert fails(world) == f'{WHO} closed the connection before its answer was complete.'
+
+
+def test_a_torn_call_of_a_broken_connection_moves_nothing(make: Make) -> None:
+    world = make(Cut(Say('', (Call('move_forward', {'duration_s': 19.5}),), piece=1)))
+    assert fails(world) == f'{WHO} closed the connection before its answer was complete.'
+
+
+@pytest.mark.parametrize(
+    'body',
+    ['<html>Welcome</html>', '{"choices": [{"in', '[]', '{}', '{"choices": null}', 'null', '""'],
+)
+def test_an_answer_that_is_no_answer(make: Make, body: str) -> None:
+    message = fails(make(Raw(body)))
+    assert message.startswith((f'{WHO} sent an answer that cannot be read', 'The model answered'))
+
+
+def test_an_error_with_status_200_is_an_error(make: Make) -> None:
+    message = fails(make(Raw(f'{{"error": {{"message": "bad key {KEY}", "code": 500}}}}')))
+    assert message.startswith(WHO)
+
+
+def test_nobody_listens(make: Make) -> None:
+    world = make(DONE)
+    world.server.close()
+    last = world.turn()
+    where = world.server.url
+    assert last.answer == f'{WHO} cannot be reached at {where}: check llm.base_url in agent.yaml.'
+    assert world.errors() == [last.answer]
+
+
+def test_a_base_url_with_a_login_is_shown_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    llm = config_of(llm={**LLM, 'base_url': f'http://me:{KEY}@127.0.0.1:9/v1?key={KEY}'}).agent.llm
+    text = explain(ConnectionError(), llm)
+    assert 'http://127.0.0.1:9/v1:' in text
+    assert not parts_of_the_key(text)
+
+
+# --- the rules ------------------------------------------------------------------------------
+
+
+def error_of(status: int | None, text: str, depth: int) -> Exception:
+    class Odd(Exception):
+        status_code: int | None = None
+
+    error: Exception = Odd(text)
+    error.status_code = status  # type: ignore[attr-defined]
+    for _ in range(depth):
+        outer = RuntimeError(text)
+        outer.__cause__ = error
+        error = outer
+    return error
+
+
+@given(
+    status=st.none() | st.integers(100, 599),
+    text=st.text() | st.just(KEY),
+    depth=st.integers(0, 3),
+    base_url=st.sampled_from(
+        ['', 'nonsense', 'http://[', 'http://a:b@[::1]:x', f'http://{KEY}@h']
+    ),
+)
+def test_any_error_is_one_line_without_a_word_of_its_own(
+    status: int | None, text: str, depth: int, base_url: str
+) -> None:
+    llm = config_of(llm={**LLM, 'base_url': base_url}).agent.llm
+    sentence = explain(error_of(status, text, depth), llm)
+    assert sentence.startswith(WHO)
+    assert sentence.endswith('.')
+    assert '\n' not in sentence
+    assert not parts_of_the_key(sentence)
+    if status is not None and status >= 400:
+        assert f'({status})' in sentence
+
+
+def test_errors_that_cause_each_other_in_a_ring_end() -> None:
+    first, second = ValueError('a'), TypeError('b')
+    first.__context__, second.__context__ = second, first
+    llm = config_of(llm=LLM).agent.llm
+    assert explain(first, llm) == f'{WHO} sent an answer that cannot be read (ValueError).'
+
+
+@given(timeout_s=st.floats(0.1, 3600.0), retries=st.integers(0, 10))
+def test_patience_covers_every_try_and_ends(timeout_s: float, retries: int) -> None:
+    llm = config_of(llm={**LLM, 'timeout_s': timeout_s, 'max_retries': retries}).agent.llm
+    assert timeout_s * (retries + 1) < call_timeout_s(llm) <= (timeout_s + 9.0) * (retries + 1)
+
+
+@given(st.text(st.characters()) | st.text(st.sampled_from('\ud83d\ude80a🚀')))
+def test_any_text_becomes_one_that_utf8_carries(text: str) -> None:
+    mended = valid_unicode({text: [text]})
+    ((key, (value,)),) = mended.items()
+    assert key == value == valid_unicode(value)
+    value.encode()
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return
+    assert value == text
+
+
+# --- the server of these tests --------------------------------------------------------------
+
+
+def test_the_server_repeats_its_last_reply_and_closes_while_one_hangs() -> None:
+    replies: list[Reply] = [Fault(500), Hang()]
+    with ChatServer(*replies) as server:
+        taken = [server.take(Request('/', '', {})) for _ in range(4)]
+        assert taken == [replies[0], replies[1], replies[1], replies[1]]
+    wait_until(lambda: server.wait(0.0), 'the end of the server')

@@ -1,0 +1,190 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+import json
+from typing import Any
+
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
+    capture_data,
+    MAX_TEXT_CHARS,
+    plan_data,
+    question_data,
+    sensor_ages,
+    status_data,
+    task_data,
+    trace_data,
+)
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.brain_state import (
+    BatteryLevel,
+    BrainState,
+    Mode,
+    Question,
+    RobotState,
+    TasksState,
+)
+from curiosity_rosa_demo.domain.health import NodeStatus
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from fake_robot import jpeg
+from hypothesis import given
+from hypothesis import strategies as st
+import orjson
+import pytest
+from strategies import events, json_objects, json_values, text
+
+seconds = st.floats(0.0, 1e6)
+NODES = [
+    NodeStatus('kernel', ok=True, age_s=0.1),
+    NodeStatus('adapter', ok=False, age_s=None, text='gone'),
+]
+
+
+def status(state: BrainState, **changes: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {'waits_for': '', 'auto': 'off', 'replay': False, 'limits': {}}
+    return status_data(state, None, NODES, **{**given, **changes})
+
+
+def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
+    state = BrainState(
+        tasks=TasksState(mode=Mode.SAFE, mode_reason='the e-stop is pressed'),
+        robot=RobotState(
+            estop=True,
+            battery_pct=19.6,
+            battery_state=BatteryLevel.LOW,
+            mast='open',
+            ages_s={'odometry': 3.0, 'estop': 70.0, 'scan': 0.1},
+            silent=['odometry'],
+        ),
+    )
+    facts = status(state, limits={'odometry': 2.0})
+    assert (facts['mode'], facts['why']) == ('SAFE', 'the e-stop is pressed')
+    assert (facts['battery'], facts['battery_state'], facts['estop']) == (20, 'LOW', True)
+    assert facts['sources'] == [
+        {'name': 'odometry', 'silent': True, 'limit': 2.0},
+        {'name': 'scan', 'silent': False, 'limit': None},
+    ]
+    assert facts['nodes'][1] == {'name': 'adapter', 'ok': False, 'aged': True, 'text': 'gone'}
+    assert facts['pose'] == 'unknown'
+
+
+def test_a_battery_nobody_has_heard_of_has_no_number() -> None:
+    assert status(BrainState())['battery'] is None
+
+
+def test_what_is_part_of_the_agent_has_no_age() -> None:
+    facts = status_data(
+        BrainState(),
+        None,
+        [NodeStatus('tasks', True, None)],
+        waits_for='',
+        auto='',
+        replay=False,
+        limits={},
+    )
+    assert facts['nodes'] == [{'name': 'tasks', 'ok': True, 'aged': False, 'text': ''}]
+
+
+def test_a_place_is_told_in_metres() -> None:
+    pose = RoverPose(x=5.25, y=-1.0, frame_id='odom')
+    facts = status_data(BrainState(), pose, (), waits_for='', auto='', replay=False, limits={})
+    assert facts['pose'] == 'x 5.2 m, y -1.0 m'
+
+
+@given(st.dictionaries(text, seconds, max_size=4), st.none() | seconds)
+def test_nothing_the_kernel_knows_is_younger_than_its_last_tick(
+    heard: dict[str, float], kernel: float | None
+) -> None:
+    state = BrainState(robot=RobotState(ages_s=heard))
+    shown = sensor_ages(state, [NodeStatus('kernel', ok=True, age_s=kernel)])
+    assert shown['node:kernel'] == kernel
+    for name, age in heard.items():
+        assert shown[name] == pytest.approx(age + (kernel or 0.0))
+
+
+@given(st.none() | json_objects | st.fixed_dictionaries({'steps': json_values, 'goal': text}))
+def test_whatever_stands_in_a_plan_can_be_sent(plan: dict[str, Any] | None) -> None:
+    facts = plan_data(plan)
+    orjson.dumps(facts)
+    assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())
+
+
+def test_a_plan_shows_its_steps_and_how_far_it_is() -> None:
+    facts = plan_data(
+        {
+            'goal': 'a picture',
+            'status': 'executing',
+            'steps': [
+                {'step_id': 1, 'action': 'mast_open', 'status': 'success', 'parameters': {}},
+                {'step_id': 2, 'action': 'speak', 'parameters': {'text': 'hi'}},
+            ],
+        }
+    )
+    assert [(step['action'], step['status']) for step in facts['steps']] == [
+        ('mast_open', 'success'),
+        ('speak', 'pending'),
+    ]
+    assert facts['steps'][1]['parameters'] == '{"text": "hi"}'
+
+
+@given(json_objects)
+def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
+    op = {'skill': 'move_forward', 'arguments': arguments}
+    facts = question_data(Question(id='q1', text='drive?', op=op), until=None)
+    assert json.loads(facts['arguments']) == arguments
+    assert facts['editable']
+
+
+def test_a_plain_question_cannot_be_edited() -> None:
+    assert not question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
+
+
+def test_tasks_are_told_newest_first_and_only_those_that_live_can_be_held() -> None:
+    old = Task('react', seq=1, held=True, state=LifecycleState.CANCELLED)
+    new = Task('react', seq=2, held=True, metadata={'text': 'look  at\n<b>it</b>'})
+    rows = task_data([old, new])['rows']
+    assert [row['id'] for row in rows] == [new.id, old.id]
+    assert [(row['held'], row['live']) for row in rows] == [(True, True), (False, False)]
+    assert rows[0]['what'] == 'look at <b>it</b>'
+
+
+def test_captures_are_told_newest_first() -> None:
+    picture = Picture(jpeg(1.0), datetime(2026, 1, 1, tzinfo=timezone.utc).timestamp(), 0.0)
+    pose = RoverPose(x=6.0, frame_id='odom')
+    shots = [Capture('a', picture, 0.2, False, None), Capture('b', picture, 0.91234, True, pose)]
+    rows = capture_data(shots)['rows']
+    assert [(row['id'], row['score'], row['good'], row['place']) for row in rows] == [
+        ('b', 0.912, True, 'x 6.0 m, y 0.0 m'),
+        ('a', 0.2, False, 'unknown'),
+    ]
+
+
+@given(events, st.none() | seconds)
+def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float | None) -> None:
+    facts = trace_data(event, before)
+    orjson.dumps(facts)
+    assert facts['id'] == event.event_id
+    assert facts['took'] is None or facts['took'] >= 0.0
+
+
+def test_a_line_is_short_however_long_the_message() -> None:
+    event = TraceEvent(event_id='e', ts=2.5, kind=TraceKind.ACT, message='x' * 100_000)
+    facts = trace_data(event, 1.0)
+    assert len(facts['text']) == MAX_TEXT_CHARS
+    assert facts['took'] == 1.5
+
+
+@pytest.mark.parametrize(
+    ('data', 'replay'), [(None, False), ({'replay': True}, True), ({}, False)]
+)
+def test_what_is_played_back_is_marked(data: dict[str, Any] | None, replay: bool) -> None:
+    event = TraceEvent(event_id='e', ts=1.0, kind=TraceKind.ACT, message='m', data=data)
+    assert trace_data(event, None)['replay'] is replay

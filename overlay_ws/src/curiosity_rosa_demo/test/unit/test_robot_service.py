@@ -1,0 +1,505 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the HTTP API asks of an agent, from a loop of its own, of a real mission and console."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+import threading
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.runtime import robot_service
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
+from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
+from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT, STOP_OVERTOOK_TEXT
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
+from curiosity_rosa_demo.domain.outcome import Outcome
+from hypothesis import given, HealthCheck, settings
+from hypothesis import strategies as st
+import pytest
+from robot_service_world import POSE, RobotServiceBench, run
+from runtime_world import RuntimeBench, WAIT_S
+
+
+@pytest.fixture
+def service_bench(tmp_path: Path) -> Iterator[RobotServiceBench]:
+    with RuntimeBench(tmp_path) as bench:
+        yield RobotServiceBench(bench)
+
+
+@pytest.fixture
+def early(tmp_path: Path) -> Iterator[RobotServiceBench]:
+    """Before the other nodes are up."""
+    with RuntimeBench(tmp_path, ready=False) as bench:
+        yield RobotServiceBench(bench)
+
+
+def say(service_bench: RobotServiceBench, text: str) -> LineResult:
+    return run(lambda: service_bench.robot.say(text))
+
+
+# --- the runner's loop ------------------------------------------------------------------------
+
+
+def test_work_runs_in_the_loop_of_the_runner(service_bench: RobotServiceBench) -> None:
+    async def thread() -> str:
+        return threading.current_thread().name
+
+    async def both() -> tuple[str, str]:
+        return await service_bench.robot.call(thread()), await thread()
+
+    assert run(both) == ('mission', threading.current_thread().name)
+
+
+def test_what_the_work_raises_is_raised(service_bench: RobotServiceBench) -> None:
+    runner = service_bench.bench.runtime.runner
+
+    async def cancel() -> bool:
+        return await service_bench.robot.call(runner.cancel('nobody', 'x'))
+
+    with pytest.raises(UnknownTask, match="'nobody'"):
+        run(cancel)
+
+
+def test_a_loop_that_does_not_answer_is_told_and_the_work_does_not_come_late(
+    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
+    done = []
+
+    async def work() -> None:
+        done.append('work')
+
+    async def ask() -> None:
+        await service_bench.robot.call(work())
+
+    service_bench.bench.block_the_loop(1.0)
+    with pytest.raises(RobotBusy, match=r'within 0\.2 s'):
+        run(ask)
+    service_bench.bench.runtime.call(asyncio.sleep(0))  # the loop is back
+    assert done == []
+
+
+def test_an_agent_that_has_ended_says_so(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        service_bench = RobotServiceBench(bench)
+
+    async def ask() -> None:
+        await service_bench.robot.call(asyncio.sleep(0))
+
+    with pytest.raises(TaskError, match='The agent ends'):
+        run(ask)
+
+
+# --- tasks ------------------------------------------------------------------------------------
+
+
+def test_a_task_is_stored_when_submit_returns_and_runs(service_bench: RobotServiceBench) -> None:
+    task = service_bench.robot.make_task('move_forward', {'duration_s': 1})
+    task.priority = 7
+    stored = run(lambda: service_bench.robot.submit(task))
+    assert stored.id == task.id
+    assert [known.priority for known in service_bench.bench.runtime.list_tasks()] == [7]
+    ran = ["move_forward{'duration_s': 1.0}"]
+    service_bench.bench.until(lambda: service_bench.bench.session.ran == ran, 'it to run')
+
+
+def test_a_task_with_wrong_arguments_is_refused(service_bench: RobotServiceBench) -> None:
+    with pytest.raises(BadTask, match='duration_s'):
+        service_bench.robot.make_task('move_forward', {'duration_s': 'long'})
+    with pytest.raises(TaskError, match='blocked_by'):
+        run(lambda: service_bench.robot.submit(Task('cap', blocked_by=('nobody',))))
+
+
+def test_nothing_is_submitted_before_tasks_may_run(early: RobotServiceBench) -> None:
+    assert early.robot.not_ready_reason() == NOT_READY_TEXT
+    with pytest.raises(TaskError, match='not up yet'):
+        run(lambda: early.robot.submit(Task('capture_and_score')))
+    assert early.bench.runtime.list_tasks() == []
+    early.bench.begin()
+    assert early.robot.not_ready_reason() == ''
+    run(lambda: early.robot.submit(Task('capture_and_score')))
+
+
+def test_a_task_that_a_stop_overtakes_is_not_submitted(service_bench: RobotServiceBench) -> None:
+    async def both() -> Task:
+        service_bench.bench.block_the_loop(0.3)
+        submitting = asyncio.ensure_future(service_bench.robot.submit(Task('capture_and_score')))
+        await asyncio.sleep(0)  # it reads how many stops there were
+        await service_bench.robot.stop('a test')
+        return await submitting
+
+    with pytest.raises(TaskError, match='A stop came first'):
+        run(both)
+    assert service_bench.bench.session.ran == []
+
+
+# --- stop -------------------------------------------------------------------------------------
+
+
+def test_a_stop_stops_the_rover_and_what_runs(service_bench: RobotServiceBench) -> None:
+    bench = service_bench.bench
+    bench.runs(':forward 5')
+    assert run(lambda: service_bench.robot.stop('the page')) == Outcome(True, 'stopped')
+    assert bench.session.stops == 1
+    bench.becomes('move_forward', 'CANCELLED')
+    assert '(http) stop, by the page' in bench.said
+    bench.until(lambda: bench.task('move_forward').reason == 'Stopped by the page', 'its reason')
+
+
+def test_a_stop_needs_no_loop(service_bench: RobotServiceBench) -> None:
+    go_on = threading.Event()
+    service_bench.bench.runtime._event_loop.call_soon(go_on.wait, WAIT_S)
+    assert run(lambda: service_bench.robot.stop('a test')).ok
+    go_on.set()
+
+
+def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..., Any]:
+    """Something that does not come back until it is let go."""
+
+    def hang(*_: Any) -> Outcome:
+        entered.release()
+        assert go_on.wait(WAIT_S)
+        return Outcome(True, 'late')
+
+    return hang
+
+
+@pytest.mark.parametrize('callers', [1, 40])
+def test_no_stop_waits_for_another_stop(service_bench: RobotServiceBench, callers: int) -> None:
+    entered, go_on = threading.Semaphore(0), threading.Event()
+    service_bench.bench.session.stop = hanging(entered, go_on)
+
+    async def many() -> list[Outcome]:
+        stops = [service_bench.robot.stop(f'caller {n}') for n in range(callers + 1)]
+        answers = asyncio.gather(*stops)
+        await asyncio.sleep(0)
+        # All of them are with the rover before one has its answer.
+        for _ in stops:
+            assert await asyncio.to_thread(entered.acquire, timeout=WAIT_S)
+        go_on.set()
+        return await answers
+
+    assert all(outcome.ok for outcome in run(many))
+
+
+def test_no_stop_waits_for_what_somebody_says(
+    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, go_on = threading.Semaphore(0), threading.Event()
+    monkeypatch.setattr(service_bench.bench.session, 'status', hanging(entered, go_on))
+
+    async def both() -> Outcome:
+        saying = [asyncio.ensure_future(service_bench.robot.say(':status')) for _ in range(40)]
+        await asyncio.to_thread(entered.acquire, timeout=WAIT_S)
+        by_word = await service_bench.robot.say('stop!')
+        assert by_word.ok
+        outcome = await service_bench.robot.stop('a test')
+        assert not any(each.done() for each in saying)
+        go_on.set()
+        await asyncio.gather(*saying, return_exceptions=True)
+        return outcome
+
+    assert run(both).ok
+    assert service_bench.bench.session.stops == 2
+
+
+# --- what somebody says -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('text', 'ran'),
+    [
+        ('what do you see?', 'answer: what do you see?'),
+        (':forward 1', "move_forward{'duration_s': 1.0}"),
+        (':submit mast_open', 'mast_open'),
+    ],
+)
+def test_what_is_said_becomes_a_task(
+    service_bench: RobotServiceBench, text: str, ran: str
+) -> None:
+    service_bench.bench.session.release.set()
+    result = say(service_bench, text)
+    assert result.ok
+    assert result.task is not None
+    service_bench.bench.until(
+        lambda: f'did {ran}' in service_bench.bench.said, 'its end to be shown'
+    )
+    assert service_bench.bench.said[0] == f'(http) {text}'
+
+
+@pytest.mark.parametrize(
+    ('text', 'ok', 'words'),
+    [
+        (':tasks', True, 'no tasks'),
+        (':mode', True, 'IDLE'),
+        (':auto', True, 'auto is off'),
+        (':cancel abc', False, "no task with an ID that begins with 'abc'"),
+        (':dance', False, ':dance'),
+        (':forward 900', False, '900'),
+        (':approve', False, 'No question is open.'),
+        (':submit nothing', False, 'nothing'),
+        ('', False, 'Nothing was said'),
+        ('  \n', False, 'Nothing was said'),
+        ('resume', True, 'nothing is paused'),
+        ('x' * 10_001, False, '10001 characters; a line may have 10000'),
+        ('stop ' * 50_000, False, '250000 characters'),
+        (':quit', False, 'for the operator'),
+        (':run /etc/passwd', False, 'only at the console'),
+        (':tree /tmp/x.svg', False, 'only at the console'),
+    ],
+)
+def test_what_is_said_is_answered_in_words(
+    service_bench: RobotServiceBench, text: str, ok: bool, words: str
+) -> None:
+    result = say(service_bench, text)
+    assert (result.ok, result.task) == (ok, None)
+    assert words in result.text
+
+
+def test_a_stop_in_words_is_a_stop(service_bench: RobotServiceBench) -> None:
+    service_bench.bench.runs(':forward 5')
+    assert say(service_bench, '止まれ') == LineResult(True, 'stopped')
+    service_bench.bench.becomes('move_forward', 'CANCELLED')
+
+
+def test_the_operators_last_outcome_is_not_that_of_somebody_else(
+    service_bench: RobotServiceBench,
+) -> None:
+    bench = service_bench.bench
+    bench.session.release.set()
+    bench.console.handle_line(':cap')
+    bench.finish()
+    for text in (':forward 1', ':dance', ':mode', 'hello', 'stop'):
+        say(service_bench, text)
+    bench.until(lambda: 'did answer: hello' in bench.said or bench.session.stops, 'the end')
+    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
+
+
+def test_the_operator_waits_for_nobody_else(service_bench: RobotServiceBench) -> None:
+    assert say(service_bench, ':forward 5').task is not None
+    assert not service_bench.bench.console.busy
+    service_bench.bench.session.release.set()
+    service_bench.bench.becomes('move_forward', 'COMPLETED')
+    assert service_bench.bench.console.last_outcome is None
+
+
+def test_what_is_said_early_waits_for_the_other_nodes(early: RobotServiceBench) -> None:
+    result = say(early, ':forward 1')
+    assert result.ok
+    assert result.task is None
+    assert 'queued until the other nodes are up' in result.text
+    early.bench.session.release.set()
+    early.bench.begin()
+    early.bench.becomes('move_forward', 'COMPLETED')
+    assert early.bench.console.last_outcome is None
+
+
+def test_who_said_something_early_hears_of_it_once(early: RobotServiceBench) -> None:
+    told: list[MessageReply] = []
+    early.bench.console.handle_remote_line(':forward 1', 'somebody', told.append)
+    early.bench.session.release.set()
+    early.bench.begin()
+    early.bench.becomes('move_forward', 'COMPLETED')
+    early.bench.until(lambda: 'did move_forward' in early.bench.said[-1], 'its end to be shown')
+    assert len(told) == 1
+
+
+def test_what_a_stop_overtakes_is_said_so(service_bench: RobotServiceBench) -> None:
+    async def both() -> LineResult:
+        service_bench.bench.block_the_loop(0.3)
+        saying = asyncio.ensure_future(service_bench.robot.say(':cap'))
+        await asyncio.to_thread(
+            service_bench.bench.until,
+            lambda: '(http) :cap' in service_bench.bench.said,
+            'the line',
+        )
+        await service_bench.robot.stop('a test')
+        return await saying
+
+    result = run(both)
+    # It may have reached the runner in the moment between; then it is a task that is cancelled.
+    assert result == LineResult(False, STOP_OVERTOOK_TEXT) or (
+        result.task is not None and result.task.state is LifecycleState.CANCELLED
+    )
+
+
+def test_nobody_elses_line_paints_the_operators_terminal(service_bench: RobotServiceBench) -> None:
+    service_bench.bench.runs(':forward 5')
+    for text in (':dance \x1b[2J\r\x07 \u202e now', 'look \x1b[2J\r\x07 \u202e there'):
+        say(service_bench, text)
+    assert any('queued behind the active tasks' in text for text in service_bench.bench.said)
+    assert all(text.isprintable() or '\n' in text for text in service_bench.bench.said)
+    assert not any(each in ''.join(service_bench.bench.said) for each in '\x1b\r\x07\u202e')
+
+
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    text=st.one_of(
+        st.text(max_size=30),
+        st.sampled_from([':', '：', ':ed', ':quit ', ':edit {', '\x00', ':why 0', 'yes', 'pause']),
+    )
+)
+def test_whatever_is_said_is_answered(service_bench: RobotServiceBench, text: str) -> None:
+    service_bench.bench.session.release.set()
+    result = say(service_bench, text)
+    assert result.task is not None or result.text
+    assert service_bench.bench.console.last_outcome is None
+    assert not service_bench.bench.console.busy
+
+
+# --- questions --------------------------------------------------------------------------------
+
+DRIVE = Question(
+    id='q1a2b', text='Drive?', op={'skill': 'move_forward', 'arguments': {'duration_s': 9}}
+)
+
+
+@pytest.fixture
+def asking(service_bench: RobotServiceBench) -> RobotServiceBench:
+    bench = service_bench.bench
+    bench.session.asks = [DRIVE.model_copy(update={'asked_at': 4e9})]
+    bench.session.release.set()
+    bench.console.handle_line('go')
+    bench.asked(DRIVE)
+    return service_bench
+
+
+@pytest.mark.parametrize(
+    ('action', 'arguments', 'why', 'words'),
+    [
+        (ApprovalAction.APPROVE, None, '', 'approved q1a2b: Drive?'),
+        (ApprovalAction.REJECT, None, 'too far', 'rejected q1a2b: Drive?'),
+        (ApprovalAction.EDIT, {'duration_s': 2}, '', 'edited q1a2b: move_forward'),
+    ],
+)
+def test_a_question_is_answered(
+    asking: RobotServiceBench,
+    action: ApprovalAction,
+    arguments: dict[str, Any] | None,
+    why: str,
+    words: str,
+) -> None:
+    robot, session = asking.robot, asking.bench.session
+    assert [each.id for each in robot.questions()] == ['q1a2b']
+    outcome = run(lambda: robot.answer('q1a2b', action, arguments, why))
+    assert outcome.ok
+    assert words in outcome.answer
+    asking.bench.until(lambda: session.answers_to, 'the answer')
+    ((_, answer),) = session.answers_to
+    assert (answer.action, answer.arguments, answer.why) == (action, arguments, why)
+    assert robot.questions() == ()
+    assert any('(http)' in line and 'q1a2b' in line for line in asking.bench.said)
+
+
+def test_until_when_it_asks(asking: RobotServiceBench) -> None:
+    (question,) = asking.robot.questions()
+    timeout_s = asking.bench.session.approval_queue.timeout_s
+    assert asking.robot.approval_deadline(question) == question.asked_at + timeout_s
+
+
+def test_a_task_that_waits_for_approval_waits_without_end(
+    service_bench: RobotServiceBench,
+) -> None:
+    task = run(lambda: service_bench.robot.submit(Task('capture_and_score', needs_approval=True)))
+    service_bench.bench.until(service_bench.robot.questions, 'the question')
+    (question,) = service_bench.robot.questions()
+    assert question.id == task.id
+    assert service_bench.robot.approval_deadline(question) is None
+
+
+@pytest.mark.parametrize('which', ['', 'q9', 'another'])
+def test_another_question_than_the_open_one_is_not_answered(
+    asking: RobotServiceBench, which: str
+) -> None:
+    with pytest.raises(QuestionNotFound):
+        run(lambda: asking.robot.answer(which, ApprovalAction.APPROVE, None, ''))
+    assert asking.bench.session.answers_to == []
+
+
+def test_without_arguments_nothing_is_edited(asking: RobotServiceBench) -> None:
+    outcome = run(lambda: asking.robot.answer('q1a2b', ApprovalAction.EDIT, None, ''))
+    assert not outcome.ok
+    assert 'arguments' in outcome.answer
+    assert len(asking.robot.questions()) == 1
+
+
+# --- what there is to know ----------------------------------------------------------------------
+
+
+def test_the_state_has_the_turn_that_runs(service_bench: RobotServiceBench) -> None:
+    service_bench.bench.session.react = ReactState(goal='the light')
+    assert service_bench.robot.state().react.goal == 'the light'
+    assert service_bench.robot.pose() == POSE
+
+
+def test_the_trail_follows_the_odometry(service_bench: RobotServiceBench) -> None:
+    def drive(x: float) -> None:
+        service_bench.bench.hear(
+            'odometry',
+            **{'x': x, 'y': 0.0, 'z': 0.0, 'orientation_z': 0.0, 'orientation_w': 1.0},
+            **{'linear_x': 0.1, 'angular_z': 0.0},
+        )
+        state = lambda: service_bench.bench.runtime.state.robot.pose.x == x  # noqa: E731
+        service_bench.bench.until(state, f'x = {x}')
+        service_bench.service.record_tick()
+
+    service_bench.service.record_tick()
+    assert service_bench.robot.trail() == ()  # nobody knows where it is
+    for x in (1.0, 1.001, 1.5, 1.5, 2.0):
+        drive(x)
+    assert service_bench.robot.trail() == ((1.0, 0.0), (1.5, 0.0), (2.0, 0.0))
+
+
+def test_the_health_of_the_kernel_and_the_tasks(
+    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def health() -> dict[str, bool]:
+        return {each.name: each.ok for each in service_bench.robot.node_statuses()}
+
+    assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it has never ticked
+    service_bench.service.record_tick()
+    assert health() == {'adapter': True, 'kernel': True, 'tasks': True}
+    monkeypatch.setattr(service_bench.bench.runtime, 'failure', 'an internal error')
+    assert health()['kernel'] is False
+    assert service_bench.robot.not_ready_reason() == 'an internal error'
+
+
+def test_a_kernel_that_hangs_is_not_well(
+    service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service_bench.service.record_tick()
+    now = robot_service.time.monotonic()
+    monkeypatch.setattr(robot_service.time, 'monotonic', lambda: now + 2.5)
+    (kernel,) = [each for each in service_bench.robot.node_statuses() if each.name == 'kernel']
+    assert not kernel.ok
+    assert kernel.age_s == pytest.approx(2.5, abs=0.5)
+
+
+def test_why_it_cannot_begin_is_why_it_is_not_ready(early: RobotServiceBench) -> None:
+    early.service.startup_failure = 'The agent cannot begin: no database'
+    assert early.robot.not_ready_reason() == 'The agent cannot begin: no database'
+
+
+def test_auto_is_told_without_waiting(service_bench: RobotServiceBench) -> None:
+    assert service_bench.robot.autonomy_status().startswith('auto is off')
+    assert service_bench.bench.autonomy.switch_on().ok
+    service_bench.bench.until(
+        lambda: 'energy' in service_bench.robot.autonomy_status(), 'its first tick'
+    )
+    assert service_bench.robot.autonomy_status().startswith('auto is on; ')
+    run(lambda: service_bench.robot.stop('a test'))
+    assert service_bench.robot.autonomy_status().startswith('auto is off')

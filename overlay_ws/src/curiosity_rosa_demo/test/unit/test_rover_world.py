@@ -1,0 +1,75 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The rover as skills reach it: what is known, and what one skill may drive in several legs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld
+from curiosity_rosa_demo.domain.brain_state import Spent
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+import pytest
+from tool_rover import SimulatedRover
+from turn_world import SHIPPED, SimulatedRoverWorld
+
+
+def with_metres(most: float) -> Config:
+    rules = SHIPPED.guardrails
+    budget = rules.budget.model_copy(update={'max_metres': most})
+    guardrails = rules.model_copy(update={'budget': budget})
+    return SHIPPED.model_copy(update={'guardrails': guardrails})
+
+
+def drive(world: Any, seconds: float = 2.0) -> Any:
+    return world.tool('move_forward', Cancellation(), duration_s=seconds)
+
+
+@pytest.mark.parametrize(
+    ('mast_is_open', 'mast'), [(True, 'open'), (False, 'closed'), (None, 'unknown')]
+)
+def test_the_mast_is_closed_only_when_the_adapter_says_so(
+    mast_is_open: bool | None, mast: str
+) -> None:
+    assert (
+        SimulatedRoverWorld(SimulatedRover(mast_is_open=mast_is_open), SHIPPED).facts()['mast']
+        == mast
+    )
+
+
+def test_of_a_silent_adapter_nothing_is_known() -> None:
+    rover = SimulatedRover(faults={'get_status': lambda: ServiceFailed('Service timeout: x')})
+    facts = SimulatedRoverWorld(rover, SHIPPED).facts()
+    assert (facts['mast'], facts['moving'], facts['x']) == ('unknown', None, None)
+
+
+def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> None:
+    world, spent = SimulatedRoverWorld(SimulatedRover(), with_metres(7.0)), Spent()
+    world.spent = lambda: spent
+    assert world.may_drive('move_forward', 1.0) == ''  # up to 4.5 m, with the way of a stop
+    while (why := world.may_drive('move_forward', 1.0)) == '':
+        assert drive(world).data['distance_m'] == pytest.approx(1.0, abs=0.1)
+    assert why.startswith('BUDGET: ')
+    assert world.may_drive('move_forward', 0.1) == ''
+    spent = Spent(steps=1, metres=0.0)  # a new step: the turn says what was spent
+    assert world.may_drive('move_forward', 1.0) == ''
+
+
+def test_a_skill_of_others_drives_nowhere_the_guardrails_would_not() -> None:
+    rover = SimulatedRover(mast_is_open=True)
+    world = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED))
+    assert drive(world).error_reason == 'Need to close mast'
+    assert 'move_forward' not in rover.calls
+    assert world.tool('mast_close', Cancellation()).ok
+    assert drive(world).ok
+    far = GuardedWorld(SimulatedRoverWorld(rover, with_metres(1.0)))
+    assert drive(far).error_reason.startswith('BUDGET: ')
+    assert rover.starts == ['move_forward']

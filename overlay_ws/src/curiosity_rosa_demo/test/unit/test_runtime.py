@@ -1,0 +1,796 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Kernel, tasks and skills together, before a session that the test holds the strings of."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+import sqlite3
+import tempfile
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.kernel.actions import Approve
+from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.infra.config.contracts import Config
+from hypothesis import given, Phase, settings
+from hypothesis import strategies as st
+import pytest
+from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S
+
+# A failure that takes seconds is not made smaller: that could take minutes.
+QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
+APPROVE, REJECT = ApprovalAction.APPROVE, ApprovalAction.REJECT
+GRACE_S = CONFIG.agent.tasks.cancel_grace_s
+WATCHDOG_S = CONFIG.agent.kernel.watchdog_s
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[RuntimeBench]:
+    with RuntimeBench(tmp_path) as bench:
+        yield bench
+
+
+def press(bench: RuntimeBench) -> None:
+    bench.hear('estop', pressed=True)
+    bench.mode('SAFE')
+
+
+def let_go(bench: RuntimeBench) -> None:
+    bench.hear('estop', pressed=False)
+    bench.until(lambda: not bench.runtime.state.robot.estop, 'the e-stop to be released')
+
+
+def nothing_begins(bench: RuntimeBench) -> None:
+    """What was asked for is stored, and waits."""
+    count = len(bench.session.ran)
+    bench.console.handle_line(':mast_open')
+    bench.becomes('mast_open', 'PENDING')
+    bench.runtime.call(settle())
+    assert len(bench.session.ran) == count
+
+
+# --- battery --------------------------------------------------------------------------------
+
+
+def test_a_low_battery_stops_and_stows_the_rover_and_the_task_goes_on_afterwards(
+    bench: RuntimeBench,
+) -> None:
+    bench.session.quick = {'mast_close'}
+    bench.hear('battery', fraction=0.9)
+    bench.runs('look around')
+    order = bench.session.order
+    del order[:]
+    bench.hear('battery', fraction=0.15)
+    bench.mode('CHARGE')
+    bench.becomes('charge', 'ACTIVE')
+    bench.until(lambda: 'end mast_close' in order, 'the mast to be stowed')
+    # Its work was told before the rover was, and ends in its own time; charging stops it again.
+    assert sorted(order[:3]) == ['end answer: look around', 'stop', 'stop']
+    assert order[3:] == ['begin mast_close', 'end mast_close']
+    assert bench.tasks()['look around'] == 'PAUSED'
+    assert bench.task('look around').reason == 'CHARGE: battery is low'
+    bench.hear('battery', fraction=0.5)  # not enough yet
+    bench.runtime.call(settle())
+    assert bench.tasks() == {'look around': 'PAUSED', 'charge': 'ACTIVE'}
+    bench.session.started.clear()
+    bench.hear('battery', fraction=0.85)
+    bench.becomes('charge', 'COMPLETED')
+    assert bench.session.started.wait(WAIT_S)
+    bench.becomes('look around', 'ACTIVE')
+    bench.finish()
+    assert bench.tasks() == {'look around': 'COMPLETED', 'charge': 'COMPLETED'}
+    assert bench.task('charge').metadata['outcome']['answer'] == 'charged to 85 %'
+
+
+def test_a_mast_that_cannot_be_stowed_is_tried_again(bench: RuntimeBench) -> None:
+    bench.session.fails = 'the mast is stuck'
+    bench.session.release.set()
+    bench.hear('battery', fraction=0.1)
+    bench.until(lambda: bench.session.ran.count('mast_close') >= 2, 'a second try')
+    assert bench.task('charge').attempts >= 1
+
+
+def test_a_stop_while_charging_is_not_overruled(bench: RuntimeBench) -> None:
+    bench.session.quick = {'mast_close'}
+    bench.hear('battery', fraction=0.1)
+    bench.becomes('charge', 'ACTIVE')
+    bench.console.handle_line(':stop')
+    bench.becomes('charge', 'CANCELLED')
+    bench.replies('The battery is low: say resume to charge')
+    nothing_begins(bench)
+    assert [t.name for t in bench.runtime.list_tasks()] == ['charge', 'mast_open']
+    bench.console.handle_line(':resume')
+    bench.until(
+        lambda: [t.name for t in bench.runtime.list_tasks()].count('charge') == 2, 'charging'
+    )
+
+
+def test_what_was_charging_when_the_power_went_goes_on_charging(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.session.quick = {'mast_close'}
+        bench.runs('look around')
+        bench.hear('battery', fraction=0.1)
+        bench.becomes('charge', 'ACTIVE')
+    with RuntimeBench(tmp_path, ready=False) as bench:
+        bench.session.quick = {'mast_close'}
+        bench.hear('battery', fraction=0.1)
+        bench.mode('CHARGE')
+        bench.begin(go_on=False)
+        assert [task.name for task in bench.left] == ['react']
+        bench.becomes('charge', 'ACTIVE')
+        bench.hear('battery', fraction=0.9)
+        bench.becomes('charge', 'COMPLETED')
+        assert bench.task('look around').held
+
+
+def test_a_battery_that_is_low_at_the_start_is_charged(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path, ready=False) as bench:
+        bench.session.quick = {'mast_close'}
+        bench.hear('battery', fraction=0.1)
+        bench.becomes('charge', 'PENDING')
+        bench.begin(go_on=False)
+        assert bench.left == []
+        bench.becomes('charge', 'ACTIVE')
+        assert not bench.task('charge').held
+
+
+# --- e-stop ---------------------------------------------------------------------------------
+
+
+def test_an_e_stop_stops_everything_until_it_is_released_and_cleared(bench: RuntimeBench) -> None:
+    bench.runs('look around')
+    press(bench)
+    bench.becomes('look around', 'PAUSED')
+    assert bench.session.stops == 1
+    assert bench.session.used[0].requested
+    nothing_begins(bench)
+    bench.console.handle_line(':clear')
+    bench.replies('not cleared: e-stop pressed')
+    let_go(bench)
+    assert bench.runtime.state.tasks.mode is Mode.SAFE
+    nothing_begins(bench)
+    bench.session.release.set()
+    bench.console.handle_line(':clear')
+    bench.replies('cleared: e-stop pressed')
+    bench.finish()
+    assert set(bench.tasks().values()) == {'COMPLETED'}
+    assert bench.session.ran[1] == 'answer: look around'
+
+
+def test_the_latch_outlives_the_process(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs('look around')
+        bench.hear('estop', pressed=True)
+        bench.mode('SAFE')
+    with RuntimeBench(tmp_path, go_on=True) as bench:
+        bench.mode('SAFE')
+        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
+        assert bench.session.stops == 1
+        nothing_begins(bench)
+        assert bench.tasks()['look around'] == 'PAUSED'
+        bench.session.release.set()
+        bench.console.handle_line(':clear')
+        bench.becomes('look around', 'COMPLETED')
+    with RuntimeBench(tmp_path) as bench:
+        bench.runtime.call(settle())
+        assert bench.runtime.state.tasks.mode is Mode.IDLE
+
+
+def test_a_latch_set_in_the_last_moment_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        with monkeypatch.context() as slow:
+            # As if the disk had not yet been asked when the loop ends.
+            slow.setattr(bench.runtime, '_save_latch', lambda: None)
+            press(bench)
+            bench.runtime.call(settle())
+        assert not (tmp_path / 'tasks.db.safety').exists()
+    assert (tmp_path / 'tasks.db.safety').read_text() == 'e-stop pressed'
+
+
+def test_a_latch_that_cannot_be_saved_holds_and_is_told(
+    bench: RuntimeBench, tmp_path: Path
+) -> None:
+    (tmp_path / 'tasks.db.safety.new').mkdir()
+    press(bench)
+    bench.replies('The safety latch cannot be saved')
+    nothing_begins(bench)
+
+
+def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.runs('look around')
+    runner, going = bench.runtime.runner, asyncio.Event()
+    submit = runner.submit
+
+    async def slow(task: Task) -> Task:
+        await going.wait()
+        return await submit(task)
+
+    monkeypatch.setattr(runner, 'submit', slow)
+    bench.console.handle_line(':cap')
+    bench.runtime.call(settle())
+    bench.hear('estop', pressed=True)
+    bench.until(lambda: bench.session.stops == 1, 'the stop')
+    assert bench.session.used[0].requested
+    assert bench.runtime.runner._engine.scheduler._allow is None  # the hold is still to come
+    bench.runtime._event_loop.call_soon(going.set)
+    bench.becomes('look around', 'PAUSED')
+    bench.becomes('capture_and_score', 'PENDING')
+    assert len(bench.session.ran) == 1
+
+
+# --- silence --------------------------------------------------------------------------------
+
+
+class Adapter:
+    """Tells its status until it is switched off."""
+
+    def __init__(self, bench: RuntimeBench) -> None:
+        self._bench, self._off = bench, threading.Event()
+        self._thread = threading.Thread(target=self._talk)
+
+    def _talk(self) -> None:
+        while not self._off.wait(0.05):
+            self._tell()
+
+    def _tell(self) -> None:
+        self._bench.hear('adapter', mast='closed', moving=False)
+
+    def __enter__(self) -> None:
+        self._tell()
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._off.set()
+        self._thread.join()
+
+
+def impatient(adapter_max_age_s: float) -> Config:
+    thresholds = CONFIG.thresholds
+    telemetry = thresholds.telemetry.model_copy(update={'adapter_max_age_s': adapter_max_age_s})
+    changed = thresholds.model_copy(update={'telemetry': telemetry})
+    return CONFIG.model_copy(update={'thresholds': changed})
+
+
+def test_a_silent_adapter_holds_everything_until_it_is_back(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path, config=impatient(0.5)) as bench:
+        with Adapter(bench):
+            bench.runs('look around')
+        bench.mode('SAFE')
+        bench.becomes('look around', 'PAUSED')
+        assert bench.runtime.state.robot.safety_latch == ''
+        assert bench.session.stops == 1
+        nothing_begins(bench)
+        with Adapter(bench):
+            bench.finish()
+        assert set(bench.tasks().values()) == {'COMPLETED'}
+
+
+# --- stops ----------------------------------------------------------------------------------
+
+
+def test_a_stop_waits_for_nothing_in_a_blocked_loop(bench: RuntimeBench) -> None:
+    bench.runs('look around')
+    begin = time.monotonic()
+    bench.block_the_loop(WATCHDOG_S + 1.0)
+    bench.console.handle_line(':stop')
+    assert time.monotonic() - begin < WATCHDOG_S  # the loop is still blocked
+    assert bench.session.order[:1] == ['begin answer: look around']
+    assert 'stop' in bench.session.order
+    assert bench.session.used[0].requested
+    bench.until(lambda: bench.session.stops == 2, 'the watchdog')
+    bench.replies('Stopped by the watchdog: the kernel was silent for')
+    bench.becomes('look around', 'CANCELLED')
+    bench.runs(':cap')  # it lives on
+    bench.finish()
+
+
+def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: RuntimeBench) -> None:
+    """A callback that waited for the stop would wait for ever if it could keep it back."""
+    bench.runs('look around')
+    seen: list[int] = []
+
+    def look(*_: object) -> None:
+        bench.until(lambda: bench.session.stops, 'the stop to be sent')
+        seen.append(bench.session.stops)
+
+    bench.runtime.on_stop = look
+    with bench.session.used[0].call_when_pressed(look):
+        assert bench.runtime.stop('the test').ok
+    assert seen == [1, 1]
+    bench.becomes('look around', 'CANCELLED')
+
+
+def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: RuntimeBench) -> None:
+    bench.runs('look around')
+    heard: list[str] = []
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError('a bug in a listener')
+
+    def hear() -> None:
+        heard.append('it')
+
+    bench.runtime.on_stop = fail
+    with (
+        bench.session.used[0].call_when_pressed(fail),
+        bench.session.used[0].call_when_pressed(hear),
+    ):
+        assert bench.runtime.stop('the test').ok
+    assert (bench.session.stops, heard) == (1, ['it'])
+    bench.becomes('look around', 'CANCELLED')
+    bench.replies('a bug in a listener')
+    bench.runs(':cap')  # it lives on
+    bench.finish()
+
+
+def test_the_rover_is_stopped_when_something_broke_and_a_callback_raises(
+    faulty: tuple[RuntimeBench, list[str]],
+) -> None:
+    bench, faults = faulty
+    bench.runs('look around')
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError('a bug in a listener')
+
+    bench.runtime.on_stop = fail
+    with bench.session.used[0].call_when_pressed(fail):
+        faults.append('a bug in the kernel')
+        bench.until(lambda: bench.session.stops, 'the stop')
+        bench.becomes('look around', 'CANCELLED')
+
+
+def test_a_stop_by_somebody_without_a_name_is_a_stop_like_any_other(bench: RuntimeBench) -> None:
+    bench.runs('look around')
+    assert bench.runtime.stop('').ok
+    bench.becomes('look around', 'CANCELLED')
+    bench.runs(':cap')  # skills are no longer halted
+    assert bench.session.stops == 1
+    bench.finish()
+
+
+def test_a_message_cannot_claim_that_the_rover_was_stopped_already(bench: RuntimeBench) -> None:
+    bench.runs('look around')
+    message: Json = {'intent': 'STOP', 'payload': {'stopped_by': 'an impostor'}}
+    bench.runtime.post_message(message, lambda reply: None, bench.runtime.stop_count)
+    bench.becomes('look around', 'CANCELLED')
+    bench.until(lambda: bench.session.stops == 1, 'the stop')
+    assert 'impostor' not in bench.task('look around').reason
+    bench.runs(':cap')
+    bench.finish()
+
+
+def test_one_message_that_is_told_twice_is_answered_twice(bench: RuntimeBench) -> None:
+    message: Json = {'intent': 'RESUME', 'payload': {}}
+    replies: list[tuple[str, MessageReply]] = []
+    for name in 'ab':
+        bench.runtime.post_message(
+            message,
+            lambda reply, name=name: replies.append((name, reply)),
+            bench.runtime.stop_count,
+        )
+    bench.until(lambda: len(replies) == 2, 'both replies')
+    assert [name for name, _ in replies] == ['a', 'b']
+    assert {tuple(reply.lines) for _, reply in replies} == {('nothing is paused',)}
+
+
+def test_the_watchdog_stops_the_rover_by_itself(bench: RuntimeBench) -> None:
+    bench.runs('look around')
+    bench.block_the_loop(WATCHDOG_S + 1.0)
+    bench.until(lambda: bench.session.stops == 1, 'the watchdog')
+    assert bench.session.used[0].requested
+    bench.becomes('look around', 'CANCELLED')
+    assert 'the watchdog' in bench.task('look around').reason
+
+
+def test_a_stop_before_the_beginning_ends_what_is_left(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs('look around')
+    with RuntimeBench(tmp_path, ready=False) as bench:
+        bench.console.handle_line(':stop')
+        bench.becomes('look around', 'CANCELLED')
+        bench.begin(go_on=True)
+        bench.session.release.set()
+        bench.console.handle_line(':cap')
+        bench.finish()
+        assert bench.session.ran == ['capture_and_score']
+
+
+def test_a_skill_that_does_not_listen_is_given_up_and_can_do_nothing_more(
+    bench: RuntimeBench,
+) -> None:
+    bench.session.deaf = threading.Event()
+    bench.runs('look around')
+    id_start = bench.task('look around').id[:8]
+    begin = time.monotonic()
+    bench.console.handle_line(f':cancel {id_start}')
+    bench.becomes('look around', 'FAILED')
+    assert time.monotonic() - begin > GRACE_S * 0.9
+    assert 'ignored its cancellation' in bench.task('look around').reason
+    assert bench.session.used[0].requested
+    assert bench.runtime.busy  # its thread
+    deaf, bench.session.deaf = bench.session.deaf, None
+    bench.session.release.set()
+    bench.console.handle_line(':cap')
+    bench.finish()
+    deaf.set()
+    bench.until(lambda: not bench.runtime.busy, 'the thread to end')
+    assert bench.tasks() == {'look around': 'FAILED', 'capture_and_score': 'COMPLETED'}
+
+
+def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: RuntimeBench) -> None:
+    bench.runs('look around')
+    texts = [f'goal {number}' for number in range(runtime_module.MAX_KERNEL_TASKS + 5)]
+    for text in texts:
+        bench.console.handle_line(text)
+    bench.becomes(texts[-1], 'PENDING')
+    bench.console.handle_line(':pause')
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: bench.said[-1].startswith('paused '), 'an answer')
+    bench.runtime.call(settle())
+    assert bench.session.ran == ['answer: look around']
+    assert all(task.held for task in bench.runtime.list_tasks())
+    bench.console.handle_line(':resume')
+    bench.finish()
+    assert bench.session.ran[1:] == ['answer: look around', *(f'answer: {t}' for t in texts)]
+
+
+def test_what_fails_keeps_nothing_back_that_comes_after_it(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that ended just before it was to be paused does not keep the next from it."""
+    bench.runs('look around')
+    bench.console.handle_line('then this')
+    bench.becomes('then this', 'PENDING')
+    first, runner = bench.task('then this').id, bench.runtime.runner
+    pause = runner.pause
+
+    async def ended(task_id: str, reason: str = '') -> None:
+        if task_id == first:
+            await runner.cancel(task_id)
+        await pause(task_id, reason)
+
+    monkeypatch.setattr(runner, 'pause', ended)
+    bench.console.handle_line(':pause')
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: 'has ended: CANCELLED' in bench.said[-1], 'an answer')
+    assert bench.said[-1].startswith('! ')
+
+
+def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> None:
+    bench.runs(':forward 2')
+    bench.console.handle_line(':pause')
+    bench.becomes('move_forward', 'PAUSED')
+    bench.console.handle_line(':resume')
+    bench.becomes('move_forward', 'FAILED')
+    assert 'a motion is not repeated by itself' in bench.task('move_forward').reason
+    assert len(bench.session.ran) == 1
+
+
+def test_a_turn_goes_on_under_the_id_of_its_task(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs('look around')
+        begun = bench.session.turns
+    with RuntimeBench(tmp_path, go_on=True) as bench:
+        bench.session.release.set()
+        bench.becomes('look around', 'COMPLETED')
+        assert bench.session.turns == begun == [(bench.task('look around').id, None)]
+
+
+def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_path: Path) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs('look around')
+    with closing(sqlite3.connect(tmp_path / 'tasks.db')) as file, file:
+        file.execute("UPDATE task SET state = 'active'")
+    with RuntimeBench(tmp_path, ready=False) as bench:
+        bench.session.answers = False
+        bench.begin(go_on=True)
+        bench.becomes('look around', 'RECOVERING')
+        bench.runtime.call(settle())
+        assert bench.session.ran == []
+        bench.session.answers = True
+        bench.becomes('look around', 'ACTIVE')
+        bench.session.release.set()
+        bench.becomes('look around', 'COMPLETED')
+
+
+def test_an_answer_decides_about_a_task_that_waits_for_it(bench: RuntimeBench) -> None:
+    bench.session.release.set()
+    for answer, state in ((APPROVE, 'COMPLETED'), (REJECT, 'CANCELLED')):
+        task = Task('mast_open', needs_approval=True)
+        bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
+        bench.until(lambda task=task: task.reason, 'the question')
+        reply: list[MessageReply] = []
+        bench.runtime.call(answered(bench, answer, reply))
+        bench.until(lambda task=task, state=state: task.state.name == state, state)
+        bench.until(lambda reply=reply: reply, 'a reply')
+        assert task.id[:8] in reply[0].lines[-1]
+    reply = []
+    bench.runtime.call(answered(bench, APPROVE, reply))
+    bench.until(lambda: reply, 'a reply')
+    assert (reply[0].ok, reply[0].lines) == (False, ['No question is open.'])
+
+
+async def answered(bench: RuntimeBench, answer: ApprovalAction, reply: list[MessageReply]) -> None:
+    bench.runtime._dispatcher.enqueue_actions([Approve(answer)], reply.append)
+
+
+# --- failures of ours -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def faulty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[RuntimeBench, list[str]]]:
+    """A kernel that fails as soon as the list is not empty."""
+    faults: list[str] = []
+    tick = runtime_module.tick
+
+    def fail(graph: Any, state: BrainState) -> BrainState:
+        if faults:
+            raise ValueError(faults[0])
+        return tick(graph, state)
+
+    monkeypatch.setattr(runtime_module, 'tick', fail)
+    with RuntimeBench(tmp_path) as bench:
+        yield bench, faults
+
+
+def test_a_crash_of_the_kernel_ends_all_motion(faulty: tuple[RuntimeBench, list[str]]) -> None:
+    bench, faults = faulty
+    bench.runs('look around')
+    bench.console.handle_line('then this')
+    bench.becomes('then this', 'PENDING')
+    faults.append('a bug in the kernel')
+    bench.hear('battery', fraction=0.7)
+    bench.becomes('look around', 'CANCELLED')
+    bench.becomes('then this', 'CANCELLED')
+    assert bench.session.stops >= 1
+    bench.replies("Stopped by an internal error: ValueError('a bug in the kernel')")
+    bench.console.handle_line(':cap')
+    assert bench.console.wait_until_idle(WAIT_S), 'a line that nobody answers'
+    assert 'an internal error' in bench.said[-1]
+    assert 'start the agent again' in bench.said[-1]
+    assert bench.session.ran == ['answer: look around']
+    bench.console.handle_line(':stop')
+    assert bench.session.stops >= 2
+
+
+def test_a_line_that_crashes_the_kernel_is_answered(
+    faulty: tuple[RuntimeBench, list[str]],
+) -> None:
+    bench, faults = faulty
+    bench.runtime.call(settle())
+    faults.append('a bug in the kernel')
+    bench.console.handle_line('look around')
+    assert bench.console.wait_until_idle(WAIT_S)
+    assert 'an internal error' in bench.said[-1]
+
+
+def test_a_crash_is_told_after_the_stop_and_a_trace_that_fails_does_not_hinder_it(
+    faulty: tuple[RuntimeBench, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, faults = faulty
+    bench.runs('look around')
+    seen: list[int] = []
+
+    def full(kind: TraceKind, message: str, **fields: Any) -> None:
+        seen.append(bench.session.stops)
+        raise OSError('no space left')
+
+    monkeypatch.setattr(bench.session, 'trace', full)
+    monkeypatch.setattr(threading, 'excepthook', lambda *_: None)
+    faults.append('a bug in the kernel')
+    bench.becomes('look around', 'CANCELLED')
+    bench.until(lambda: bench.session.stops, 'the stop')
+    bench.until(lambda: seen, 'the trace')
+
+
+def test_orders_that_break_leave_nothing_running(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.runs('look around')
+
+    async def broken(*_: Any) -> None:
+        raise ZeroDivisionError('a bug in the runner')
+
+    monkeypatch.setattr(bench.runtime.runner, 'submit', broken)
+    bench.console.handle_line(':cap')
+    assert bench.console.wait_until_idle(WAIT_S)
+    bench.becomes('look around', 'CANCELLED')
+    assert bench.session.stops == 1
+    assert any('a bug in the runner' in text for text in bench.said)
+    bench.console.handle_line('once more')
+    assert bench.console.wait_until_idle(WAIT_S)
+    assert bench.session.ran == ['answer: look around']
+
+
+def test_a_notice_that_cannot_be_recorded_is_told_and_the_kernel_goes_on(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(kind: TraceKind, message: str, **fields: Any) -> None:
+        raise OSError('no space left')
+
+    monkeypatch.setattr(bench.session, 'trace', full)
+    bench.console.handle_line(':clear')
+    bench.until(lambda: bench.said, 'an answer')
+    assert bench.said[-1].endswith('(not recorded: no space left)')
+    bench.session.release.set()
+    bench.console.handle_line(':cap')
+    bench.finish()
+    assert bench.session.ran == ['capture_and_score']
+
+
+def read_only(bench: RuntimeBench, *, on: bool) -> None:
+    writer: Any = bench.runtime.runner._store._writer
+    with writer.lock:
+        writer._connection.execute(f'PRAGMA query_only = {int(on)}')
+
+
+def test_a_store_that_fails_stops_the_rover_and_nothing_begins_until_it_is_mended(
+    bench: RuntimeBench,
+) -> None:
+    bench.runs('look around')
+    read_only(bench, on=True)
+    bench.console.handle_line(f':cancel {bench.task("look around").id[:8]}')
+    assert 'cannot be written' in bench.said[-1]
+    bench.until(lambda: bench.session.stops == 1, 'the stop')
+    bench.replies('Nothing runs until tasks can be saved again: ')
+    bench.console.handle_line(':mast_open')
+    bench.until(lambda: 'cannot be written' in bench.said[-1], 'an answer')
+    assert bench.session.ran == ['answer: look around']
+    read_only(bench, on=False)
+    bench.becomes('look around', 'CANCELLED')
+    bench.until(lambda: bench.runtime.runner.failed is None, 'the store to be mended')
+    bench.runs(':cap')
+    bench.finish()
+
+
+def test_a_store_that_cannot_be_opened_is_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / 'tasks.db').mkdir()
+    with pytest.raises(StoreError, match=r'tasks\.db'):
+        RuntimeBench(tmp_path)
+
+
+def test_a_beginning_that_fails_lets_nothing_run_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime_module, 'START_TIMEOUT_S', 0.3)
+    going = threading.Event()
+    build = runtime_module.build_graph
+
+    def slow(rules: Any) -> Any:
+        going.wait(WAIT_S)
+        return build(rules)
+
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs('look around')
+    monkeypatch.setattr(runtime_module, 'build_graph', slow)
+    with RuntimeBench(tmp_path, ready=False) as bench:
+        with pytest.raises(TaskError, match=r'within 0\.3 s'):
+            bench.begin(go_on=True)
+        going.set()
+        bench.until(lambda: bench.runtime.state.tasks.mode_reason, 'the kernel')
+        bench.runtime.call(settle())
+        assert bench.session.ran == []
+
+
+def test_a_question_to_a_blocked_loop_is_an_error_that_the_console_outlives(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.block_the_loop(1.0)
+
+    async def nothing() -> None: ...
+
+    with pytest.raises(TaskError, match=r'within 0\.1 s; try again'):
+        bench.runtime.call(nothing(), 0.1)
+
+
+# --- order ----------------------------------------------------------------------------------
+
+LINES = {
+    ':cap': 'capture_and_score',
+    ':mast_open': 'mast_open',
+    ':forward 1': "move_forward{'duration_s': 1.0}",
+    'hello': 'answer: hello',
+    'take a picture': 'answer: take a picture',
+    '左へ': 'answer: 左へ',
+    ':submit react {"text": "look around"}': 'answer: look around',
+    ':submit get_status': '',  # needs nothing, so it waits for nobody
+}
+
+
+@settings(max_examples=25, deadline=None, phases=QUICKLY)
+@given(st.lists(st.sampled_from(sorted(LINES)), min_size=1, max_size=10))
+def test_texts_and_tasks_run_in_the_order_in_which_they_were_entered(lines: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
+        bench.runs('first')
+        for line in lines:
+            assert bench.console.handle_line(line)
+        bench.until(lambda: len(bench.runtime.list_tasks()) == len(lines) + 1, 'the tasks')
+        bench.finish()
+        ran = [each for each in bench.session.ran if each != 'get_status']
+        assert ran == ['answer: first', *(LINES[line] for line in lines if LINES[line])]
+
+
+# --- whatever happens -----------------------------------------------------------------------
+
+steps = st.one_of(
+    st.sampled_from(
+        [
+            *('hello', ':cap', ':forward 1', ':mast_open', ':demo', 'go to the shade immediately'),
+            *(':stop', ':pause', ':resume', ':clear', ':clear', 'stop!!'),
+            *('press', 'press', 'let go', 'let go', 'finish', 'settle', 'settle'),
+        ]
+    ),
+    st.sampled_from([0.05, 0.2, 0.5, 0.81, 1.0]),
+)
+
+
+@settings(max_examples=40, deadline=None, phases=QUICKLY)
+@given(st.lists(steps, min_size=4, max_size=12))
+def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | float]) -> None:
+    with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
+        runtime, session = bench.runtime, bench.session
+        session.quick = {'mast_close'}
+        held = threading.Event()
+        wrong: list[str] = []
+        session.on_begin = lambda what: wrong.append(what) if held.is_set() else None
+        for step in script:
+            if step == 'press':
+                bench.hear('estop', pressed=True)
+                bench.mode('SAFE')
+                gate = runtime.runner._engine.scheduler
+                bench.until(lambda gate=gate: gate._allow is not None, 'the hold')
+                assert all(each.requested for each in runtime._blocking._running)
+                held.set()
+            elif step == 'let go':
+                bench.hear('estop', pressed=False)
+                bench.until(lambda: not runtime.state.robot.estop, 'the release')
+            elif step == 'finish':
+                session.release.set()
+                bench.runtime.call(settle())
+                session.release.clear()
+            elif step == 'settle':
+                bench.runtime.call(settle())
+            elif isinstance(step, float):
+                bench.hear('battery', fraction=step)
+            else:
+                if step == ':clear' and not runtime.state.robot.estop:
+                    held.clear()
+                bench.console.handle_line(step)
+                if step == ':clear':  # before the e-stop is released, or it would be granted
+                    bench.runtime.call(settle())
+                    bench.until(lambda mission=runtime: not mission._kernel._messages, 'a tick')
+                    bench.runtime.call(settle())
+            if held.is_set():
+                assert runtime.state.tasks.mode is Mode.SAFE
+        bench.hear('estop', pressed=False)
+        bench.until(lambda: not runtime.state.robot.estop, 'the release')
+        held.clear()
+        assert wrong == []
+        bench.hear('battery', fraction=1.0)
+        bench.console.handle_line(':clear')
+        bench.console.handle_line(':resume')
+        session.release.set()
+        assert bench.console.wait_until_idle(WAIT_S), bench.tasks()
+        bench.until(lambda: {*bench.tasks().values()} <= {*DONE}, 'all to end')

@@ -1,0 +1,361 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""One contract for every adapter of the TF port that this machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import math
+from typing import Any
+
+from curiosity_rosa_demo.infra.tf.listener import (
+    ADAPTERS,
+    ComposedTransforms,
+    TransformUnavailable,
+)
+from geometry_msgs.msg import TransformStamped
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import numpy.typing as npt
+import pytest
+from tf2_msgs.msg import TFMessage
+
+MAX_AGE_S = 1.0
+UNIT_Z_90 = (0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5))
+UPRIGHT = (0.0, 0.0, 0.0, 1.0)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+class Heard:
+    """An adapter on a clock of its own, told what /tf and /tf_static would tell it."""
+
+    def __init__(self, adapter: type[ComposedTransforms]) -> None:
+        self.clock = Clock()
+        self.source = adapter(MAX_AGE_S, self.clock)
+
+    def link(
+        self,
+        parent: str,
+        child: str,
+        move: tuple[float, ...] = (0.0, 0.0, 0.0),
+        turn: tuple[float, ...] = UPRIGHT,
+        *,
+        stamp: float = 10.0,
+        static: bool = False,
+    ) -> None:
+        stamped = TransformStamped(child_frame_id=child)
+        stamped.header.frame_id = parent
+        stamped.header.stamp.sec = math.floor(stamp)
+        stamped.header.stamp.nanosec = round((stamp % 1) * 1e9)
+        translation, rotation = stamped.transform.translation, stamped.transform.rotation
+        translation.x, translation.y, translation.z = map(float, move)
+        rotation.x, rotation.y, rotation.z, rotation.w = map(float, turn)
+        self.source.receive(TFMessage(transforms=[stamped]), static=static)
+
+    def refusal(self, world: str = 'odom', base: str = 'base') -> str:
+        with pytest.raises(TransformUnavailable) as refused:
+            self.source.lookup(world, base)
+        return str(refused.value)
+
+
+@pytest.fixture(params=ADAPTERS, ids=lambda adapter: adapter.__name__)
+def heard(request: pytest.FixtureRequest) -> Heard:
+    return Heard(request.param)
+
+
+each_adapter = pytest.mark.parametrize('adapter', ADAPTERS, ids=lambda adapter: adapter.__name__)
+
+
+def test_a_single_link_is_its_own_pose(heard: Heard) -> None:
+    heard.link('odom', 'base', (1.5, -2.0, 0.3), UNIT_Z_90, stamp=12.25)
+    pose = heard.source.lookup('odom', 'base')
+    assert (pose.x, pose.y, pose.frame_id) == (1.5, -2.0, 'odom')
+    assert pose.yaw_rad == pytest.approx(math.pi / 2)
+    assert (pose.stamp.sec, pose.stamp.nanosec) == (12, 250_000_000)
+
+
+def test_a_chain_turns_what_lies_beyond_a_turned_link(heard: Heard) -> None:
+    heard.link('map', 'odom', (10, 0, 0), UNIT_Z_90)
+    heard.link('odom', 'base', (2, 1, 0), UNIT_Z_90)
+    pose = heard.source.lookup('map', 'base')
+    assert (pose.x, pose.y) == pytest.approx((9, 2))
+    assert abs(pose.yaw_rad) == pytest.approx(math.pi)
+
+
+def test_a_chain_can_be_asked_backwards_and_sideways(heard: Heard) -> None:
+    heard.link('odom', 'base', (2, 1, 0), UNIT_Z_90)
+    heard.link('odom', 'beacon', (5, 1, 0))
+    back = heard.source.lookup('base', 'odom')
+    assert (back.x, back.y) == pytest.approx((-1, 2))
+    assert back.yaw_rad == pytest.approx(-math.pi / 2)
+    beside = heard.source.lookup('base', 'beacon')
+    assert (beside.x, beside.y) == pytest.approx((0, -3), abs=1e-12)
+
+
+def test_a_frame_in_itself_is_at_the_origin_once_it_is_known(heard: Heard) -> None:
+    assert 'odom was never seen' in heard.refusal('odom', 'odom')
+    heard.link('odom', 'base', (1, 2, 3))
+    assert heard.source.lookup('odom', 'odom').x == 0.0
+
+
+@pytest.mark.parametrize('slash', ['', '/', '//'])
+@pytest.mark.parametrize('asked', ['', '/'])
+def test_leading_slashes_change_nothing(heard: Heard, slash: str, asked: str) -> None:
+    heard.link(slash + 'odom', slash + 'base', (4, 0, 0))
+    heard.link('/base', 'camera', (1, 0, 0), static=True)
+    assert heard.source.lookup(asked + 'odom', asked + 'camera').x == 5.0
+    assert heard.source.lookup(asked + 'odom', 'base').frame_id == 'odom'
+
+
+def test_what_was_never_heard_is_unavailable_and_the_reason_says_which(heard: Heard) -> None:
+    assert heard.refusal() == 'TF unavailable: odom -> base: odom was never seen'
+    heard.link('odom', 'other')
+    assert heard.refusal() == 'TF unavailable: odom -> base: base was never seen'
+    heard.link('elsewhere', 'base')
+    assert heard.refusal() == 'TF unavailable: odom -> base: the two frames are not connected'
+
+
+def test_a_moving_link_that_falls_silent_is_lost_and_found_again(heard: Heard) -> None:
+    heard.link('odom', 'base', stamp=10.0)
+    heard.clock.now_s += MAX_AGE_S
+    heard.source.lookup('odom', 'base')
+    heard.clock.now_s += 0.5
+    assert 'no news for 1.5 s (odom -> base)' in heard.refusal()
+    heard.link('odom', 'base', (7, 0, 0), stamp=10.1)
+    assert heard.source.lookup('odom', 'base').x == 7.0
+
+
+def test_saying_the_same_instant_again_makes_it_no_younger(heard: Heard) -> None:
+    for _ in range(4):
+        heard.link('odom', 'base', (1, 0, 0), stamp=10.0)
+        heard.clock.now_s += 0.4
+    assert 'no news' in heard.refusal()
+
+
+def test_age_does_not_depend_on_the_clock_of_the_stamps(heard: Heard) -> None:
+    heard.link('odom', 'base', (1, 0, 0), stamp=100_000.0)
+    heard.clock.now_s += 100 * MAX_AGE_S
+    heard.link('odom', 'base', (2, 0, 0), stamp=100_000.001)
+    assert heard.source.lookup('odom', 'base').x == 2.0
+
+
+def test_one_silent_link_makes_the_chain_old_though_the_other_moves_on(heard: Heard) -> None:
+    heard.link('map', 'odom', stamp=10.0)
+    for step in range(4):
+        heard.link('odom', 'base', stamp=10.0 + step)
+        heard.clock.now_s += 0.5
+    assert '(map -> odom)' in heard.refusal('map')
+    heard.source.lookup('odom', 'base')
+
+
+def test_a_static_link_never_ages(heard: Heard) -> None:
+    heard.link('odom', 'base', (3, 0, 0), static=True)
+    heard.clock.now_s += 1e6
+    pose = heard.source.lookup('odom', 'base')
+    assert (pose.x, pose.stamp.sec, pose.stamp.nanosec) == (3.0, 0, 0)
+
+
+def test_a_static_link_can_be_replaced(heard: Heard) -> None:
+    heard.link('odom', 'base', (3, 0, 0), static=True)
+    heard.link('odom', 'base', (4, 0, 0), static=True)
+    assert heard.source.lookup('odom', 'base').x == 4.0
+
+
+def test_a_link_may_turn_from_static_to_moving_and_back(heard: Heard) -> None:
+    heard.link('odom', 'base', (3, 0, 0), static=True, stamp=50.0)
+    heard.link('odom', 'base', (4, 0, 0), stamp=10.0)
+    assert heard.source.lookup('odom', 'base').x == 4.0
+    heard.clock.now_s += 10
+    assert 'no news' in heard.refusal()
+    heard.link('odom', 'base', (5, 0, 0), static=True)
+    assert heard.source.lookup('odom', 'base').x == 5.0
+
+
+def test_a_late_message_does_not_take_the_rover_back(heard: Heard) -> None:
+    heard.link('odom', 'base', (2, 0, 0), stamp=10.2)
+    heard.link('odom', 'base', (1, 0, 0), stamp=10.1)
+    assert heard.source.lookup('odom', 'base').x == 2.0
+
+
+@pytest.mark.parametrize('back_s', [2.0, 100.0])
+def test_time_that_starts_anew_is_believed(heard: Heard, back_s: float) -> None:
+    heard.link('base', 'camera', (1, 0, 0), static=True)
+    heard.link('odom', 'base', (9, 0, 0), stamp=200.0)
+    heard.link('odom', 'base', (0, 0, 0), stamp=200.0 - back_s)
+    assert heard.source.lookup('odom', 'camera').x == 1.0
+    heard.link('odom', 'base', (0.5, 0, 0), stamp=200.1 - back_s)
+    assert heard.source.lookup('odom', 'camera').x == 1.5
+
+
+def test_a_child_may_change_its_parent(heard: Heard) -> None:
+    heard.link('odom', 'base', (1, 0, 0), stamp=10.0)
+    heard.link('map', 'base', (2, 0, 0), stamp=10.1)
+    assert heard.source.lookup('map', 'base').x == 2.0
+    assert 'odom was never seen' in heard.refusal('odom')  # nobody links to it any more
+
+
+def test_a_loop_ends_the_search(heard: Heard) -> None:
+    heard.link('b', 'a')
+    heard.link('c', 'b')
+    heard.link('a', 'c')
+    heard.link('odom', 'x')
+    assert 'loop through a' in heard.refusal('odom', 'a')
+    assert 'loop through a' in heard.refusal('a', 'odom')
+
+
+@pytest.mark.parametrize(
+    ('parent', 'child'), [('base', 'base'), ('', 'base'), ('odom', ''), ('/', 'base')]
+)
+def test_a_link_without_two_frames_is_passed_over(heard: Heard, parent: str, child: str) -> None:
+    heard.link(parent, child)
+    heard.link('odom', 'base', (1, 0, 0))
+    assert heard.source.lookup('odom', 'base').x == 1.0
+
+
+@pytest.mark.parametrize('scale', [1e-3, 0.5, 2.0, 1e100])
+def test_a_quaternion_of_another_length_is_brought_to_one(heard: Heard, scale: float) -> None:
+    heard.link('odom', 'base', turn=tuple(scale * part for part in UNIT_Z_90))
+    heard.link('base', 'camera', (1, 0, 0))
+    pose = heard.source.lookup('odom', 'camera')
+    assert (pose.x, pose.y) == pytest.approx((0, 1), abs=1e-12)
+
+
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({'move': (math.nan, 0, 0)}, 'not finite'),
+    ({'move': (0, 0, math.inf)}, 'not finite'),
+    ({'turn': (0, 0, math.nan, 1)}, 'not finite'),
+    ({'turn': (0, 0, 0, 0)}, 'quaternion of length 0'),
+    ({'turn': (0, 0, 0, 1e-12)}, 'quaternion of length 1e-12'),
+    ({'turn': (0, 0, 0, 1e308 * 10)}, 'not finite'),
+]
+
+
+@pytest.mark.parametrize(('link', 'reason'), BROKEN)
+@pytest.mark.parametrize('stamp', [10.0, 10.1])
+def test_a_broken_link_is_unavailable_until_a_good_one_comes(
+    heard: Heard, link: dict[str, Any], reason: str, stamp: float
+) -> None:
+    heard.link('odom', 'base', (1, 0, 0), stamp=10.0)
+    heard.link('odom', 'base', stamp=stamp, **link)
+    heard.link('base', 'camera', static=True)
+    assert heard.refusal(base='camera') == (
+        f'TF unavailable: odom -> camera: {reason} (odom -> base)'
+    )
+    heard.source.lookup('base', 'camera')
+    heard.link('odom', 'base', (2, 0, 0), stamp=10.2)
+    assert heard.source.lookup('odom', 'camera').x == 2.0
+
+
+def test_numbers_that_overflow_on_the_way_are_not_a_pose(heard: Heard) -> None:
+    heard.link('odom', 'a', (1.7e308, 0, 0))
+    heard.link('a', 'base', (1.7e308, 0, 0))
+    assert 'not finite' in heard.refusal()
+
+
+# --- against 4 x 4 matrices ------------------------------------------------------------------
+
+METRES = st.floats(-1e3, 1e3)
+MOVES = st.tuples(METRES, METRES, METRES)
+TURNS = st.tuples(*[st.floats(-1.0, 1.0)] * 4).filter(lambda q: math.hypot(*q) > 1e-2)
+
+
+def matrix(move: tuple[float, ...], turn: tuple[float, ...]) -> npt.NDArray[np.float64]:
+    """Homogeneous matrix, the rotation from the axis and the angle (Rodrigues' formula)."""
+    x, y, z, w = np.array(turn) / np.linalg.norm(turn)
+    sine = math.hypot(x, y, z)
+    axis = np.array([x, y, z]) / sine if sine > 0 else np.array([0.0, 0.0, 1.0])
+    angle = 2 * math.atan2(sine, w)
+    cross = np.array(
+        [[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]], dtype=float
+    )
+    result = np.eye(4)
+    result[:3, :3] += math.sin(angle) * cross + (1 - math.cos(angle)) * cross @ cross
+    result[:3, 3] = move
+    return result
+
+
+@each_adapter
+@given(
+    left=st.lists(st.tuples(MOVES, TURNS, st.booleans()), max_size=4),
+    right=st.lists(st.tuples(MOVES, TURNS, st.booleans()), max_size=4),
+)
+def test_any_path_through_the_tree_is_the_product_of_its_matrices(
+    adapter: type[ComposedTransforms], left: list[Any], right: list[Any]
+) -> None:
+    heard = Heard(adapter)
+    heard.link('far', 'root', static=True)
+    matrices = []
+    for name, branch in (('l', left), ('r', right)):
+        product, parent = np.eye(4), 'root'
+        for index, (move, turn, static) in enumerate(branch):
+            child = f'{name}{index}'
+            heard.link(parent, child, move, turn, static=static)
+            product, parent = product @ matrix(move, turn), child
+        matrices.append((parent, product))
+    (world, to_world), (base, to_base) = matrices
+    wanted = np.linalg.inv(to_world) @ to_base
+    pose = heard.source.lookup(world, base)
+    assert (pose.x, pose.y) == pytest.approx((wanted[0, 3], wanted[1, 3]), abs=1e-6)
+    flat = math.hypot(wanted[0, 0], wanted[1, 0])
+    if flat > 1e-3:  # straight up or down, yaw is anything
+        assert math.cos(pose.yaw_rad) == pytest.approx(wanted[0, 0] / flat, abs=1e-6)
+        assert math.sin(pose.yaw_rad) == pytest.approx(wanted[1, 0] / flat, abs=1e-6)
+
+
+FRAMES = st.sampled_from(['odom', '/odom', 'base', 'a', 'b', '/c', ''])
+NUMBERS = st.floats(width=64)
+STAMPS = st.floats(0.0, 30.0)
+
+
+@each_adapter
+@given(
+    messages=st.lists(
+        st.tuples(
+            FRAMES,
+            FRAMES,
+            st.tuples(*[NUMBERS] * 3),
+            st.tuples(*[NUMBERS] * 4),
+            STAMPS,
+            st.booleans(),
+        ),
+        max_size=12,
+    )
+)
+def test_whatever_is_heard_a_look_up_gives_a_finite_pose_or_the_reason(
+    adapter: type[ComposedTransforms], messages: list[Any]
+) -> None:
+    heard = Heard(adapter)
+    for parent, child, move, turn, stamp, static in messages:
+        heard.link(parent, child, move, turn, stamp=stamp, static=static)
+        heard.clock.now_s += 0.3
+        try:
+            pose = heard.source.lookup('odom', 'base')
+        except TransformUnavailable as unavailable:
+            said = str(unavailable)
+        else:
+            said = ''
+            assert all(map(math.isfinite, (pose.x, pose.y, pose.yaw_rad)))
+        assert not said or said.startswith('TF unavailable: odom -> base: ')
+
+
+@pytest.mark.parametrize('max_age_s', [0.0, -1.0, math.nan])
+@each_adapter
+def test_an_age_that_makes_no_sense_is_refused(
+    adapter: Callable[[float], ComposedTransforms], max_age_s: float
+) -> None:
+    with pytest.raises(ValueError, match='max_age_s'):
+        adapter(max_age_s)
