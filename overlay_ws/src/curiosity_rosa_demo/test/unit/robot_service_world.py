@@ -34,20 +34,20 @@ class Eyes:
 
     def __init__(self) -> None:
         self.shown: Picture | None = None
-        self.shots: list[Capture] = []
+        self.captures: list[Capture] = []
 
     def picture(self) -> Picture | None:
         return self.shown
 
-    def last(self) -> list[Capture]:
-        return self.shots
+    def recent(self) -> list[Capture]:
+        return self.captures
 
 
 class Nodes:
     def __init__(self) -> None:
         self.healths = [NodeStatus('adapter', True, 0.1)]
 
-    def nodes(self) -> list[NodeStatus]:
+    def node_statuses(self) -> list[NodeStatus]:
         return list(self.healths)
 
 

@@ -59,12 +59,12 @@ class ScriptedAgentSession:
 
     def __init__(self, approval_s: float) -> None:
         self.approval_queue = ApprovalQueue(timeout_s=approval_s)
-        self.react = ReactState()
+        self.react_state = ReactState()
         self.monitor = SkillMonitor()
-        self.robot: Callable[[], BrainState] = BrainState
+        self.brain_state: Callable[[], BrainState] = BrainState
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
-        self.events = TraceBuffer(200)
+        self.trace_buffer = TraceBuffer(200)
         self.ran: list[str] = []
         self.turns: list[tuple[str, Json | None]] = []  # task and plan
         self.stops = 0
@@ -80,7 +80,7 @@ class ScriptedAgentSession:
         self.on_begin: Callable[[str], None] = lambda what: None
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
-        self.events.append(new_event(kind, message, **fields))
+        self.trace_buffer.append(new_event(kind, message, **fields))
 
     def _work(self, what: str, cancellation: Cancellation) -> Outcome:
         cancellation.check()
@@ -101,10 +101,10 @@ class ScriptedAgentSession:
             self.order.append(f'end {what}')
         return Outcome(False, self.fails) if self.fails else Outcome(True, f'did {what}')
 
-    def skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
+    def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         return self._work(f'{name}{arguments or ""}', cancellation)
 
-    def turn(
+    def run_turn(
         self,
         text: str,
         expects: str,
@@ -122,12 +122,12 @@ class ScriptedAgentSession:
                 return Outcome(False, f'Rejected: {answer.why}')
         return self._work(f'{expects}: {text}', cancellation)
 
-    def status(self) -> ToolResult:
+    def rover_status(self) -> ToolResult:
         if not self.answers:
             return ToolResult.failure('no answer')
         return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
 
-    def stop(self) -> Outcome:
+    def stop_rover(self) -> Outcome:
         self.order.append('stop')
         self.stops += 1
         return Outcome(True, 'stopped')
@@ -252,7 +252,7 @@ class RuntimeBench:
         self.until(lambda: any(part in text for text in self.traced()), f'{part!r} to be told')
 
     def traced(self) -> list[str]:
-        return [event.message for event in self.session.events.last()]
+        return [event.message for event in self.session.trace_buffer.last()]
 
     def block_the_loop(self, seconds: float) -> None:
         """Nothing else can happen in the loop for so long; it begins before this returns."""

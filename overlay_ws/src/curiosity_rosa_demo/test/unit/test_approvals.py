@@ -472,7 +472,7 @@ def test_the_plan_is_shown(bench: RuntimeBench, tmp_path: Path) -> None:
     (tmp_path / 'plan').write_text(PLAN, encoding='utf-8')
     bench.console.handle_line(f':run {tmp_path / "plan"}')
     bench.finish()
-    bench.session.react = ReactState(plan=bench.session.turns[0][1])
+    bench.session.react_state = ReactState(plan=bench.session.turns[0][1])
     says(bench, ':plan', '看一看 the rock')
     assert 'capture_and_score' in bench.said[-1]
 
@@ -480,7 +480,7 @@ def test_the_plan_is_shown(bench: RuntimeBench, tmp_path: Path) -> None:
 def test_the_budget_is_shown_while_a_turn_asks(bench: RuntimeBench) -> None:
     says(bench, ':budget', 'no turn yet\nsteps')
     ask(bench, drive())
-    bench.session.react = ReactState(goal='look around', spent=Spent(steps=3, metres=2.46))
+    bench.session.react_state = ReactState(goal='look around', spent=Spent(steps=3, metres=2.46))
     says(bench, ':budget', 'look around\nsteps  3 of ')
     assert 'path   2.5 of 200 m' in bench.said[-1]
     assert bench.said[-1].splitlines()[3].split()[-3:] == ['1', '%', 'used']

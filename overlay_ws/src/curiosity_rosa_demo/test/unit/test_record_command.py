@@ -33,7 +33,7 @@ def parsed(line: str) -> Command:
 class Told:
     """A recording that says what it was told."""
 
-    def command(self, what: str) -> Outcome:
+    def run_command(self, what: str) -> Outcome:
         return Outcome(True, f'told {what!r}')
 
 

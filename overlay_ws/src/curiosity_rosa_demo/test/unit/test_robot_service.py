@@ -179,7 +179,7 @@ def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..
 @pytest.mark.parametrize('callers', [1, 40])
 def test_no_stop_waits_for_another_stop(service_bench: RobotServiceBench, callers: int) -> None:
     entered, go_on = threading.Semaphore(0), threading.Event()
-    service_bench.bench.session.stop = hanging(entered, go_on)
+    service_bench.bench.session.stop_rover = hanging(entered, go_on)
 
     async def many() -> list[Outcome]:
         stops = [service_bench.robot.stop(f'caller {n}') for n in range(callers + 1)]
@@ -198,7 +198,7 @@ def test_no_stop_waits_for_what_somebody_says(
     service_bench: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered, go_on = threading.Semaphore(0), threading.Event()
-    monkeypatch.setattr(service_bench.bench.session, 'status', hanging(entered, go_on))
+    monkeypatch.setattr(service_bench.bench.session, 'rover_status', hanging(entered, go_on))
 
     async def both() -> Outcome:
         saying = [asyncio.ensure_future(service_bench.robot.say(':status')) for _ in range(40)]
@@ -441,7 +441,7 @@ def test_without_arguments_nothing_is_edited(asking: RobotServiceBench) -> None:
 
 
 def test_the_state_has_the_turn_that_runs(service_bench: RobotServiceBench) -> None:
-    service_bench.bench.session.react = ReactState(goal='the light')
+    service_bench.bench.session.react_state = ReactState(goal='the light')
     assert service_bench.robot.state().react.goal == 'the light'
     assert service_bench.robot.pose() == POSE
 
