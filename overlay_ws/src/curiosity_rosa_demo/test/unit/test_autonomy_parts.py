@@ -177,7 +177,7 @@ def test_the_model_is_made_once_and_not_before_the_agents_own_is_imported(
         order.append(f'made with {llm.max_retries} retries')
         return 'model'
 
-    factory = 'curiosity_rosa_demo.agent.rosa_agent_factory.make_chat_model'
+    factory = 'curiosity_rosa_demo.agent.llm.chat_model.make_chat_model'
     monkeypatch.setattr(factory, make)
     monkeypatch.setattr(
         'curiosity_rosa_demo.agent.policy.chat_policy.ask_chat_model',
