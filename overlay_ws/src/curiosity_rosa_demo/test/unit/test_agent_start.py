@@ -15,7 +15,8 @@ import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.loader import Brain, BrainUnavailable, Request
+from curiosity_rosa_demo.agent.react.turn.request import TurnRequest
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
 from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from harness import wait_until
@@ -43,12 +44,11 @@ def test_an_import_that_ends_the_process_makes_a_model_that_cannot_be_had(
 ) -> None:
     monkeypatch.setitem(sys.modules, FACTORY, Broken(error))
     around: Any = SimpleNamespace(world=SimpleNamespace(config=CONFIG), checkpoints=Path('x'))
-    brain = Brain(around)
-    brain.start()
-    wait_until(brain._rosa.done, 'the import to have ended')
-    brain.wait()
-    with pytest.raises(BrainUnavailable, match='ROSA cannot be imported: '):
-        brain.turn(Request('look around', Cancellation()))
+    loader = ModelLoader(around)
+    loader.start()
+    loader.wait_until_loaded()
+    with pytest.raises(ModelUnavailable, match='ROSA cannot be imported: '):
+        loader.run_turn(TurnRequest('look around', Cancellation()))
 
 
 @pytest.mark.parametrize('error', ENDS, ids=repr)

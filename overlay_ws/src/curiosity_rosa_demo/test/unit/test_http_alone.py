@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""create_app(runner) as docs/http.md shows it: without ROS, and before test clients."""
+"""create_app(runner) as docs/reference/http.md shows it: without ROS, and before test clients."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_program_that_has_no_ros_has_none(tmp_path: Path):
 
 
 def test_the_test_of_the_page_passes_without_ros(tmp_path: Path):
-    page = (ROOT / 'docs/http.md').read_text()
+    page = (ROOT / 'docs/reference/http.md').read_text()
     programs = re.findall(r'```python\n(.*?)```', page, re.DOTALL)
     [program] = [each for each in programs if 'TestClient' in each]
     called = '\n'.join(f'{name}()' for name in re.findall(r'^def (test_\w+)\(\)', program, re.M))
