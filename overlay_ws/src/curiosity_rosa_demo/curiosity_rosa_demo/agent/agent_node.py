@@ -208,7 +208,7 @@ class AgentApp:
         # their ends
         self._close_callbacks: list[Callable[[], None]] = [self.web.close, camera.close]
         run_task = RunTaskServer(self.config, self.robot_service, self.runtime.runner)
-        # before the mission: clients hear of the end
+        # before the runtime: clients hear of the end
         self._close_callbacks.insert(0, run_task.close)
         llm = self.config.agent.llm
         Diagnostics(

@@ -221,7 +221,7 @@ class Console:
         self._say(text)
 
     def report_task_end(self, task: Task, on_reply: ReplyCallback | None = None) -> None:
-        """A task that was asked for has ended. In the mission's loop."""
+        """A task that was asked for has ended. In the runtime's loop."""
         if self._runtime.was_dropped(task.id):
             return
         kept: dict[str, Any] | None = task.metadata.get('outcome')

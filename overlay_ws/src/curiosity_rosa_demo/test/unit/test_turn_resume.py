@@ -407,8 +407,7 @@ def answered(story: Story, action: ApprovalAction) -> TurnResult:
 def test_a_question_that_was_open_is_asked_again(questioned: Scripted, crash_at: int) -> None:
     questioned.says(RAISE, Say('Done.'))
     # With the commit of the question, or with that of the answer.
-    # type: ignore[method-assign]
-    questioned.approval_queue.ask = lambda *_: ApprovalAnswer(ApprovalAction.APPROVE)
+    questioned.approval_queue.ask = lambda *_: ApprovalAnswer(ApprovalAction.APPROVE)  # type: ignore[method-assign]
     questioned.cut(crash_at, before=crash_at > INTENT)
     del questioned.approval_queue.ask
     question = questioned.kept().react.question
@@ -439,8 +438,7 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
     """Unless the yes was kept: then nobody is asked again, and what it allowed was begun."""
     questioned.says(RAISE, Say('Done.'))
     answers: list[ApprovalAnswer] = []
-    # type: ignore[method-assign]
-    questioned.approval_queue.ask = lambda *_: answers.append(yes) or yes
+    questioned.approval_queue.ask = lambda *_: answers.append(yes) or yes  # type: ignore[method-assign]
     yes, no = (ApprovalAnswer(ApprovalAction.APPROVE), ApprovalAnswer(ApprovalAction.REJECT))
     with suppress(Crash):
         questioned.process(crash_at, before=before)
@@ -448,8 +446,7 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
         return  # nothing was asked yet
     asked = questioned.kept().react.question is not None
     done = questioned.done()
-    # type: ignore[method-assign]
-    questioned.approval_queue.ask = lambda *_: answers.append(no) or no
+    questioned.approval_queue.ask = lambda *_: answers.append(no) or no  # type: ignore[method-assign]
     questioned.says(Say('Done.')).process()
     assert (answers[-1] is no) is asked
     assert questioned.done() == done

@@ -99,7 +99,7 @@ class Approvals:
         if not isinstance(arguments, dict):
             raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
         self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
-        assert question.op is not None  # or the desk had refused
+        assert question.op is not None  # or the queue had refused
         call = call_text(Operation.from_json(question.op).skill, arguments)
         return f'{call}, which is checked again'
 

@@ -9,7 +9,7 @@
 """What the HTTP API and the page can ask of this agent: a Robot (agent/runtime/robot.py).
 
 Called from the HTTP server's loop, and from any other thread. Nothing waits in the caller's loop:
-what belongs to the mission's loop is handed to it and awaited; what blocks, such as a stop or a
+what belongs to the runtime's loop is handed to it and awaited; what blocks, such as a stop or a
 line for the console, gets a thread of its own, so that a stop never waits for another caller.
 """
 

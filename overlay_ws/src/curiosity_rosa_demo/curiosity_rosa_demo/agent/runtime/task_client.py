@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be asked about a mission's tasks, from any thread but that of its loop."""
+"""What can be asked about the runtime's tasks, from any thread but that of its loop."""
 
 from __future__ import annotations
 

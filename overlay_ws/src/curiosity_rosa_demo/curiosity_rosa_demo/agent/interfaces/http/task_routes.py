@@ -181,7 +181,7 @@ def arguments_of(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
-    desk = TaskEndpoints(access, robot)
+    endpoints = TaskEndpoints(access, robot)
     router = APIRouter(tags=['tasks'])
 
     def made(result: tuple[TaskView, bool], response: Response) -> TaskView:
@@ -197,7 +197,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     @router.get('/health', responses=problems())
     async def health() -> HealthView:
         """Whether tasks can be stored, and what runs."""
-        return await desk.health()
+        return await endpoints.health()
 
     @router.get('/tasks', responses=problems(422))
     async def list_tasks(
@@ -224,7 +224,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
             after = None if cursor is None else cursors.decode(cursor)
         except ValueError as error:
             raise Problem(422, f'cursor: {error}') from None
-        found, seq = await desk.task_page(wanted, after, limit)
+        found, seq = await endpoints.task_page(wanted, after, limit)
         if seq is not None:
             url = request.url.include_query_params(cursor=cursors.encode(seq))
             response.headers['Link'] = f'<{url.path}?{url.query}>; rel="next"'
@@ -235,40 +235,44 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         new: NewTask, response: Response, key: IdempotencyKey = None
     ) -> TaskView:
         """It waits its turn. It is stored when this answers."""
-        return made(await desk.submit(new, key), response)
+        return made(await endpoints.submit(new, key), response)
 
     @router.get('/tasks/{task_id}', responses=problems(404, 422))
     async def get_task(task_id: TaskId) -> TaskView:
-        return await desk.change(task_id)
+        return await endpoints.change(task_id)
 
     @router.patch('/tasks/{task_id}', responses=problems(404, 409, 422))
     async def change_task(task_id: TaskId, new: NewPriority) -> TaskView:
         """Another priority, while it does not run."""
         priority = new.priority
-        return await desk.change(task_id, lambda runner: runner.reprioritise(task_id, priority))
+        return await endpoints.change(
+            task_id, lambda runner: runner.reprioritise(task_id, priority)
+        )
 
     @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
     async def cancel_task(task_id: TaskId) -> TaskView:
         """Its skill has cleaned up when this answers. 409: it has ended otherwise."""
-        return await desk.cancel(task_id)
+        return await endpoints.cancel(task_id)
 
     @router.post('/tasks/{task_id}/pause', responses=problems(404, 409, 422))
     async def pause_task(task_id: TaskId) -> TaskView:
-        return await desk.change(task_id, lambda runner: runner.pause(task_id, 'paused by HTTP'))
+        return await endpoints.change(
+            task_id, lambda runner: runner.pause(task_id, 'paused by HTTP')
+        )
 
     @router.post('/tasks/{task_id}/resume', responses=problems(404, 409, 422))
     async def resume_task(task_id: TaskId) -> TaskView:
-        return await desk.change(task_id, lambda runner: runner.resume(task_id))
+        return await endpoints.change(task_id, lambda runner: runner.resume(task_id))
 
     @router.get('/tasks/{task_id}/history', responses=problems(404, 422))
     async def get_history(task_id: TaskId) -> list[HistoryView]:
-        return await desk.history(task_id)
+        return await endpoints.history(task_id)
 
     @router.post('/interrupt', status_code=201, responses={**again, **problems(409, 422)})
     async def interrupt(
         new: Interruption, response: Response, key: IdempotencyKey = None
     ) -> TaskView:
         """What runs on the same resources has been paused when this answers."""
-        return made(await desk.interrupt(new, key), response)
+        return made(await endpoints.interrupt(new, key), response)
 
     return router

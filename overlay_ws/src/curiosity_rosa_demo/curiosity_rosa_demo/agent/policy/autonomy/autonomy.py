@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The policy alive: a thread that decides when it is time to, and has the mission do it.
+"""The policy alive: a thread that decides when it is time to, and has the runtime do it.
 
 Off until somebody says ``on``. A stop, whoever asks for it, switches it off; a pause holds it
 until somebody says resume. What it decides is kept before it is done.
@@ -184,7 +184,7 @@ class Autonomy:
             return Outcome(False, f'an internal error: {error!r}')
 
     def _on_kernel_tick(self, state: BrainState) -> None:
-        """In the mission's loop, after each tick of the kernel."""
+        """In the runtime's loop, after each tick of the kernel."""
         if not self._on:
             return
         if state.hci.user_interrupt is UserInterruptType.STOP:
@@ -220,7 +220,7 @@ class Autonomy:
             self._trace_notice(self._switch_on(self._stop_count, slept=True).answer)
 
     def _switch_on(self, stops: int, *, slept: bool = False) -> Outcome:
-        """``stops``: of the mission, when it was asked for. ``slept``: the ticks since the last
+        """``stops``: of the runtime, when it was asked for. ``slept``: the ticks since the last
         one count as missed.
         """
         if self._runtime.failure:

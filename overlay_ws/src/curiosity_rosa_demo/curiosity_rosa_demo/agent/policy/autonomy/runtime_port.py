@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Between the policy and the mission: what the kernel knows for the one, what the other shall do.
+"""Between the policy and the runtime: what the kernel knows for the one, what the other shall do.
 
 While the kernel's mode is CHARGE, the task that charges is the kernel's, whoever submitted it: it
 is neither paused nor cancelled for the policy, and the kernel submits no second one.
@@ -82,7 +82,7 @@ class RuntimePort:
         return RuntimeView(senses, tuple(own))
 
     def execute(self, commands: Iterable[Command], stops: int) -> None:
-        """``stops``: of the mission when the policy was switched on; a later one drops what would
+        """``stops``: of the runtime when the policy was switched on; a later one drops what would
         begin or go on. Raises TaskError, and what is left is not done.
         """
         for command in commands:
@@ -98,7 +98,7 @@ class RuntimePort:
 
     def resume_stuck_tasks(self, after: WorldState, view: RuntimeView, stops: int) -> None:
         """What a person's pause has put aside while the policy knew nothing of it. ``stops`` as in
-        carry_out. Raises TaskError.
+        execute. Raises TaskError.
         """
         if stops == self._runtime.stop_count:
             self._resume_tasks(self._stuck_task_ids(after, view))
@@ -194,7 +194,7 @@ class RuntimePort:
 
 class _Submission:
     """A task on its way to the runner. Once nobody waits for it any more it must not begin:
-    ``cancel`` is called, in the mission's loop, when it was stored all the same.
+    ``cancel`` is called, in the runtime's loop, when it was stored all the same.
     """
 
     def __init__(self, cancel: Callable[[], None]) -> None:
