@@ -59,18 +59,18 @@ def test_a_start_that_is_ended_says_so_and_is_not_waited_for(error: BaseExceptio
     def fail() -> bool:
         raise error
 
-    control = SimpleNamespace(cannot_begin='')
+    robot_service = SimpleNamespace(startup_failure='')
     parts: list[Any] = [
         SimpleNamespace(ready=fail, missing=fail),
-        SimpleNamespace(status=fail),
+        SimpleNamespace(rover_status=fail),
         None,
         None,
-        SimpleNamespace(notice=said.append),
-        control,
+        SimpleNamespace(print_notice=said.append),
+        robot_service,
         SimpleNamespace(start=lambda: started.append('page')),
     ]
-    beginning = Startup(*parts, crash='')
-    assert beginning.complete.wait(20.0), 'somebody would wait for ever'
-    assert control.cannot_begin.startswith(f'The agent cannot begin: {error!r}')
-    assert said == [f'! {control.cannot_begin}']
+    startup = Startup(*parts, crash='')
+    assert startup.complete.wait(20.0), 'somebody would wait for ever'
+    assert robot_service.startup_failure.startswith(f'The agent cannot begin: {error!r}')
+    assert said == [f'! {robot_service.startup_failure}']
     wait_until(lambda: started, 'the page, which tells it')

@@ -69,7 +69,7 @@ def _goes_low(world: World) -> None:
     """The battery gets low once the rover has driven its first leg."""
     charging = BrainState(tasks=TasksState(mode=Mode.CHARGE))
     rosa_world: Any = world.rosa.executor._turn.world
-    rosa_world.brain = lambda: charging if world.rover.starts else BrainState()
+    rosa_world.brain_state = lambda: charging if world.rover.starts else BrainState()
 
 
 def _nothing(world: World) -> None:
