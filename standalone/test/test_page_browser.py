@@ -528,7 +528,7 @@ def test_an_agent_that_is_silent_does_not_look_live(tab: Tab, robot: FakeRobot) 
         raise RuntimeError('no state')
 
     robot.state = broken
-    expect(tab.page.locator('#link')).to_contain_text('No news from the agent')
+    expect(tab.page.locator('#link')).to_contain_text('No data from the agent')
     expect(tab.page.locator('html[data-link=stale]')).to_be_attached()
     for age in tab.page.locator('.age').all():  # as the browser counts them
         expect(age).to_have_attribute('data-stale', 'stale')

@@ -24,7 +24,7 @@ import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 SPEED = ('--speed', '4', '--stand-in', 'initial_x=-2.0')
-NODES = ('adapter: rover', 'agent: mission', 'simulator: camera', 'visualizer: markers')
+NODES = ('adapter: rover', 'agent: runtime', 'simulator: camera', 'visualizer: markers')
 
 
 class Client:
@@ -117,10 +117,10 @@ def test_each_node_tells_how_it_is(bench: Bench) -> None:
     run.until(
         lambda: (
             all(status.level == b'\0' for status in last().values())
-            and last()['agent: mission'].message == 'IDLE'
+            and last()['agent: runtime'].message == 'IDLE'
         ),
         'all to be well and the agent idle',
     )
-    values = {each.key: each.value for each in last()['agent: mission'].values}
+    values = {each.key: each.value for each in last()['agent: runtime'].values}
     assert (values['mode'], values['ready'], values['model']) == ('IDLE', 'true', 'routine')
     assert run.end() == 0

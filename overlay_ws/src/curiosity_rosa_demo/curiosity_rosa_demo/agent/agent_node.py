@@ -214,7 +214,7 @@ class AgentApp:
         Diagnostics(
             self.node,
             self.config,
-            'mission',
+            'runtime',
             lambda: own_findings(self.robot_service, llm),
             self._losses,
         )

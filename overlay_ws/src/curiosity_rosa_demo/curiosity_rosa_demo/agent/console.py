@@ -133,7 +133,7 @@ class Console:
             return None
         if command is None:
             if on_reply is not None:
-                on_reply(MessageReply(['Nothing was said; :help lists the commands.'], ok=False))
+                on_reply(MessageReply(['The line is empty; :help lists the commands.'], ok=False))
             return None
         asked = self.pending_question
         asked_id = asked.id if asked else ''

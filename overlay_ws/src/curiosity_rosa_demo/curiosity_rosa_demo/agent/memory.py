@@ -21,9 +21,7 @@ def recall(events: list[TraceEvent], max_events: int) -> str:
     recent = events[-max_events:] if max_events else []
     if not recent:
         return ''
-    return 'What happened lately, oldest first:\n' + '\n'.join(
-        event_line(event) for event in recent
-    )
+    return 'Recent events, oldest first:\n' + '\n'.join(event_line(event) for event in recent)
 
 
 def event_line(event: TraceEvent) -> str:

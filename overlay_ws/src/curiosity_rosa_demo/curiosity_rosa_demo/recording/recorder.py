@@ -77,7 +77,7 @@ class RecordingControl:
             )
             return Outcome(True, f'recording to {file.path}')
 
-    def stop(self, why: str = 'the operator said so') -> Outcome:
+    def stop(self, why: str = 'by the operator') -> Outcome:
         with self._lock:
             if self._writer is None:
                 return Outcome(False, 'nothing is recorded')

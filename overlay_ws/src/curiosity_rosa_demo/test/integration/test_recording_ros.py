@@ -163,7 +163,7 @@ def test_what_is_off_leaves_nothing_in_the_graph(sandbox: Sandbox) -> None:
     assert recorder.process.alive
     reader = RunReader(recorder.path)
     assert list(reader)
-    assert (reader.end or {})['why'] == 'the operator said so'
+    assert (reader.end or {})['why'] == 'by the operator'
 
 
 def test_a_capture_brings_its_picture_once(sandbox: Sandbox) -> None:

@@ -128,7 +128,7 @@ def test_an_agent_whose_transport_was_saturated_goes_on(sandbox: Sandbox) -> Non
         ),
         'agent_node',
     )
-    wait_until(lambda: values(arrays, 'agent: mission').get('ready') == 'true', 'it', 90.0)
+    wait_until(lambda: values(arrays, 'agent: runtime').get('ready') == 'true', 'it', 90.0)
     saturation.begin()
     world.fault(e_stop=True)  # the kernel has something to say of it
     for topic in (TOPICS.status.kernel, TOPICS.trace.events, '/adapter/move_stop'):
@@ -138,7 +138,7 @@ def test_an_agent_whose_transport_was_saturated_goes_on(sandbox: Sandbox) -> Non
     wait_until(lambda: len(heartbeats) > heard + 2, 'the heartbeats to go on', 40 * HEARTBEAT_S)
     assert agent.alive
     told = wait_until(
-        lambda: values(arrays, 'agent: mission').get(f'lost {TOPICS.trace.events}'),
+        lambda: values(arrays, 'agent: runtime').get(f'lost {TOPICS.trace.events}'),
         'the losses in the diagnostics',
     )
     assert int(told) >= 1

@@ -196,7 +196,7 @@ def test_each_failure_has_its_own_reason_and_the_node_survives_them_all(
     captured(sandbox)
 
     rover.tf_on = False
-    reason = failed(sandbox, 'TF unavailable: odom -> base_footprint: no news for ')
+    reason = failed(sandbox, 'TF unavailable: odom -> base_footprint: no transform for ')
     assert reason.endswith('(odom -> base_footprint)')
     rover.tf_on = True
     captured(sandbox)

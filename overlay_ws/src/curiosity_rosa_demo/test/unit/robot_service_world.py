@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A RobotService over the mission and the console of runtime_world."""
+"""A RobotService over the runtime and the console of runtime_world."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class ScriptedAgentSession:
 
 
 class RuntimeBench:
-    """A console before a mission. Use it in a ``with``."""
+    """A console before a runtime. Use it in a ``with``."""
 
     def __init__(
         self,

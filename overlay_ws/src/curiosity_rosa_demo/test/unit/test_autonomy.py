@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The policy alive, before a real mission whose rover the test holds the strings of."""
+"""The policy alive, before a real runtime whose rover the test holds the strings of."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def test_whoever_says_stop_is_heard(life: AutonomyBench) -> None:
     life.replies('auto is off: stopped by the watchdog')
 
 
-def test_an_internal_failure_of_the_mission_switches_it_off_for_good(life: AutonomyBench) -> None:
+def test_an_internal_failure_of_the_runtime_switches_it_off_for_good(life: AutonomyBench) -> None:
     surveys(life)
     life.runtime._event_loop.call_soon(life.runtime._on_job_error, RuntimeError('torn'))
     life.replies('auto is off: stopped by an internal error')
@@ -270,11 +270,11 @@ def test_off_cancels_what_it_began_and_nothing_else(life: AutonomyBench) -> None
     life.become('react', 'PAUSED')
     life.console.handle_line(':submit get_status')
     life.until(lambda: life.states('get_status'), 'the question to be stored')
-    assert life.autonomy.switch_off('the operator said so').answer == 'auto is off'
+    assert life.autonomy.switch_off('by the operator').answer == 'auto is off'
     assert life.states('react') == life.states('activity') == ['CANCELLED']
     assert 'CANCELLED' not in life.states('get_status')
     assert life.timer.reason == life.task('surveys the ground').reason
-    assert life.timer.reason == 'survey: off: the operator said so'
+    assert life.timer.reason == 'survey: off: by the operator'
     nothing_begins(life, 1)
     assert life.autonomy.status().answer.startswith('auto is off')
 
@@ -427,7 +427,7 @@ def test_its_own_charging_goes_on_in_the_mode_that_charges(
         life.until(lambda: life.state.activity.held, 'it to be held')
         if low_at_first:
             # that ends no charging either
-            assert life.autonomy.switch_off('the operator said so').ok
+            assert life.autonomy.switch_off('by the operator').ok
         assert life.states('charge') == ['ACTIVE']
         life.hear('battery', fraction=0.95)
         life.become('charge', 'COMPLETED')
@@ -560,7 +560,7 @@ def test_what_an_earlier_run_left_can_be_ended(tmp_path: Path) -> None:
         pass
     with AutonomyBench(tmp_path, at=TEN + 13 * HOUR) as life:
         life.replies('auto was on when the agent ended')
-        assert life.autonomy.switch_off('the operator said so').ok
+        assert life.autonomy.switch_off('by the operator').ok
         assert life.states('activity') == ['CANCELLED']
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The console before a real mission and a session that the test holds the strings of."""
+"""The console before a real runtime and a session that the test holds the strings of."""
 
 from __future__ import annotations
 

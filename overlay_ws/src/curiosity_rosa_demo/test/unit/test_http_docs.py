@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""docs/reference/http.md: its examples run by curl against a real server, mission and console; and
+"""docs/reference/http.md: its examples run by curl against a real server, runtime and console; and
 it leaves no route out.
 """
 

@@ -154,7 +154,7 @@ def test_any_other_last_id_gets_all_that_is_kept_and_is_told_of_the_gap(last_id:
 
 
 @in_loop
-async def test_a_mission_that_does_not_answer_keeps_no_server_from_starting():
+async def test_a_runtime_that_does_not_answer_keeps_no_server_from_starting():
     with FakeRobot() as robot:
         robot.deaf = True
         app = create_app(robot.runner, robot=robot)

@@ -61,7 +61,7 @@ async def test_a_stop_that_the_rover_did_not_hear_is_no_success():
 
 
 @in_loop
-async def test_a_stop_needs_neither_the_mission_nor_a_body_that_ends():
+async def test_a_stop_needs_neither_the_runtime_nor_a_body_that_ends():
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         robot.deaf = True

@@ -35,7 +35,7 @@ def traced(tool: str, result: ToolResult) -> TraceEvent:
 def test_the_last_events_are_told_oldest_first() -> None:
     past = [new_event(TraceKind.OBSERVE, f'number {i}') for i in range(5)]
     assert recall(past, 2).splitlines() == [
-        'What happened lately, oldest first:',
+        'Recent events, oldest first:',
         '[OBSERVE] number 3',
         '[OBSERVE] number 4',
     ]

@@ -311,7 +311,7 @@ def test_whatever_is_said_cancelled_or_looked_at_is_answered_in_words(sent: Any)
     with FakeRobot() as robot:
         controller = PageController(robot, robot.runner)
         if not isinstance(sent, str):
-            assert asyncio.run(controller.say(sent)) == (False, 'Nothing was said.')
+            assert asyncio.run(controller.say(sent)) == (False, 'The line is empty.')
         assert asyncio.run(controller.cancel(sent))[0] is False
         assert controller.event_json(sent) == 'This event is no longer kept.'
 
@@ -440,7 +440,7 @@ def test_a_look_that_fails_is_followed_by_one_that_does_not(robot: FakeRobot) ->
     asyncio.run(run())
 
 
-def test_a_mission_that_does_not_answer_holds_up_nothing(robot: FakeRobot) -> None:
+def test_a_runtime_that_does_not_answer_holds_up_nothing(robot: FakeRobot) -> None:
     asked: list[Coroutine[Any, Any, Any]] = []
 
     def call(work: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
@@ -458,7 +458,7 @@ def test_a_mission_that_does_not_answer_holds_up_nothing(robot: FakeRobot) -> No
     asyncio.run(run())
 
 
-def test_a_fault_of_the_mission_is_one_of_that_moment(robot: FakeRobot) -> None:
+def test_a_fault_of_the_runtime_is_one_of_that_moment(robot: FakeRobot) -> None:
     def broken(work: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
         work.close()
         raise RuntimeError('no loop')
@@ -475,7 +475,7 @@ def test_a_fault_of_the_mission_is_one_of_that_moment(robot: FakeRobot) -> None:
     asyncio.run(run())
 
 
-def test_a_mission_that_refuses_is_asked_again(robot: FakeRobot) -> None:
+def test_a_runtime_that_refuses_is_asked_again(robot: FakeRobot) -> None:
     async def run() -> None:
         feed, reader = PageFeed(robot, robot.runner, CONFIG), Reader()
         robot.deaf = True

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the HTTP API asks of an agent, from a loop of its own, of a real mission and console."""
+"""What the HTTP API asks of an agent, from a loop of its own, of a real runtime and console."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_work_runs_in_the_loop_of_the_runner(service_bench: RobotServiceBench) -
     async def both() -> tuple[str, str]:
         return await service_bench.robot.call(thread()), await thread()
 
-    assert run(both) == ('mission', threading.current_thread().name)
+    assert run(both) == ('runtime', threading.current_thread().name)
 
 
 def test_what_the_work_raises_is_raised(service_bench: RobotServiceBench) -> None:
@@ -250,8 +250,8 @@ def test_what_is_said_becomes_a_task(
         (':forward 900', False, '900'),
         (':approve', False, 'No question is open.'),
         (':submit nothing', False, 'nothing'),
-        ('', False, 'Nothing was said'),
-        ('  \n', False, 'Nothing was said'),
+        ('', False, 'The line is empty'),
+        ('  \n', False, 'The line is empty'),
         ('resume', True, 'nothing is paused'),
         ('x' * 10_001, False, '10001 characters; a line may have 10000'),
         ('stop ' * 50_000, False, '250000 characters'),

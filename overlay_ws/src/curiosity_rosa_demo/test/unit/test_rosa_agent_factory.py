@@ -92,7 +92,7 @@ def system_messages(world: World) -> list[str]:
     """But for the one that tells what is measured."""
     world.turn()
     told = world.requests[-1].texts('system')
-    return [text for text in told if not text.startswith('What is measured now')]
+    return [text for text in told if not text.startswith('Current measurements')]
 
 
 # --- the model ------------------------------------------------------------------------------

@@ -780,7 +780,7 @@ def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | f
                 bench.console.handle_line(step)
                 if step == ':clear':  # before the e-stop is released, or it would be granted
                     bench.runtime.call(settle())
-                    bench.until(lambda mission=runtime: not mission._kernel._messages, 'a tick')
+                    bench.until(lambda runtime=runtime: not runtime._kernel._messages, 'a tick')
                     bench.runtime.call(settle())
             if held.is_set():
                 assert runtime.state.tasks.mode is Mode.SAFE

@@ -134,7 +134,7 @@ def test_a_moving_link_that_falls_silent_is_lost_and_found_again(heard: Heard) -
     heard.clock.now_s += MAX_AGE_S
     heard.source.lookup('odom', 'base')
     heard.clock.now_s += 0.5
-    assert 'no news for 1.5 s (odom -> base)' in heard.refusal()
+    assert 'no transform for 1.5 s (odom -> base)' in heard.refusal()
     heard.link('odom', 'base', (7, 0, 0), stamp=10.1)
     assert heard.source.lookup('odom', 'base').x == 7.0
 

@@ -116,7 +116,7 @@ def test_the_memory_and_what_is_measured_are_told_once_and_before_the_talk(make:
     world.turn('Hi')
     world.turn('Look')
     messages = world.requests[-1].body['messages']
-    recalled = [m for m in messages if str(m['content']).startswith('What happened lately')]
+    recalled = [m for m in messages if str(m['content']).startswith('Recent events')]
     assert [m['content'].splitlines()[1] for m in recalled] == ['[RESULT] Hello.']
     measured = [m for m in messages if str(m['content']).startswith(f'{OBSERVATION_HEADING}: {{')]
     assert '"mast": "closed"' in measured[0]['content']

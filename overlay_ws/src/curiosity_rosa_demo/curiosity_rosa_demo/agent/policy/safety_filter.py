@@ -30,9 +30,9 @@ class SafetyFilter:
     def options(self, state: WorldState, senses: Senses, at: float) -> tuple[str, ...]:
         """What a preemptive action of the model could be now."""
         return tuple(
-            wish.action.type
-            for wish in self._model_proposals
-            if not self.refusal_reason(wish, state, senses, at)
+            proposal.action.type
+            for proposal in self._model_proposals
+            if not self.refusal_reason(proposal, state, senses, at)
         )
 
     def refusal_reason(

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The graph as a picture for the documentation: ``python -m ...agent.react.picture``."""
+"""The graph as a picture for the documentation: ``python -m ...agent.react.draw_graph``."""
 
 from __future__ import annotations
 

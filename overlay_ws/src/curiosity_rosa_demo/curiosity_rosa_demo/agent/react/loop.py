@@ -43,9 +43,7 @@ from langgraph.constants import START
 from langgraph.types import Command
 from langsmith import tracing_context
 
-TURN_LOST_TEXT = (
-    'What was kept of this turn cannot be read, so it cannot go on; give the order again'
-)
+TURN_LOST_TEXT = 'The saved turn cannot be read, so it cannot continue; submit the goal again'
 
 
 class TurnLost(Exception):

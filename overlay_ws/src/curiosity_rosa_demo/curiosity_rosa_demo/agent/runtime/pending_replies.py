@@ -21,7 +21,7 @@ class PendingReplies:
         self._failure = ''
 
     def expect_reply(self, on_reply: ReplyCallback) -> ReplyCallback:
-        """What to call in place of ``on_reply``. After ``lose`` the answer is there already."""
+        """What to call in place of ``on_reply``. After the runtime is lost the answer is there already."""
 
         def once(reply: MessageReply) -> None:
             if once in self._waiting:

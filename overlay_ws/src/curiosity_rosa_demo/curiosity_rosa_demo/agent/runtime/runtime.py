@@ -143,7 +143,7 @@ class Runtime(TaskClient):
         self.stop_count = 0  # asked for so far
         self._left_over_tasks: list[Task] = []
         self.failure = ''  # why nothing of ours can be relied on any more
-        self._event_loop = EventLoopThread('mission', self._on_job_error)
+        self._event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
         session.approval_queue.on_change = self.tick_now
         session.monitor.on_violation = lambda why: self._event_loop.call_soon(
@@ -288,7 +288,7 @@ class Runtime(TaskClient):
             self._dispatcher.enqueue_actions([CancelTasks(by)], stopped_by=by)
 
     def post_message(self, message: Json, on_reply: ReplyCallback, stops: int) -> None:
-        """A message for the kernel, after ``begin``; ``on_reply`` gets, in the loop, what came of
+        """A message for the kernel, after ``run_tasks``; ``on_reply`` gets, in the loop, what came of
         it.
 
         Nothing comes of it when a stop was asked for since ``stops`` was read.
@@ -302,8 +302,8 @@ class Runtime(TaskClient):
     def submit_task(
         self, task: Task, on_reply: ReplyCallback, stops: int, wanted: Callable[[], bool] = always
     ) -> None:
-        """A task, after ``begin``, behind what was told before; ``on_reply`` gets, in the loop,
-        the task once it is stored, or why it was not. ``stops`` as in ``tell``. What is no longer
+        """A task, after ``run_tasks``, behind earlier messages; ``on_reply`` gets, in the loop,
+        the task once it is stored, or why it was not. ``stops`` as in ``post_message``. What is no longer
         ``wanted`` when its turn comes is not submitted.
         """
 

@@ -26,7 +26,7 @@ T = TypeVar('T')
 
 
 class TaskClient:
-    """Mission adds the rest."""
+    """The queries about tasks that the runtime answers from any thread."""
 
     runner: SkillRunner
     _event_loop: EventLoopThread

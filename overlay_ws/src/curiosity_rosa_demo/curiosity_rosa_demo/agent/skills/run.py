@@ -106,7 +106,7 @@ class SkillRun:
     def _abandon(self) -> None:
         why = (
             f'{self.goal.skill_name} did not end within {self._grace_s:g} s of its stop '
-            f'({self.stop_reason}): nobody knows what it did'
+            f'({self.stop_reason}): its effect is unknown'
         )
         self._set_result(
             SkillResult(

@@ -86,7 +86,7 @@ class RARKKernel(TaskSubmission):
     def _make_skills(self, resources: Iterable[str]) -> Skills:
         return OutsideExecutor(resources)
 
-    # --- life --------------------------------------------------------------------------------
+    # --- life cycle --------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Opens the file and takes over what is in it. Raises StoreError."""

@@ -202,7 +202,7 @@ class FrameTree:
         for link in (*up, *down):
             age_s = now_s - link.changed_s
             if not link.static and age_s > self._max_age_s:
-                why = f'no news for {age_s:.1f} s ({link.name})'
+                why = f'no transform for {age_s:.1f} s ({link.name})'
                 raise TransformUnavailable(world, base, why)
         return up, down
 

@@ -29,7 +29,7 @@ MJPEG_TYPE = f'multipart/x-mixed-replace; boundary={BOUNDARY}'
 
 
 class FrameStream:
-    """A Source: each picture once, never one that waited; at most ``hz`` in a second."""
+    """Each picture once, never one that waited; at most ``hz`` in a second."""
 
     def __init__(self, robot: Robot, hz: float) -> None:
         self.is_closed = asyncio.Event()

@@ -42,7 +42,7 @@ class StreamMessage(NamedTuple):
 
 
 class StreamListener:
-    """One client: a Source of chunks for a Stream. In the server's loop."""
+    """One client: the chunks of a StreamingResponse. In the server's loop."""
 
     def __init__(self, hub: EventHub, missed: list[bytes]) -> None:
         self.is_closed = asyncio.Event()
@@ -98,7 +98,7 @@ class EventHub:
         self._unsubscribe_callbacks: list[Callable[[], None]] = []
 
     def start_in_background(self) -> None:
-        """start(), in the background: the server waits for no mission."""
+        """start(), in the background: the server waits for no runtime."""
         if self._start_future is None:
             self._start_future = asyncio.get_running_loop().create_task(self._start())
             self._start_future.add_done_callback(_succeeded)

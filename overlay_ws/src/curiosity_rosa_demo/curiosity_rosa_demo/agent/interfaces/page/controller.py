@@ -50,7 +50,7 @@ class PageController:
 
     async def say(self, text: object) -> ActionResult:
         if not isinstance(text, str) or not text.strip():
-            return False, 'Nothing was said.'
+            return False, 'The line is empty.'
         if len(text) > MAX_LINE_CHARS:
             return False, f'{len(text)} characters; a line may have {MAX_LINE_CHARS}.'
 

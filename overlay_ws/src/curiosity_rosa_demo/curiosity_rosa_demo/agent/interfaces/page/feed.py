@@ -83,7 +83,7 @@ class PageFeed:
             await asyncio.sleep(UPDATE_PERIOD_S / 2 / len(pages))
 
     def _refresh_histories(self) -> None:
-        """Never waits: of a mission that does not answer the last that was read is shown."""
+        """Never waits: of a runtime that does not answer the last that was read is shown."""
         if self._read_task is not None:
             if not self._read_task.done():
                 return

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """The panels of the page as elements of NiceGUI. What they look like is in ``components``: text is
-bound there as text, never as markup; only the drawings of ``pictures.py`` are markup.
+bound there as text, never as markup; only the drawings of ``drawings.py`` are markup.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def _autonomy_outcome(command: Command, autonomy: Autonomy) -> Outcome:
         return write_tree(tree.answer, text) if text and tree.ok else tree
     if text == 'on':
         return autonomy.switch_on()
-    return autonomy.switch_off('the operator said so') if text == 'off' else autonomy.status()
+    return autonomy.switch_off('by the operator') if text == 'off' else autonomy.status()
 
 
 def _query_text(command: Command, session: AgentSession, runtime: Runtime, config: Config) -> str:

@@ -37,7 +37,7 @@ NOBODY_ANSWERS = ApprovalAnswer(ApprovalAction.REJECT, why='nobody is there to a
 
 @dataclass(eq=False)
 class _PendingQuestion:
-    """A question on the desk; it is taken away with its one answer, or without."""
+    """A question in the queue; it leaves with its one answer, or without."""
 
     question: Question
     answer: ApprovalAnswer | None = None

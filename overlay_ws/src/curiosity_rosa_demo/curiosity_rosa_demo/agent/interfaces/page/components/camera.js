@@ -13,7 +13,7 @@ export default {
   template: `
     <figure class="camera">
       <div class="frame">
-        <img v-if="source" :src="source" alt="What the camera sees now" />
+        <img v-if="source" :src="source" alt="Live camera image" />
         <p v-if="words" class="words">{{ words }}</p>
         <span class="age-of-frame" v-if="age !== null" :data-stale="stale ? '' : null">{{ age.toFixed(1) }} s old</span>
       </div>

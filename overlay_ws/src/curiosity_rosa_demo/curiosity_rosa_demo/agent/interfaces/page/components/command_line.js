@@ -6,7 +6,7 @@ export default {
   data: () => ({ text: '', typed: [], place: 0, lines: [], number: 0 }),
   template: `
     <form class="say" @submit.prevent="send">
-      <ol v-if="lines.length" ref="list" class="talk" tabindex="0" aria-label="What was said">
+      <ol v-if="lines.length" ref="list" class="talk" tabindex="0" aria-label="Command history">
         <li v-for="line in lines" :key="line.number">
           <p v-if="line.text" class="mine">{{ line.text }}</p>
           <p role="status" :class="line.state">{{ line.words }}</p>
@@ -15,7 +15,7 @@ export default {
       <label>
         <span class="sr">A goal, a question or a command</span>
         <input v-model="text" name="say" autocomplete="off" maxlength="10000" enterkeyhint="send"
-          placeholder="Say what it shall do, or :help" @keydown.up.prevent="older(-1)" @keydown.down.prevent="older(1)" />
+          placeholder="Type a goal, or :help" @keydown.up.prevent="older(-1)" @keydown.down.prevent="older(1)" />
       </label>
       <button type="submit">Say</button>
     </form>`,

@@ -20,7 +20,7 @@
     if (link === 'lost') return 'Connection lost. Nothing below is live. Trying again …';
     if (link !== 'stale') return '';
     const since = newest ? ` for ${Math.floor(silence())} s` : '';
-    return `No news from the agent${since}. Nothing below is live.`;
+    return `No data from the agent${since}. Nothing below is live.`;
   };
 
   const seconds = (age) => (age < 10 ? age.toFixed(1) : Math.floor(age).toString()) + ' s';
