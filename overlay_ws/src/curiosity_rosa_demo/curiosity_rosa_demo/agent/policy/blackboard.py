@@ -8,9 +8,9 @@
 
 """What the nodes of a policy's tree tell one another: one table of keys, who reads, who writes.
 
-py_trees keeps the blackboards of a whole process in one place; each Blackboard has a namespace of its
-own there, so that two policies never meet. Access that the table does not name raises
-AttributeError.
+py_trees keeps the blackboards of a whole process in one place; each Blackboard has a
+namespace of its own there, so that two policies never meet. Access that the table does not name
+raises AttributeError.
 """
 
 from __future__ import annotations

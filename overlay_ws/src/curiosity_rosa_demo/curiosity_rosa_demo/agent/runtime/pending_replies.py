@@ -21,7 +21,7 @@ class PendingReplies:
         self._failure = ''
 
     def expect_reply(self, on_reply: ReplyCallback) -> ReplyCallback:
-        """What to call in place of ``on_reply``. After the runtime is lost the answer is there already."""
+        """The callback to use in place of ``on_reply``; answered already after ``fail_all``."""
 
         def once(reply: MessageReply) -> None:
             if once in self._waiting:

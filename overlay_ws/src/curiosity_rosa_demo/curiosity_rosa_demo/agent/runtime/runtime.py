@@ -288,10 +288,8 @@ class Runtime(TaskClient):
             self._dispatcher.enqueue_actions([CancelTasks(by)], stopped_by=by)
 
     def post_message(self, message: Json, on_reply: ReplyCallback, stops: int) -> None:
-        """A message for the kernel, after ``run_tasks``; ``on_reply`` gets, in the loop, what came of
-        it.
-
-        Nothing comes of it when a stop was asked for since ``stops`` was read.
+        """Post a message to the kernel, after ``run_tasks``. ``on_reply`` gets the result, in the
+        loop. The message is dropped if a stop was requested since ``stops`` was read.
         """
 
         def post(on_reply: ReplyCallback) -> None:
@@ -302,9 +300,9 @@ class Runtime(TaskClient):
     def submit_task(
         self, task: Task, on_reply: ReplyCallback, stops: int, wanted: Callable[[], bool] = always
     ) -> None:
-        """A task, after ``run_tasks``, behind earlier messages; ``on_reply`` gets, in the loop,
-        the task once it is stored, or why it was not. ``stops`` as in ``post_message``. What is no longer
-        ``wanted`` when its turn comes is not submitted.
+        """Submit a task, after ``run_tasks``, behind earlier messages. ``on_reply`` gets, in the
+        loop, the stored task or the reason why there is none. ``stops`` as in ``post_message``. A
+        task that is no longer ``wanted`` when its turn comes is not submitted.
         """
 
         def post(on_reply: ReplyCallback) -> None:

@@ -113,7 +113,8 @@ def steps_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
     """turn.max_steps of agent.yaml."""
     if situation.spent.steps < limits.max_steps:
         return ''
-    return f'BUDGET: all {limits.max_steps} steps of this turn are used; finish with the current results'
+    used = f'BUDGET: all {limits.max_steps} steps of this turn are used'
+    return f'{used}; finish with the current results'
 
 
 def cost_left(proposal: Proposal, situation: Situation, limits: Limits) -> str:
