@@ -239,11 +239,11 @@ def test_a_pause_stops_the_rover_and_waits_for_the_skill(bench: RuntimeBench) ->
 
 def test_a_more_urgent_goal_waits_for_the_skill(bench: RuntimeBench) -> None:
     bench.console.handle_line('look around immediately')
-    bench.becomes('look around', 'PENDING')
+    bench.becomes('look around immediately', 'PENDING')
     assert not bench.runtime.state.tasks.preempt_flag
     assert bench.tasks()['mast_rotate'] == 'ACTIVE'
     bench.finish()
-    assert bench.session.ran == ['mast_rotate', 'answer: look around']
+    assert bench.session.ran == ['mast_rotate', 'answer: look around immediately']
     assert bench.tasks()['mast_rotate'] == 'COMPLETED'
 
 
