@@ -17,6 +17,15 @@ from curiosity_rosa_demo.domain.brain_state import SkillDef
 from pydantic import BaseModel
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
+# skills.yaml must keep them cancellable: they drive, or they last until somebody cancels them
+ALWAYS_CANCELLABLE = (
+    *MOTIONS,
+    'navigate_to_pose',
+    'wait_until',
+    'react',
+    'charge',
+    'activity',
+)
 CAPTURE = 'capture_and_score'
 
 

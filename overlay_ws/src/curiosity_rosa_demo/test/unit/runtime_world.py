@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvid
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
-from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
@@ -143,6 +143,7 @@ class RuntimeBench:
         ready: bool = True,
         go_on: bool = False,
         config: Config = CONFIG,
+        registry: SkillRegistry = REGISTRY,
         now: Callable[[], float] = time.time,
         provider: LLMPolicyProvider | None = None,
     ) -> None:
@@ -156,7 +157,7 @@ class RuntimeBench:
         self.runtime = Runtime(
             self.session,  # type: ignore[arg-type]
             config,
-            registry=REGISTRY,
+            registry=registry,
             database=folder / 'tasks.db',
             readings=lambda: dict(self.readings),
             beat=self._beat,

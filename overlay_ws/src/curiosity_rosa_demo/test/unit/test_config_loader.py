@@ -179,6 +179,18 @@ REFUSALS = {
         'agent.yaml: turn.max_motion_s = 30.0: '
         'must be below motion.max_duration_s (30.0) of thresholds.yaml',
     ),
+    'motion that cannot be cancelled': (
+        'skills',
+        'skills: {move_forward: {cancel_supported: false}}',
+        'skills.yaml: skills.move_forward.cancel_supported = False: must be true for a skill that '
+        'requires base, since a pause has to stop a motion; set it to true, or ',
+    ),
+    'wait that cannot be cancelled': (
+        'skills',
+        'skills: {wait_until: {cancel_supported: false}}',
+        'skills.yaml: skills.wait_until.cancel_supported = False: must be true for a skill that '
+        'drives or lasts until it is cancelled; set it to true',
+    ),
     'key that is no text': ('agent', '7: 8', 'agent.yaml: 7'),
     'broken YAML': ('agent', 'llm: [', 'agent.yaml: not YAML: '),
     'tab': ('agent', 'llm:\n\tmodel: x', 'agent.yaml: not YAML: '),

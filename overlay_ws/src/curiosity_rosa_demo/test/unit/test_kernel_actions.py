@@ -143,7 +143,8 @@ def test_a_stop_that_ends_a_hold_cancels_before_it_releases() -> None:
 def test_a_pause_lets_nothing_begin_in_place_of_what_it_pauses() -> None:
     after = ticked(DRIVE, WAIT, said=Intent.PAUSE)
     why = 'the user said pause'
-    assert acts(WORKING, after) == [StopRover(why), PauseTask('w', why), PauseTask('d', why)]
+    stop = StopRover(why, cancellable_only=True)
+    assert acts(WORKING, after) == [stop, PauseTask('w', why), PauseTask('d', why)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld
+from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld, NO_MOTION_TEXT
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -73,3 +73,11 @@ def test_a_skill_of_others_drives_nowhere_the_guardrails_would_not() -> None:
     far = GuardedWorld(SimulatedRoverWorld(rover, with_metres(1.0)))
     assert drive(far).error_reason.startswith('BUDGET: ')
     assert rover.starts == ['move_forward']
+
+
+def test_a_skill_of_others_that_a_pause_cannot_stop_does_not_drive() -> None:
+    rover = SimulatedRover(mast_is_open=False)
+    world = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED), may_move=False)
+    assert drive(world).error_reason == NO_MOTION_TEXT
+    assert rover.starts == []
+    assert world.tool('mast_open', Cancellation()).ok

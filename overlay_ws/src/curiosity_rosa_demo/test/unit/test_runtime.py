@@ -464,10 +464,10 @@ def test_what_fails_keeps_nothing_back_that_comes_after_it(
     first, runner = bench.task('then this').id, bench.runtime.runner
     pause = runner.pause
 
-    async def ended(task_id: str, reason: str = '') -> None:
+    async def ended(task_id: str, reason: str = '') -> bool:
         if task_id == first:
             await runner.cancel(task_id)
-        await pause(task_id, reason)
+        return await pause(task_id, reason)
 
     monkeypatch.setattr(runner, 'pause', ended)
     bench.console.handle_line(':pause')

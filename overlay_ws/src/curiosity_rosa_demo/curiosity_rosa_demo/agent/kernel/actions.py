@@ -36,7 +36,10 @@ from pydantic import JsonValue
 
 @dataclass(frozen=True)
 class StopRover:
+    """``cancellable_only``: skills with ``cancel_supported`` false go on, as after a pause."""
+
     why: str
+    cancellable_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,8 @@ def plan(before: BrainState, after: BrainState) -> list[Action]:
     if pressed or (hold and hold != held):
         actions.append(StopRover(after.tasks.preempt_reason or after.tasks.mode_reason))
     elif said:
-        actions.append(StopRover(said))
+        paused = after.hci.user_interrupt is UserInterruptType.PAUSE
+        actions.append(StopRover(said, cancellable_only=paused))
     if hold and hold != held:
         actions.append(hold)
     # Before the release, so that nothing resumes for a moment.

@@ -68,7 +68,8 @@ class _Submit:
 class _Batch:
     actions: Sequence[Action | _Submit]
     on_reply: ReplyCallback | None
-    halted: bool = False  # skills were halted for it
+    halted: bool = False  # all skills were halted for it
+    paused: bool = False  # the skills that may be cancelled were halted for it
     stopped_by: str | None = None  # who had stopped the rover before; None: nobody
 
 
@@ -100,16 +101,18 @@ class ActionDispatcher:
         """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
         stopped the rover already; None: nobody has.
         """
-        halted = stopped_by is not None
+        halted, paused = stopped_by is not None, False
         for action in actions:
-            if isinstance(action, StopRover) and not halted:
-                halted = True
-                wake = self._blocking.hold(action.why)
+            if isinstance(action, StopRover) and not halted and not paused:
+                if action.cancellable_only:
+                    paused, wake = True, self._blocking.hold_cancellable(action.why)
+                else:
+                    halted, wake = True, self._blocking.hold(action.why)
                 # The answer takes a while, and the loop must not wait.
                 threading.Thread(target=self._session.stop_rover, daemon=True).start()
                 wake()
         if actions or on_reply or halted:
-            self._batches.put_nowait(_Batch(actions, on_reply, halted, stopped_by))
+            self._batches.put_nowait(_Batch(actions, on_reply, halted, paused, stopped_by))
 
     def enqueue_task(
         self, task: Task, on_reply: ReplyCallback, wanted: Callable[[], bool] = always
@@ -139,6 +142,8 @@ class ActionDispatcher:
             finally:
                 if batch.halted:
                     self._blocking.release()
+                if batch.paused:
+                    self._blocking.release_cancellable()
             # Not while skills are halted: what is let go or submitted here is to run.
             for action in actions:
                 if not isinstance(action, ACTIONS_WHILE_HALTED):
@@ -185,8 +190,12 @@ class ActionDispatcher:
                 action.why if stopped_by is None else f'Stopped by {stopped_by}'
             )
         elif isinstance(action, PauseTask):
-            await runner.pause(action.id, action.why)
-            reply.lines.append(f'paused {action.id[:8]}')
+            paused = await runner.pause(action.id, action.why)
+            reply.lines.append(
+                f'paused {action.id[:8]}'
+                if paused
+                else f'{action.id[:8]} cannot be paused; it ends by itself, or :stop ends it'
+            )
         elif isinstance(action, ResumeTask):
             await self._resume_tasks(action.id, reply)
         elif isinstance(action, SubmitCharge):

@@ -109,7 +109,9 @@ class Runtime(TaskClient):
             on_failure=self._on_store_error,
         )
         self._registry = registry
-        self._preemptible = {skill.name: skill.preemptible for skill in registry}
+        self._preemptible = {
+            skill.name: skill.preemptible and skill.cancel_supported for skill in registry
+        }
         self._latch = SafetyLatch(Path(f'{database}.safety'))
         self._checkpoint_file = Path(f'{database}.kernel')
         self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)

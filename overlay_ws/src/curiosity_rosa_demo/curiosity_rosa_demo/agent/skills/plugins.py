@@ -31,6 +31,7 @@ from curiosity_rosa_demo.infra.config.guardrails import SkillSettings
 from pydantic import BaseModel
 
 ENTRY_POINT_GROUP = 'curiosity_rosa.skills'
+NO_MOTION_TEXT = 'A skill with cancel_supported false may not drive: a pause could not stop it'
 
 
 def skill_of(
@@ -104,31 +105,38 @@ def _load_plugin(entry: EntryPoint, config: Config) -> Skill:
         raise BadSkill(f'{entry.value} has no model of its arguments; make it with skill_of')
     if skill.definition.args_schema != skill.arguments.model_json_schema():
         raise BadSkill(f'{entry.value} has an args_schema that is not that of its arguments')
-    return replace(skill, run=_guarded_run(skill.run))
+    skill = with_settings(skill, config)
+    return replace(skill, run=_guarded_run(skill))
 
 
-def _guarded_run(run: Callable[..., ToolResult]) -> Callable[..., ToolResult]:
-    """``run``, each of whose motions the guardrails look at: they know only the skill's own name
-    and arguments.
+def _guarded_run(skill: Skill) -> Callable[..., ToolResult]:
+    """The skill's function, each of whose motions the guardrails look at: they know only the
+    skill's own name and arguments.
     """
+    may_move = skill.definition.cancel_supported
 
     def guarded(call: SkillCall, **arguments: Any) -> ToolResult:
-        return run(replace(call, world=GuardedWorld(call.world)), **arguments)
+        world = GuardedWorld(call.world, may_move=may_move)
+        return skill.run(replace(call, world=world), **arguments)
 
     return guarded
 
 
 class GuardedWorld:
-    """A SkillWorld that drives nowhere the guardrails would not."""
+    """A SkillWorld that drives nowhere the guardrails would not, and not at all unless
+    ``may_move``.
+    """
 
-    def __init__(self, world: SkillWorld) -> None:
-        self._world = world
+    def __init__(self, world: SkillWorld, *, may_move: bool = True) -> None:
+        self._world, self._may_move = world, may_move
         self.config, self.pose, self.facts = world.config, world.pose, world.facts
         self.say, self.may_drive = world.say, world.may_drive
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         why = ''
-        if name in MOTIONS:
+        if name in MOTIONS and not self._may_move:
+            why = NO_MOTION_TEXT
+        elif name in MOTIONS:
             why = self.may_drive(name, float(arguments['duration_s']))
         if why:
             return ToolResult.failure(why)

@@ -136,7 +136,7 @@ def make_registry(config: Config) -> SkillRegistry:
         try:
             if isinstance(found, str):
                 raise BadSkill(found)
-            registry.register(_with_common_settings(plugins.with_settings(found, config), config))
+            registry.register(_with_common_settings(found, config))
         except BadSkill as error:
             registry.notes.append(f'{plugins.ENTRY_POINT_GROUP}: {entry} is left out: {error}')
     _check_all_registered(registry, config)

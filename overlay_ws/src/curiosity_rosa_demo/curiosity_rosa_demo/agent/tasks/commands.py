@@ -19,7 +19,13 @@ from typing import Literal
 from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import StopCause, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError, UnknownTask
+from curiosity_rosa_demo.agent.tasks.errors import (
+    BadTask,
+    CannotBeCancelled,
+    StoreError,
+    TaskError,
+    UnknownTask,
+)
 from curiosity_rosa_demo.agent.tasks.skill import Skills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
@@ -46,7 +52,7 @@ class TaskControl:
 
     async def cancel(self, task_id: str, reason: str = '') -> bool:
         """False when it had ended before. A running skill has cleaned up when this returns. A task
-        that is being submitted is cancelled before it begins.
+        that is being submitted is cancelled before it begins. Raises CannotBeCancelled.
         """
         self._check()
         record = self._engine.records.get(task_id) or self._find(task_id)
@@ -55,6 +61,8 @@ class TaskControl:
         if record.plan.terminal:
             await self._engine.journal.committed(record)
             return False
+        if record.busy and not self._engine.runs.may_stop(record):
+            raise CannotBeCancelled(record.plan.name)
         await self._cancel([record], reason)
         return True
 
@@ -72,23 +80,29 @@ class TaskControl:
             engine.cancel(record, reason or 'cancelled on request')
         await self._commit([record for record in records if not record.busy], left)
 
-    async def pause(self, task_id: str, reason: str = '') -> None:
-        """It will not run until resume(). Raises TaskError when it has ended, or ends first."""
+    async def pause(self, task_id: str, reason: str = '') -> bool:
+        """It will not run until resume(). False: its skill runs and has ``cancel_supported``
+        false; it goes on to its end, and only a retry waits for resume(). Raises TaskError when
+        the task has ended, or ends first.
+        """
         record, engine = self._alive(task_id), self._engine
+        reason = reason or 'paused on request'
+        if record.busy and not engine.runs.may_stop(record):
+            engine.runs.hold_after_run(record, reason)
+            return False
         if record.busy:
             left = engine.runs.wait_until_ended(record)
-            engine.runs.request_stop(
-                record, StopCause(StopWeight.HOLD, reason or 'paused on request')
-            )
+            engine.runs.request_stop(record, StopCause(StopWeight.HOLD, reason))
             await left
             self._alive(task_id)
-            return
+            return True
         record.plan.held = True
         if record.plan.state is not _S.WAITING:
-            record.plan.reason = reason or 'paused on request'
+            record.plan.reason = reason
         engine.scheduler.discard(task_id)
         engine.save(record)
         await self._commit([record])
+        return True
 
     async def resume(self, task_id: str) -> None:
         """The contrary of pause()."""

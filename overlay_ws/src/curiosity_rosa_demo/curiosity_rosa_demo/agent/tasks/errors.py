@@ -31,6 +31,13 @@ class UnknownTask(TaskError, KeyError):
         return str(self.args[0])
 
 
+class CannotBeCancelled(TaskError):
+    """The task's skill runs and has ``cancel_supported`` false."""
+
+    def __init__(self, skill: str) -> None:
+        super().__init__(f'{skill} cannot be cancelled; it ends by itself, or :stop ends it')
+
+
 class SkillFailed(Exception):
     """Raised by a skill that could not do what it was asked. Its text alone is the reason of the
     failure; any other exception is named by its type, too.

@@ -45,16 +45,24 @@ class SkillRunner(RARKKernel):
         return Skills(resources)
 
     def skill(
-        self, name: str, *, resources: Iterable[str] | None = None, recovers: bool = False
+        self,
+        name: str,
+        *,
+        resources: Iterable[str] | None = None,
+        recovers: bool = False,
+        cancel_supported: bool = True,
     ) -> Callable[[F], F]:
         """Registers an ``async def`` of one Task. ``resources`` None: all of them.
 
         ``recovers``: after a crash it looks again and then calls observed(); until that its task
-        is RECOVERING. Raises ValueError, TypeError.
+        is RECOVERING. ``cancel_supported`` False: pause(), interrupt() and cancel() do not stop
+        it; cancel_all(), hold(), a deadline and stop() do. Raises ValueError, TypeError.
         """
 
         def register(function: F) -> F:
-            self._skills.add(name, function, resources, recovers)
+            self._skills.add(
+                name, function, resources, recovers, cancel_supported=cancel_supported
+            )
             return function
 
         return register

@@ -24,6 +24,7 @@ class Skill:
     function: SkillFunction
     resources: frozenset[str]
     recovers: bool  # after a crash it looks again and then calls observed()
+    cancel_supported: bool = True  # False: a pause, an interrupt and a cancel do not stop it
 
 
 class Skills:
@@ -32,7 +33,13 @@ class Skills:
         self._skills: dict[str, Skill] = {}
 
     def add(
-        self, name: str, function: SkillFunction, resources: Iterable[str] | None, recovers: bool
+        self,
+        name: str,
+        function: SkillFunction,
+        resources: Iterable[str] | None,
+        recovers: bool,
+        *,
+        cancel_supported: bool = True,
     ) -> None:
         """``resources`` None: all. Raises ValueError, TypeError."""
         if name in self._skills:
@@ -45,7 +52,7 @@ class Skills:
                 f'The skill {name!r} needs {sorted(unknown)}; '
                 f'the resources are {sorted(self.resources)}'
             )
-        self._skills[name] = Skill(function, needed, recovers)
+        self._skills[name] = Skill(function, needed, recovers, cancel_supported)
 
     def get(self, name: str) -> Skill | None:
         return self._skills.get(name)

@@ -115,6 +115,26 @@ class SkillRuns:
             loop = asyncio.get_running_loop()
             record.grace = loop.call_later(self._grace_s, self._abandon, record)
 
+    def may_stop(self, record: TaskRecord) -> bool:
+        """Whether a pause, an interrupt or a cancel may stop the skill of a busy record.
+
+        A skill that has not begun, that only looks again after a crash, or that is being stopped
+        may always be stopped.
+        """
+        skill = self._skills.get(record.plan.name)
+        return (
+            skill is None
+            or skill.cancel_supported
+            or record.run is None
+            or record.grace is not None
+            or record.plan.state is not _S.ACTIVE
+        )
+
+    def hold_after_run(self, record: TaskRecord, reason: str) -> None:
+        """Let the skill of a busy record go on, but hold the task if it is to run once more."""
+        if record.cause is None or record.cause.weight < StopWeight.HOLD:
+            record.cause = StopCause(StopWeight.HOLD, reason)
+
     def wait_until_ended(self, record: TaskRecord) -> asyncio.Future[None]:
         """Done when it is busy no more, and that is committed; raises StoreError."""
         left = asyncio.get_running_loop().create_future()

@@ -49,8 +49,9 @@ class TaskSubmission(TaskControl):
         """Like submit(), but ``task`` goes before all that is not urgent.
 
         Running skills that have its resources and rank below it are cancelled and paused; they
-        resume by themselves. Returns when they have. Among urgent tasks the higher priority
-        interrupts the lower, equals wait. Raises BadTask for a task that would have to wait.
+        resume by themselves. Returns when they have. ``task`` waits for a skill that has
+        ``cancel_supported`` false. Among urgent tasks the higher priority interrupts the lower,
+        equals wait. Raises BadTask for a task that would have to wait.
         """
         for name in ('blocked_by', 'not_before', 'needs_approval'):
             if getattr(task, name):
@@ -151,7 +152,9 @@ class TaskSubmission(TaskControl):
             StopWeight.PAUSE, f'interrupted by {task_label(urgent.plan)}', preempted=True
         )
         for record in engine.runs.busy():
-            if not needs.isdisjoint(record.resources) and engine.ranks[record.plan.id] > rank:
+            if needs.isdisjoint(record.resources) or not engine.runs.may_stop(record):
+                continue
+            if engine.ranks[record.plan.id] > rank:
                 left.append(engine.runs.wait_until_ended(record))
                 engine.runs.request_stop(record, cause)
         return left

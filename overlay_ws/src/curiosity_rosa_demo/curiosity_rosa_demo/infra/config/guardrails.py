@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.skills import ALWAYS_CANCELLABLE
 from curiosity_rosa_demo.infra.config.base import Fraction, Metres, rule_error, Seconds, Section
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -97,9 +98,17 @@ class Guardrails(Section):
 # --- skills.yaml -----------------------------------------------------------------------------
 
 
+BASE_RULE = (
+    'must be true for a skill that requires base, since a pause has to stop a motion; set it to '
+    'true, or remove base from resources_required'
+)
+NAMED_RULE = 'must be true for a skill that drives or lasts until it is cancelled; set it to true'
+
+
 class SkillSettings(Section):
     """Everything of a SkillDef but its name and its arguments, and how risky it is.
-    ``repeatable``: it leads to a state, so that what was interrupted can simply be done again.
+    ``cancel_supported``: false lets only a stop end it. ``repeatable``: it leads to a state, so
+    that what was interrupted can simply be done again.
     """
 
     interface_type: Literal['ros2_action', 'ros2_service', 'internal']
@@ -111,7 +120,20 @@ class SkillSettings(Section):
     repeatable: bool = False
     error_map: ErrorMap
 
+    @model_validator(mode='after')
+    def _base_can_be_cancelled(self) -> SkillSettings:
+        if 'base' in self.resources_required and not self.cancel_supported:
+            raise rule_error('cancel_supported', False, BASE_RULE)
+        return self
+
 
 class Skills(Section):
     error_map: ErrorMap
     skills: dict[str, SkillSettings]
+
+    @model_validator(mode='after')
+    def _some_are_always_cancellable(self) -> Skills:
+        for name in ALWAYS_CANCELLABLE:
+            if name in self.skills and not self.skills[name].cancel_supported:
+                raise rule_error(f'skills.{name}.cancel_supported', False, NAMED_RULE)
+        return self

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoo
 from curiosity_rosa_demo.agent.skills.progress import PROGRESS
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.bus import Subscription
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -206,12 +206,14 @@ class RunTaskServer:
                     self._send_event_feedback(goal, event)
 
     async def _cancel_task(self, task: Task) -> None:
-        """It has ended when its skill has cleaned up: then the rover stands."""
+        """It has ended when its skill has cleaned up: then the rover stands. A skill that cannot
+        be cancelled goes on; its task is cancelled if it is to run once more.
+        """
         while not task.terminal:
             try:
                 await self._robot.call(self._runner.cancel(task.id, CANCELLED))
                 return
-            except RobotBusy:
+            except (CannotBeCancelled, RobotBusy):
                 await asyncio.sleep(RETRY_PERIOD_S)
             except TaskError as error:  # done nevertheless, or the agent ends
                 _failure(error)

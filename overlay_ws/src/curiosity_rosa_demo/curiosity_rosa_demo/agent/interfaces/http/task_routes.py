@@ -251,7 +251,9 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
     async def cancel_task(task_id: TaskId) -> TaskView:
-        """Its skill has cleaned up when this answers. 409: it has ended otherwise."""
+        """Its skill has cleaned up when this answers. 409: it has ended otherwise, or its skill
+        runs and cannot be cancelled.
+        """
         return await endpoints.cancel(task_id)
 
     @router.post('/tasks/{task_id}/pause', responses=problems(404, 409, 422))

@@ -36,8 +36,9 @@ class BlockingCalls:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: set[Cancellation] = set()
+        self._running: dict[Cancellation, bool] = {}  # and whether a pause may stop it
         self._halt_reasons: list[str] = []
+        self._pause_reasons: list[str] = []
 
     @property
     def busy(self) -> bool:
@@ -56,6 +57,19 @@ class BlockingCalls:
         with self._lock:
             self._halt_reasons.append(reason)
             running = list(self._running)
+        return self._request(running, reason)
+
+    def hold_cancellable(self, reason: str) -> Callable[[], None]:
+        """As ``hold``, but only for work that may be cancelled, and until ``release_cancellable``
+        was called as often: other work goes on, and begins.
+        """
+        with self._lock:
+            self._pause_reasons.append(reason)
+            running = [each for each, cancellable in self._running.items() if cancellable]
+        return self._request(running, reason)
+
+    @staticmethod
+    def _request(running: list[Cancellation], reason: str) -> Callable[[], None]:
         callbacks = [each for one in running for each in one.request(reason)]
 
         def wake() -> None:
@@ -71,13 +85,18 @@ class BlockingCalls:
         with self._lock:
             self._halt_reasons.pop()
 
-    async def run(self, work: Callable[[Cancellation], T]) -> T:
+    def release_cancellable(self) -> None:
+        with self._lock:
+            self._pause_reasons.pop()
+
+    async def run(self, work: Callable[[Cancellation], T], *, cancellable: bool = True) -> T:
         """What ``work`` returns or raises. When the coroutine is cancelled the work is told, and
-        waited for. Raises SkillsHalted.
+        waited for. ``cancellable`` False: a pause does not stop the work, everything else does.
+        Raises SkillsHalted.
         """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
-        cancellation = self._check_admitted()
+        cancellation = self._check_admitted(cancellable)
 
         def run() -> None:
             try:
@@ -93,7 +112,7 @@ class BlockingCalls:
 
         def tell(setter: Callable[..., None], value: object) -> None:
             with self._lock:
-                self._running.discard(cancellation)
+                self._running.pop(cancellation, None)
             with suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(setter, value)
 
@@ -110,11 +129,12 @@ class BlockingCalls:
             await asyncio.sleep(STOP_TIMEOUT_S)
             raise
 
-    def _check_admitted(self) -> Cancellation:
+    def _check_admitted(self, cancellable: bool) -> Cancellation:
         cancellation = Cancellation()
         with self._lock:
-            if self._halt_reasons:
-                cancellation.cancel(self._halt_reasons[-1])
+            reasons = self._halt_reasons or (self._pause_reasons if cancellable else [])
+            if reasons:
+                cancellation.cancel(reasons[-1])
             else:
-                self._running.add(cancellation)
+                self._running[cancellation] = cancellable
         return cancellation

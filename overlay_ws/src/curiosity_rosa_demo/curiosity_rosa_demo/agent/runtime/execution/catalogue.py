@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable
+from functools import partial
 import time
 from typing import Any
 
@@ -42,11 +43,16 @@ def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
         resources = tuple(definition.resources_required)
         own = TASK_SKILLS.get(definition.name)
         work = (
-            _bind_context(run_skill, context)
+            _bind_context(partial(run_skill, cancellable=definition.cancel_supported), context)
             if own is None
             else _entered(definition, own, context)
         )
-        context.runner.skill(definition.name, resources=resources, recovers=True)(work)
+        context.runner.skill(
+            definition.name,
+            resources=resources,
+            recovers=True,
+            cancel_supported=definition.cancel_supported,
+        )(work)
 
 
 def queued_task_of(task: Task, resources: Iterable[str], *, preemptible: bool) -> QueuedTask:

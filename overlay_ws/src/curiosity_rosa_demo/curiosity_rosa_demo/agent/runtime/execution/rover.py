@@ -28,8 +28,10 @@ DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose')
 NOT_REPEATED_TEXT = 'It was interrupted after it had begun; a motion is not repeated by itself.'
 
 
-async def run_skill(task: Task, context: SkillContext) -> None:
-    """A motion that was interrupted fails: driving its whole time again would go too far."""
+async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = True) -> None:
+    """A motion that was interrupted fails: driving its whole time again would go too far.
+    ``cancellable`` False: a pause lets the skill go on.
+    """
     await reobserve(task, context)
     if task.name in DRIVING_SKILLS:
         if task.metadata.get('begun'):
@@ -42,4 +44,4 @@ async def run_skill(task: Task, context: SkillContext) -> None:
         with running_task(task.id):
             return context.execution.run_skill(task.name, cancellation, **arguments)
 
-    store_outcome(task, await context.blocking.run(work))
+    store_outcome(task, await context.blocking.run(work, cancellable=cancellable))

@@ -1,0 +1,283 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A skill with ``cancel_supported`` false ends by itself, or by a stop, and by nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
+from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
+from curiosity_rosa_demo.agent.tasks import LifecycleState as S
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.skills import ALWAYS_CANCELLABLE
+from curiosity_rosa_demo.infra.config.guardrails import Skills
+from http_world import running, state_of
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+import pytest
+from runtime_world import CONFIG, RuntimeBench, settle
+from skill_world import ended, in_loop, looping, reaches, Stage, titled
+
+RESOURCES = ('mast',)
+REFUSAL = 'firm cannot be cancelled; it ends by itself, or :stop ends it'
+NO_PAUSE = 'cannot be paused; it ends by itself, or :stop ends it'
+
+
+def runner_of(stage: Stage) -> SkillRunner:
+    """With a skill that can be cancelled, and one that cannot."""
+    runner = SkillRunner(':memory:', retry_backoff_s=0.01)
+    runner.skill('soft', resources=RESOURCES)(stage.play)
+    runner.skill('firm', resources=RESOURCES, cancel_supported=False)(stage.play)
+    return runner
+
+
+async def ask(runner: SkillRunner, how: str, task: Task) -> None:
+    """What somebody asks for while ``task`` runs."""
+    if how == 'pause':
+        await runner.pause(task.id)
+    elif how == 'interrupt':
+        await runner.interrupt(titled('soft', 'urgent', 9))
+    elif how == 'cancel':
+        if task.name == 'soft':
+            await runner.cancel(task.id)
+        else:
+            with pytest.raises(CannotBeCancelled, match=REFUSAL):
+                await runner.cancel(task.id)
+    elif how == 'hold':
+        await runner.hold('e-stop')
+    else:
+        await runner.cancel_all('stop')
+
+
+@pytest.mark.parametrize(
+    ('how', 'soft', 'firm'),
+    [
+        ('pause', S.PAUSED, S.ACTIVE),
+        ('interrupt', S.PAUSED, S.ACTIVE),
+        ('cancel', S.CANCELLED, S.ACTIVE),
+        ('hold', S.PAUSED, S.PAUSED),
+        ('stop', S.CANCELLED, S.CANCELLED),
+    ],
+)
+@in_loop
+async def test_what_stops_a_skill(how: str, soft: S, firm: S) -> None:
+    for name, after in (('soft', soft), ('firm', firm)):
+        stage = Stage()
+        async with looping(runner_of(stage)) as runner:
+            task = await runner.submit(titled(name, 'job'))
+            await stage.until('begin job')
+            await ask(runner, how, task)
+            assert task.state is after, name
+            assert ('cleanup job' in stage.log) is (after is not S.ACTIVE)
+            if after is S.ACTIVE:
+                assert 'begin urgent' not in stage.log
+                stage.finish(task)
+                assert (await ended(runner, task)).state is S.COMPLETED
+            if how == 'interrupt':
+                await stage.until('begin urgent')
+
+
+@in_loop
+async def test_a_deadline_ends_what_cannot_be_cancelled() -> None:
+    stage = Stage()
+    async with looping(runner_of(stage)) as runner:
+        task = await runner.submit(titled('firm', 'job', deadline_s=0.05))
+        assert (await ended(runner, task)).state is S.FAILED
+
+
+@pytest.mark.parametrize('stopped_by', ['hold', 'stop'])
+@in_loop
+async def test_a_stop_ends_what_a_pause_waits_for(stopped_by: str) -> None:
+    stage = Stage()
+    async with looping(runner_of(stage)) as runner:
+        task = await runner.submit(titled('firm', 'job'))
+        await stage.until('begin job')
+        assert await runner.pause(task.id) is False
+        await ask(runner, stopped_by, task)
+        assert 'cleanup job' in stage.log
+        assert (task.state, task.held) == (
+            (S.PAUSED, True) if stopped_by == 'hold' else (S.CANCELLED, False)
+        )
+
+
+@pytest.mark.parametrize('resumed', [False, True])
+@in_loop
+async def test_after_a_pause_a_retry_waits_until_it_is_resumed(resumed: bool) -> None:
+    stage = Stage()
+    async with looping(runner_of(stage)) as runner:
+        task = await runner.submit(titled('firm', 'job', max_retries=1))
+        await stage.until('begin job')
+        assert await runner.pause(task.id, 'lunch') is False
+        if resumed:
+            await runner.resume(task.id)
+        stage.finish(task, RuntimeError('stuck'))
+        await reaches(runner, task, S.WAITING)
+        assert task.held is not resumed
+        if not resumed:
+            await runner.resume(task.id)
+        await reaches(runner, task, S.ACTIVE)
+
+
+@in_loop
+async def test_what_waits_its_turn_can_be_paused_and_cancelled() -> None:
+    stage = Stage()
+    async with looping(runner_of(stage)) as runner:
+        await runner.submit(titled('soft', 'first'))
+        await stage.until('begin first')
+        paused, cancelled = await runner.submit(Task('firm')), await runner.submit(Task('firm'))
+        assert await runner.pause(paused.id) is True
+        assert await runner.cancel(cancelled.id) is True
+        assert (paused.held, cancelled.state) == (True, S.CANCELLED)
+
+
+@in_loop
+async def test_http_refuses_with_409_and_the_task_goes_on() -> None:
+    stage = Stage()
+    async with running(runner_of(stage)) as http:
+        body = {'name': 'firm', 'metadata': {'title': 'job'}}
+        task_id = (await http.post('/tasks', json=body)).json()['id']
+        await stage.until('begin job')
+        answer = await http.delete(f'/tasks/{task_id}')
+        assert (answer.status_code, answer.json()['detail']) == (409, REFUSAL)
+        await state_of(http, task_id, 'active')
+
+
+# --- blocking work ---------------------------------------------------------------------------
+
+
+@given(st.booleans(), st.booleans())
+def test_a_pause_halts_only_what_may_be_cancelled(cancellable: bool, before: bool) -> None:
+    """Whether it comes before the work begins or while it goes on; a halt stops it anyway."""
+
+    async def halted(stop: bool) -> bool:
+        blocking = BlockingCalls()
+        hold = blocking.hold if stop else blocking.hold_cancellable
+        if before:
+            hold('Stopped by a test')()
+
+        requested: list[bool] = []
+
+        def work(cancellation: Cancellation) -> None:
+            if not before:
+                hold('Stopped by a test')()
+            requested.append(cancellation.requested)
+
+        await blocking.run(work, cancellable=cancellable)
+        return requested == [True]
+
+    assert asyncio.run(halted(stop=False)) is cancellable
+    assert asyncio.run(halted(stop=True))
+
+
+# --- the configuration -----------------------------------------------------------------------
+
+
+@given(st.sampled_from(ALWAYS_CANCELLABLE), st.lists(st.sampled_from(['mast', 'camera'])))
+def test_what_drives_or_lasts_must_be_cancellable(name: str, resources: list[str]) -> None:
+    shipped = CONFIG.skills.model_dump(mode='json')
+    changed = {'resources_required': resources, 'cancel_supported': False}
+    shipped['skills'][name] |= changed
+    with pytest.raises(ValidationError, match='must be true for a skill that drives'):
+        Skills.model_validate(shipped)
+
+
+@pytest.mark.parametrize('name', sorted(CONFIG.skills.skills))
+def test_what_requires_base_must_be_cancellable(name: str) -> None:
+    shipped = CONFIG.skills.model_dump(mode='json')
+    shipped['skills'][name] |= {'resources_required': ['base'], 'cancel_supported': False}
+    with pytest.raises(ValidationError, match='must be true for a skill that requires base'):
+        Skills.model_validate(shipped)
+
+
+# --- the agent -------------------------------------------------------------------------------
+
+
+def preemptible_registry() -> SkillRegistry:
+    """``mast_rotate`` could be preempted, were it not for its ``cancel_supported``."""
+    skills = dict(CONFIG.skills.skills)
+    skills['mast_rotate'] = skills['mast_rotate'].model_copy(update={'preemptible': True})
+    changed = CONFIG.skills.model_copy(update={'skills': skills})
+    return make_registry(CONFIG.model_copy(update={'skills': changed}))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[RuntimeBench]:
+    with RuntimeBench(tmp_path, registry=preemptible_registry()) as bench:
+        bench.runs(':mast_rotate')
+        bench.becomes('mast_rotate', 'ACTIVE')
+        yield bench
+
+
+def test_a_pause_stops_the_rover_and_waits_for_the_skill(bench: RuntimeBench) -> None:
+    bench.console.handle_line('look around')
+    bench.becomes('look around', 'PENDING')
+    bench.console.handle_line(':pause')
+    bench.until(lambda: any(NO_PAUSE in line for line in bench.said), 'an answer')
+    assert bench.session.stops == 1
+    bench.runtime.call(settle())
+    assert bench.tasks()['mast_rotate'] == 'ACTIVE'
+    assert not bench.session.used[0].requested
+    bench.session.release.set()
+    bench.becomes('mast_rotate', 'COMPLETED')
+    bench.runtime.call(settle())
+    assert bench.session.ran == ['mast_rotate']
+    bench.console.handle_line(':resume')
+    bench.becomes('look around', 'COMPLETED')
+
+
+def test_a_more_urgent_goal_waits_for_the_skill(bench: RuntimeBench) -> None:
+    bench.console.handle_line('look around immediately')
+    bench.becomes('look around immediately', 'PENDING')
+    assert not bench.runtime.state.tasks.preempt_flag
+    assert bench.tasks()['mast_rotate'] == 'ACTIVE'
+    bench.finish()
+    assert bench.session.ran == ['mast_rotate', 'answer: look around immediately']
+    assert bench.tasks()['mast_rotate'] == 'COMPLETED'
+
+
+def test_a_cancel_is_refused_and_the_skill_goes_on(bench: RuntimeBench) -> None:
+    bench.console.handle_line(f':cancel {bench.task("mast_rotate").id[:8]}')
+    refusal = 'mast_rotate cannot be cancelled; it ends by itself, or :stop ends it'
+    bench.until(lambda: any(refusal in line for line in bench.said), 'a refusal')
+    assert bench.tasks()['mast_rotate'] == 'ACTIVE'
+    bench.finish()
+    assert bench.tasks()['mast_rotate'] == 'COMPLETED'
+
+
+@pytest.mark.parametrize('paused', [False, True])
+def test_a_stop_reaches_the_rover_and_the_skill_at_once(bench: RuntimeBench, paused: bool) -> None:
+    if paused:
+        bench.console.handle_line(':pause')
+        bench.until(lambda: any(NO_PAUSE in line for line in bench.said), 'an answer')
+    stops = bench.session.stops
+    bench.console.handle_line(':stop')
+    assert bench.session.stops == stops + 1  # before the line returns
+    assert bench.session.used[0].requested
+    bench.becomes('mast_rotate', 'CANCELLED')
+
+
+def test_the_e_stop_ends_the_skill(bench: RuntimeBench) -> None:
+    bench.hear('estop', pressed=True)
+    bench.mode('SAFE')
+    bench.becomes('mast_rotate', 'PAUSED')
+    assert bench.session.stops == 1
+    assert bench.session.used[0].requested
+
+
+def test_the_watchdog_ends_the_skill(bench: RuntimeBench) -> None:
+    bench.block_the_loop(CONFIG.agent.kernel.watchdog_s * 2)
+    bench.until(lambda: bench.session.used[0].requested, 'the watchdog')
+    bench.becomes('mast_rotate', 'CANCELLED')
+    assert bench.session.stops >= 1
