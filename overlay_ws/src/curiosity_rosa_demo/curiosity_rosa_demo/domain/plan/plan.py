@@ -9,14 +9,15 @@
 """Plans that a model can write: Plan, PlanStep, ExecutionResult. Pure.
 
 Objects check themselves when they are made, and raise PlanError, a ValueError. Their dict forms
-are plain JSON and share nothing with them. Times are Unix times in seconds.
+are plain JSON and share nothing with them. Times are Unix times in seconds. What stands below a
+field of Plan and PlanStep is its description in the JSON schema.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 import time
-from typing import Any
+from typing import Annotated, Any
 import uuid
 
 from curiosity_rosa_demo.domain.models import MAX_DEPTH as TOOL_DEPTH
@@ -40,7 +41,9 @@ from curiosity_rosa_demo.domain.plan.validation import (
     short_repr,
     text,
     whole,
+    WHOLE_END,
 )
+from pydantic import ConfigDict, Field
 
 __all__ = [
     'ExecutionResult',
@@ -55,6 +58,9 @@ __all__ = [
 ]
 
 
+RequiredText = Annotated[str, Field(pattern=r'\S')]
+WholeNumber = Annotated[int, Field(ge=0, lt=WHOLE_END)]
+FOR_SCHEMA = ConfigDict(extra='forbid', use_attribute_docstrings=True)
 UNFINISHED = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION)
 
 
@@ -62,17 +68,32 @@ UNFINISHED = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATI
 class PlanStep:
     """One step. ``fallback``: the action to try once when this one fails; None for none."""
 
-    step_id: int
-    action: str
+    __pydantic_config__ = FOR_SCHEMA
+
+    step_id: WholeNumber
+    """Unique in the plan; left out, the step gets a number."""
+    action: RequiredText
+    """Name of the skill, for execute; a name for the others."""
     parameters: dict[str, Any] = field(default_factory=dict)
+    """Arguments of the skill; speak: text; query_world and query_knowledge: query; ask_user:
+    prompt."""
     preconditions: dict[str, Any] = field(default_factory=dict)
+    """What must hold before, else the step fails: name of a fact, and its value; the name may end
+    in _above, _below, _at_least, _at_most, _is_not, _in (list), _within ([low, high])."""
     fallback: str | None = None
+    """Skill to try once when the step fails; its arguments: metadata.fallback_parameters."""
     status: StepStatus = StepStatus.PENDING
+    """How far it is. Set by the agent."""
     description: str = ''
+    """For people."""
     tool_call_type: ToolCallType = ToolCallType.EXECUTE
+    """What kind of step."""
     requires_confirmation: bool = False
+    """A person is asked before the step."""
     confirmation_message: str | None = None
+    """What the person is asked."""
     metadata: dict[str, Any] = field(default_factory=dict)
+    """Anything else."""
 
     def __post_init__(self) -> None:
         whole(self.step_id, 'step_id')
@@ -115,17 +136,29 @@ class PlanStep:
 class Plan:
     """Steps in the order in which they are carried out, towards a goal."""
 
-    plan_id: str
-    goal: str
+    __pydantic_config__ = FOR_SCHEMA
+
+    plan_id: RequiredText
+    """Name of the plan; left out, it gets one."""
+    goal: RequiredText
+    """What is to be reached."""
     reasoning: str = ''
+    """Why these steps."""
     risk_level: RiskLevel = RiskLevel.LOW
+    """high: a person is asked first."""
     requires_confirmation: bool = False
+    """A person is asked before the first step."""
     confirmation_message: str | None = None
+    """What the person is asked."""
     steps: list[PlanStep] = field(default_factory=list)
     status: PlanStatus = PlanStatus.CREATED
+    """How far it is. Set by the agent."""
     created_at: float = field(default_factory=time.time)
+    """Unix time, seconds. Set by the agent."""
     source: str = 'llm'
+    """Who wrote it. Set by the agent."""
     metadata: dict[str, Any] = field(default_factory=dict)
+    """Anything else."""
 
     def __post_init__(self) -> None:
         required_text(self.plan_id, 'plan_id')
