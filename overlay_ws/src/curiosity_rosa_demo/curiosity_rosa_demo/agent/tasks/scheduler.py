@@ -12,13 +12,14 @@ Order: urgent first, then the higher effective priority, then what recovers from
 the earlier submission. A task that was paused keeps its place.
 
 Resources and priority inversion. Tasks whose resources do not meet run side by side. A task that
-waits for a resource RESERVES all it needs: nothing that ranks lower and needs any of it starts,
-so that a task that needs ``base`` and ``mast`` does not starve behind a stream of small ones that
+waits for a resource RESERVES all it needs: nothing that ranks lower and needs any of it starts, so
+that a task that needs ``base`` and ``mast`` does not starve behind a stream of small ones that
 need one of them. A running task is never preempted here (SkillRunner.interrupt does that), so a
-task waits at most for those that already run. Where a task waits for another (``blocked_by``),
-the other inherits its rank (priority_inheritance.py), and tasks that rank in between do not
-overtake it. A skill that waits for a task which it has submitted itself should see that this one
-needs nothing that a higher task may have reserved; else both wait for each other until a deadline ends one.
+task waits at most for those that already run. Where a task waits for another (``blocked_by``), the
+other inherits its rank (priority_inheritance.py), and tasks that rank in between do not overtake
+it. A skill that waits for a task which it has submitted itself should see that this one needs
+nothing that a higher task may have reserved; else both wait for each other until a deadline ends
+one.
 
 Cost: a heap for every set of resources (there are few), deleted from lazily. A decision looks at
 the heads alone: O(log n) for n ready tasks.
