@@ -330,10 +330,10 @@ def test_what_ends_another_activity_ends_it_as_it_should() -> None:
 def test_what_holds_it_pauses_it_once_and_it_goes_on_when_that_ends() -> None:
     day = Day()
     day.begin('sleep')
-    assert day.look(60.0, holding='SAFE: e-stop') == [PauseTasks(('t1',), 'SAFE: e-stop')]
+    assert day.look(60.0, hold_reason='SAFE: e-stop') == [PauseTasks(('t1',), 'SAFE: e-stop')]
     assert day.state.activity is not None
     assert day.state.activity.held
-    assert day.look(60.0, holding='SAFE: e-stop') == []
+    assert day.look(60.0, hold_reason='SAFE: e-stop') == []
     assert energy(day) == pytest.approx(0.6)
     assert day.look() == [ResumeTasks(('t1',))]
     assert not day.state.activity.held
@@ -346,7 +346,7 @@ def test_nothing_goes_on_while_something_holds() -> None:
     day.begin('rest')
     day.begin('read')
     day.now('COMPLETED', 't2')
-    assert day.look(1.0, holding='SAFE: e-stop') == []
+    assert day.look(1.0, hold_reason='SAFE: e-stop') == []
     assert (day.goes_on, day.put_aside) == ('', ['rest'])
     assert day.look() == [ResumeTasks(('t1',))]
 
@@ -355,9 +355,9 @@ def test_what_was_held_ends_as_its_tasks_do() -> None:
     for state, how in (('CANCELLED', 'cancelled'), ('COMPLETED', 'done'), ('FAILED', 'failed')):
         day = Day()
         day.begin('go')
-        day.look(10.0, holding='SAFE: e-stop')
+        day.look(10.0, hold_reason='SAFE: e-stop')
         day.now(state, 't1')
-        day.look(10.0, holding='SAFE: e-stop')
+        day.look(10.0, hold_reason='SAFE: e-stop')
         assert day.heard()[-1] == f'action.ended go: {how}'
         assert day.state.energy == pytest.approx(0.4)
 
@@ -365,7 +365,7 @@ def test_what_was_held_ends_as_its_tasks_do() -> None:
 def test_when_it_was_moved_away_meanwhile_it_is_given_up() -> None:
     day = Day(world_of(measured=True))
     day.begin('sleep')
-    day.look(1.0, holding="a person's task goes first: drive", place='home')
+    day.look(1.0, hold_reason="a person's task goes first: drive", place='home')
     assert day.look(1.0, place='school') == [CancelTasks(('t1',), 'sleep: given up')]
     assert day.state.activity is None
 
@@ -373,7 +373,7 @@ def test_when_it_was_moved_away_meanwhile_it_is_given_up() -> None:
 def test_nothing_goes_on_at_an_unknown_place_that_needs_a_place() -> None:
     day = Day(world_of(measured=True))
     day.begin('sleep')
-    day.look(1.0, holding='SAFE: no odometry')
+    day.look(1.0, hold_reason='SAFE: no odometry')
     assert day.look(1.0, place='') == []
     assert day.look(1.0, place='home') == [ResumeTasks(('t1',))]
     day.begin('read')
@@ -461,7 +461,7 @@ def test_commands_that_were_lost_in_a_restart_are_given_again() -> None:
 
     day = Day()
     day.begin('rest')
-    day.look(1.0, holding='SAFE: e-stop')
+    day.look(1.0, hold_reason='SAFE: e-stop')
     day.executor.observe(Senses(tasks=dict(day.tasks)), day.at)
     day.restart(commands_lost=True)
     assert day.look(1.0) == [ResumeTasks(('t1',))]
@@ -470,7 +470,7 @@ def test_commands_that_were_lost_in_a_restart_are_given_again() -> None:
 def test_a_restart_at_an_unknown_place_does_not_let_go_what_was_held() -> None:
     day = Day(world_of(measured=True))
     day.begin('sleep')
-    day.look(1.0, holding='SAFE: no odometry')
+    day.look(1.0, hold_reason='SAFE: no odometry')
     day.restart()
     assert [type(command) for command in day.look(1.0, place='')] == [PauseTasks]
     assert day.look(1.0, place='home') == [ResumeTasks(('t1',))]
@@ -483,5 +483,5 @@ def test_a_restart_while_it_is_held_does_not_let_it_go() -> None:
         if held_before:
             day.executor.observe(Senses(tasks=dict(day.tasks), hold_reason='SAFE: e-stop'), T0)
         day.restart(commands_lost=True)
-        commands = day.look(1.0, holding='SAFE: e-stop')
+        commands = day.look(1.0, hold_reason='SAFE: e-stop')
         assert [type(command) for command in commands] == [PauseTasks]

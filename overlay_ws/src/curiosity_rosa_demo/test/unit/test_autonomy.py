@@ -139,22 +139,21 @@ def test_a_stop_switches_it_off_and_nothing_begins_any_more(life: AutonomyBench)
     life.until(lambda: life.activity == 'sleep' or life.states('react')[1:], 'it to begin')
 
 
-@pytest.mark.parametrize('where', ['look', 'tick', 'keep', 'submit', 'taken'])
+@pytest.mark.parametrize('where', ['observe', 'rebuild', 'store_tick', 'submit_task', 'submit'])
 def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     life: AutonomyBench, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner: Any = {
-        'look': life.autonomy._runtime_port,
-        'keep': life.autonomy._policy,
-        'submit': life.runtime,
-        'tick': None,
-        'taken': life.runtime.runner,
+        'observe': life.autonomy._runtime_port,
+        'store_tick': life.autonomy._policy,
+        'submit_task': life.runtime,
+        'rebuild': None,
+        'submit': life.runtime.runner,
     }[where]
-    if where == 'tick':
+    if where == 'rebuild':
         life.autonomy._worker.call(lambda: life.autonomy._load_state(), 10.0)
         owner = life.autonomy._policy
-    name = {'tick': 'anew', 'taken': 'submit'}.get(where, where)
-    real, stopped = getattr(owner, name), []
+    real, stopped = getattr(owner, where), []
 
     def stop_first(*arguments: Any, **named: Any) -> Any:
         if not stopped:
@@ -162,7 +161,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
             life.runtime.stop('the test')
         return real(*arguments, **named)
 
-    monkeypatch.setattr(owner, name, stop_first)
+    monkeypatch.setattr(owner, where, stop_first)
     life.autonomy.switch_on()
     life.until(lambda: stopped, 'the stop')
     life.until(lambda: not life.autonomy._on, 'it to be off')
@@ -651,11 +650,11 @@ def test_they_wait_for_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ('owner', 'name', 'error'),
     [
-        ('_link', 'look', RuntimeError('torn')),
-        ('_link', 'look', TaskError('no answer')),
-        ('_kept', 'keep', PolicyStoreError('the disk is full; free some space')),
-        ('_link', 'carry_out', RuntimeError('torn')),
-        ('_link', 'go_on', RuntimeError('torn')),
+        ('_runtime_port', 'observe', RuntimeError('torn')),
+        ('_runtime_port', 'observe', TaskError('no answer')),
+        ('_policy', 'store_tick', PolicyStoreError('the disk is full; free some space')),
+        ('_runtime_port', 'execute', RuntimeError('torn')),
+        ('_runtime_port', 'resume_stuck_tasks', RuntimeError('torn')),
     ],
 )
 def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(

@@ -219,7 +219,7 @@ def test_a_press_calls_back_once_whether_it_comes_before_or_within() -> None:
         button, calls = Cancellation(), list[str]()
         if early:
             button.cancel('stop')
-        with button.call_when_pressed(lambda calls=calls: calls.append('back')):  # type: ignore[misc]
+        with button.call_when_pressed(lambda calls=calls: calls.append('back')):  # type: ignore
             button.cancel('stop')
             button.cancel('again')
         assert calls == ['back']

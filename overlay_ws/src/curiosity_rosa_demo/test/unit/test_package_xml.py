@@ -31,6 +31,7 @@ SOURCES = {
 PYTHON = ['curiosity_rosa_demo', 'curiosity_stand_in']
 KEYS = {  # where rosdep calls a module otherwise
     'cv2': 'python3-opencv',
+    'jinja2': 'python3-jinja2',
     'numpy': 'python3-numpy',
     'prometheus_client': 'python3-prometheus-client',
     'prompt_toolkit': 'python3-prompt-toolkit',

@@ -62,12 +62,12 @@ def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> N
             'told = []',
             'signal.signal(signal.SIGTERM, lambda *_: told.append(True))',
             before,
-            'printer = Printer()',
-            'for _ in range(50): printer.say("x" * 5000)',
+            'writer = ConsoleWriter()',
+            'for _ in range(50): writer.write("x" * 5000)',
             'deadline = time.monotonic() + 20',
             'while not told and time.monotonic() < deadline: time.sleep(0.01)',
-            'printer.say("more")',
-            'printer.close()',
+            'writer.write("more")',
+            'writer.close()',
             'sys.stderr.write(f"ended {told}")',
         ]
     )

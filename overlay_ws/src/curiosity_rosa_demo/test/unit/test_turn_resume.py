@@ -407,7 +407,8 @@ def answered(story: Story, action: ApprovalAction) -> TurnResult:
 def test_a_question_that_was_open_is_asked_again(questioned: Scripted, crash_at: int) -> None:
     questioned.says(RAISE, Say('Done.'))
     # With the commit of the question, or with that of the answer.
-    questioned.approval_queue.ask = lambda *_: ApprovalAnswer(ApprovalAction.APPROVE)  # type: ignore[method-assign]
+    approved = ApprovalAnswer(ApprovalAction.APPROVE)
+    questioned.approval_queue.ask = lambda *_: approved  # type: ignore[method-assign]
     questioned.cut(crash_at, before=crash_at > INTENT)
     del questioned.approval_queue.ask
     question = questioned.kept().react.question
@@ -438,7 +439,7 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
     """Unless the yes was kept: then nobody is asked again, and what it allowed was begun."""
     questioned.says(RAISE, Say('Done.'))
     answers: list[ApprovalAnswer] = []
-    questioned.approval_queue.ask = lambda *_: answers.append(yes) or yes  # type: ignore[method-assign]
+    questioned.approval_queue.ask = lambda *_: answers.append(yes) or yes  # type: ignore
     yes, no = (ApprovalAnswer(ApprovalAction.APPROVE), ApprovalAnswer(ApprovalAction.REJECT))
     with suppress(Crash):
         questioned.process(crash_at, before=before)
@@ -446,7 +447,7 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
         return  # nothing was asked yet
     asked = questioned.kept().react.question is not None
     done = questioned.done()
-    questioned.approval_queue.ask = lambda *_: answers.append(no) or no  # type: ignore[method-assign]
+    questioned.approval_queue.ask = lambda *_: answers.append(no) or no  # type: ignore
     questioned.says(Say('Done.')).process()
     assert (answers[-1] is no) is asked
     assert questioned.done() == done
