@@ -201,7 +201,7 @@ def check_story(events: list[TraceEvent]) -> int:
 
     A call is DECIDE, then ACT and its RESULT or ERROR, or an ERROR alone when it was refused; free
     text stands before a DECIDE or the end; the last event ends the turn. That the routine decides
-    a step stands before that step.
+    a step stands before that step. A question is DECIDE, then OBSERVE of its answer.
     """
     assert events[-1].kind in (TraceKind.RESULT, TraceKind.ERROR)
     assert events[-1].tool_name is None
@@ -213,6 +213,9 @@ def check_story(events: list[TraceEvent]) -> int:
             expected = TraceKind.OBSERVE if event_seen(events, event) else TraceKind.HYPOTHESIZE
             assert event.kind is expected
             assert not rest or rest[0].kind in (expected, TraceKind.DECIDE, TraceKind.ERROR)
+        elif event.message.startswith('Asking: '):
+            assert event.kind is TraceKind.DECIDE
+            assert rest.pop(0).message.startswith('Answer: ')
         elif event.kind is TraceKind.DECIDE:
             end = rest.pop(0)
             if end.kind is TraceKind.ACT:

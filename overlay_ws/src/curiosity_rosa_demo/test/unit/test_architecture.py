@@ -17,13 +17,9 @@ import re
 import sys
 
 from harness import ROOT
+from importlinter.api import read_configuration
 from module_imports import PACKAGE, reach, read
 import pytest
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 FOLDER = ROOT / 'overlay_ws/src' / PACKAGE / PACKAGE
 MODULES = read(FOLDER)
@@ -53,8 +49,7 @@ def members(package: str) -> list[str]:
 
 def order_of_the_contracts() -> list[list[str]]:
     """Bottom first; what stands together does not import each other."""
-    settings = tomllib.loads((ROOT / 'pyproject.toml').read_text(encoding='utf-8'))
-    contracts = settings['tool']['importlinter']['contracts']
+    contracts = read_configuration(str(ROOT / 'pyproject.toml'))['contracts_options']
     layers = [
         f'{container}.{layer}'.removeprefix(f'{PACKAGE}.')
         for contract in contracts

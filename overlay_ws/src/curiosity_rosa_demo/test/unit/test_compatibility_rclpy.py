@@ -21,7 +21,7 @@ from our_sources import imports, trees
 import pytest
 
 HUMBLE = {
-    'rclpy': 'create_node init ok shutdown spin_once spin_until_future_complete try_shutdown',
+    'rclpy': 'create_node init ok shutdown spin spin_once spin_until_future_complete try_shutdown',
     'rclpy._rclpy_pybind11': 'RCLError',
     'rclpy.action': 'ActionClient ActionServer CancelResponse GoalResponse',
     'rclpy.action.graph': 'get_action_client_names_and_types_by_node '

@@ -328,7 +328,10 @@ def test_the_skill_executor_cancels_and_tells_of_progress() -> None:
         assert await executor.get_feedback(goal_id) == {'done': 0.5}
         assert await executor.cancel(goal_id) is True
         assert (await executor.get_result(goal_id))['status'] == 'CANCELLED'
+        actor = Actor()
+        begun.clear()
         goal_id = await executor.dispatch('job', {})
+        await begun.wait()
         stop_button.cancel('stop')
         for call in (executor.get_result(goal_id), executor.dispatch('job', {})):
             with pytest.raises(TurnCancelled):

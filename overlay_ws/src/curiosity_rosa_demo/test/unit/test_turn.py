@@ -261,7 +261,8 @@ def test_wrong_arguments_move_nothing_and_are_explained(
     (error,) = world.errors()
     assert error.startswith(f'Wrong arguments for {tool}: {problem}')
     assert error.endswith('it takes: none' if tool == 'mast_open' else 'it takes: duration_s')
-    assert told(world) == [{'ok': False, 'error_reason': error, 'data': {}}]
+    data = {'code': 'PARAM_INVALID'}
+    assert told(world) == [{'ok': False, 'error_reason': error, 'data': data}]
     assert check_story(world.events) == 0
 
 
