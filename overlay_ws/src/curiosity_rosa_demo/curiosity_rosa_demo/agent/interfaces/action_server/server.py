@@ -158,7 +158,7 @@ class RunTaskServer:
                     )
                 goal.task = result.task
             if goal.cancelled:
-                self._loop.start(self._cancel_task(goal.task))
+                self._loop.start_job(self._cancel_task(goal.task))
             await self._follow_task(goal, goal.task, news)
         finally:
             with suppress(TaskError):  # then there is no runner any more that would tell news
