@@ -116,6 +116,8 @@ class AgentApp:
             if options.artifacts
             else None
         )
+        if self.artifacts is not None:
+            self._captures.keep_camera_on()
         for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(JsonlTraceLog(path))

@@ -24,7 +24,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture, is_capture, Picture
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
+from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, STEADY_CLOCK
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
@@ -55,6 +55,12 @@ class Captures:
         self._subscription: Any = None
         self._captures: deque[Capture] = deque(maxlen=MAX_CAPTURES)
         self._timer = node.create_timer(POLL_PERIOD_S, self._drop_expired, clock=STEADY_CLOCK)
+
+    def keep_camera_on(self) -> None:
+        """Subscribe for good, so that the simulator keeps its own camera subscription: a new one
+        finds no publisher while a discovery server is away.
+        """
+        self._node.create_subscription(CompressedImage, self._topic, _ignore_picture, NEWEST_ONLY)
 
     def recent(self) -> list[Capture]:
         """The oldest first; from any thread."""
@@ -109,6 +115,9 @@ class Captures:
             if self._subscription is not None and not self._pending:
                 self._node.destroy_subscription(self._subscription)
                 self._subscription = None
+
+
+def _ignore_picture(message: CompressedImage) -> None: ...
 
 
 def _capture_of(waiting: _PendingCapture, picture: Picture, threshold: float) -> Capture:
