@@ -143,7 +143,7 @@ def test_saying_the_same_instant_again_makes_it_no_younger(heard: Heard) -> None
     for _ in range(4):
         heard.link('odom', 'base', (1, 0, 0), stamp=10.0)
         heard.clock.now_s += 0.4
-    assert 'no news' in heard.refusal()
+    assert 'no transform' in heard.refusal()
 
 
 def test_age_does_not_depend_on_the_clock_of_the_stamps(heard: Heard) -> None:
@@ -180,7 +180,7 @@ def test_a_link_may_turn_from_static_to_moving_and_back(heard: Heard) -> None:
     heard.link('odom', 'base', (4, 0, 0), stamp=10.0)
     assert heard.source.lookup('odom', 'base').x == 4.0
     heard.clock.now_s += 10
-    assert 'no news' in heard.refusal()
+    assert 'no transform' in heard.refusal()
     heard.link('odom', 'base', (5, 0, 0), static=True)
     assert heard.source.lookup('odom', 'base').x == 5.0
 
