@@ -68,7 +68,7 @@ class Captures:
             return list(self._captures)
 
     def of(self, event: TraceEvent) -> Capture | None:
-        """That of an event that ``hear`` got, once its picture is here; None: it has none."""
+        """That of a recorded event, once its picture is here; None: it has none."""
 
         def known() -> Capture | None:
             found = (each for each in self._captures if each.event_id == event.event_id)
