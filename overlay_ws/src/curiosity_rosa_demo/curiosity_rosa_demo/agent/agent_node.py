@@ -110,14 +110,14 @@ class AgentApp:
             self.console_writer.write,
         )
         self.rover_client = RecordedClient(self.node, self.config, self.recording.record_call)
-        self._captures = Captures(self.node, self.config, self.rover_client.pose)
+        self._captures = Captures(
+            self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
+        )
         self.artifacts = (
             Artifacts(options.artifacts, self._captures.of, fresh=not options.after_crash)
             if options.artifacts
             else None
         )
-        if self.artifacts is not None:
-            self._captures.keep_camera_on()
         for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(JsonlTraceLog(path))
@@ -187,7 +187,7 @@ class AgentApp:
         self.node.create_subscription(
             String, self.config.topics.agent.messages, self._on_message, 10
         )
-        camera = CameraFeed(self.node, self.config)
+        self._camera = CameraFeed(self.node, self.config)
         self._node_events = NodeEvents(
             self.node, self.config, self.console.print_notice, self.event_bus.publish
         )
@@ -197,7 +197,7 @@ class AgentApp:
             self.autonomy,
             self.console,
             event_bus=self.event_bus,
-            camera=camera,
+            camera=self._camera,
             captures=self._captures,
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
             pose=self.rover_client.pose,
@@ -207,11 +207,7 @@ class AgentApp:
         self.web = WebServer(
             self.robot_service, self.runtime.runner, self.config, self.console.print_notice
         )
-        # their ends
-        self._close_callbacks: list[Callable[[], None]] = [self.web.close, camera.close]
-        run_task = RunTaskServer(self.config, self.robot_service, self.runtime.runner)
-        # before the runtime: clients hear of the end
-        self._close_callbacks.insert(0, run_task.close)
+        self._run_task = RunTaskServer(self.config, self.robot_service, self.runtime.runner)
         llm = self.config.agent.llm
         Diagnostics(
             self.node,
@@ -267,11 +263,13 @@ class AgentApp:
         self.runtime.halt()
         if busy or self._headless:  # nobody sits there and sees it drive
             self.session.stop_rover()
-        for close in self._close_callbacks:
-            close()
+        self._run_task.end_goals()
+        self.web.close()
+        self._camera.close()
         self._startup.join()
         self.autonomy.close()
         self.runtime.close()
+        self._run_task.close()
         self.recording.close()
         self._spin.close()
         for recorder in self._recorders:

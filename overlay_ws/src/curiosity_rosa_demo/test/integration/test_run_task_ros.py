@@ -146,6 +146,7 @@ class World:
     def close(self) -> None:
         if self._open:
             self._open = False
+            self._server.end_goals()
             self._server.close()
 
     def send(self, **goal: str) -> Sent:
@@ -295,6 +296,7 @@ def test_a_goal_does_not_wait_for_ever(sandbox: Sandbox) -> None:
         try:
             done = World(sandbox, robot, server, '/agent/run_task').send(text='go').result()
         finally:
+            server.end_goals()
             server.close()
     assert done.status == GoalStatus.STATUS_ABORTED
     assert done.result.answer == 'Nothing can run yet: The adapter is not there yet.'
@@ -453,4 +455,5 @@ def test_the_name_moves_with_the_namespace(sandbox: Sandbox) -> None:
             world = World(sandbox, robot, server, '/demo/agent/run_task')
             assert world.send(text='go').result().result.ok
         finally:
+            server.end_goals()
             server.close()

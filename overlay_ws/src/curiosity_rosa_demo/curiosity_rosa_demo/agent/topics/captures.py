@@ -8,8 +8,8 @@
 
 """The last captures with their pictures.
 
-The simulator latches each picture that it captures, and sends no more of them than somebody
-subscribes to; so we subscribe when a capture has succeeded, and leave when its picture is here.
+The simulator latches each picture that it captures, and sends every frame while somebody
+subscribes; so we subscribe when a capture has succeeded, and leave when its picture is here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture, is_capture, Picture
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, STEADY_CLOCK
+from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
@@ -43,24 +43,28 @@ class _PendingCapture:
 
 
 class Captures:
-    """``pose``: where the rover is now; None: unknown."""
+    """``pose``: where the rover is now; None: unknown. ``always_on``: subscribe once and for good,
+    as a new subscription finds no publisher while a discovery server is away.
+    """
 
-    def __init__(self, node: Node, config: Config, pose: Callable[[], RoverPose | None]) -> None:
-        self._node, self._pose = node, pose
+    def __init__(
+        self,
+        node: Node,
+        config: Config,
+        pose: Callable[[], RoverPose | None],
+        *,
+        always_on: bool = False,
+    ) -> None:
+        self._node, self._pose, self._always_on = node, pose, always_on
         self._topic = config.topics.images.output_capture_compressed
         self._threshold = config.thresholds.quality.score_threshold
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._pending: deque[_PendingCapture] = deque(maxlen=MAX_CAPTURES)
-        self._subscription: Any = None
+        self._subscription: Any = self._subscribe() if always_on else None
+        self._done_with: list[Any] = []  # subscriptions to destroy
         self._captures: deque[Capture] = deque(maxlen=MAX_CAPTURES)
         self._timer = node.create_timer(POLL_PERIOD_S, self._drop_expired, clock=STEADY_CLOCK)
-
-    def keep_camera_on(self) -> None:
-        """Subscribe for good, so that the simulator keeps its own camera subscription: a new one
-        finds no publisher while a discovery server is away.
-        """
-        self._node.create_subscription(CompressedImage, self._topic, _ignore_picture, NEWEST_ONLY)
 
     def recent(self) -> list[Capture]:
         """The oldest first; from any thread."""
@@ -91,9 +95,12 @@ class Captures:
         with self._lock:
             self._pending.append(waiting)
             if self._subscription is None:
-                self._subscription = self._node.create_subscription(
-                    CompressedImage, self._topic, self._on_picture, history_qos(1)
-                )
+                self._subscription = self._subscribe()
+
+    def _subscribe(self) -> Any:
+        return self._node.create_subscription(
+            CompressedImage, self._topic, self._on_picture, history_qos(1)
+        )
 
     def _on_picture(self, message: CompressedImage) -> None:
         """In the thread that spins the node."""
@@ -105,19 +112,26 @@ class Captures:
             self._pending.clear()  # the picture of the last one has overtaken theirs
             self._captures.append(_capture_of(waiting, picture, self._threshold))
             self._changed.notify_all()
+            self._leave()
+
+    def _leave(self) -> None:
+        """The lock is held. The next capture subscribes anew, and is sent what is latched by then:
+        this subscription may have been sent that picture before its capture is known here.
+        """
+        if self._subscription is not None and not self._always_on:
+            self._done_with.append(self._subscription)
+            self._subscription = None
 
     def _drop_expired(self) -> None:
-        """In the same thread: leave when nothing is waited for."""
+        """In the same thread."""
         with self._lock:
             while self._pending and self._pending[0].until_s < time.monotonic():
                 self._pending.popleft()
                 self._changed.notify_all()
-            if self._subscription is not None and not self._pending:
-                self._node.destroy_subscription(self._subscription)
-                self._subscription = None
-
-
-def _ignore_picture(message: CompressedImage) -> None: ...
+            if not self._pending:
+                self._leave()
+            while self._done_with:
+                self._node.destroy_subscription(self._done_with.pop())
 
 
 def _capture_of(waiting: _PendingCapture, picture: Picture, threshold: float) -> Capture:

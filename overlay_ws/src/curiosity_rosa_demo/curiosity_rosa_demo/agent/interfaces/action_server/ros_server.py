@@ -18,7 +18,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+import math
 import threading
+import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalResult
@@ -36,6 +38,8 @@ MAX_FEEDBACK = 1000  # that wait to be sent; a storm loses the rest
 FEEDBACK_QOS = QoSProfile(depth=100)  # events come in bursts
 RESULT_KEPT_S = 60  # for a client that asks late
 CLOSE_WAIT_S = 2.0
+# DDS drops an answer that arrives after the news that its writer is gone
+RESULT_LINGER_S = 1.0
 CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
 
 
@@ -74,6 +78,7 @@ class GoalHandles:
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._live: dict[bytes, GoalHandle] = {}
+        self._last_end_s = -math.inf
         self._closing = False
         self._jobs: deque[Callable[[], object]] = deque()
         self._wake_guard = False
@@ -108,13 +113,12 @@ class GoalHandles:
         self._closing = True
 
     def close(self) -> None:
-        """After all goals were ended: once their results are sent."""
+        """After all goals were ended: once their results are sent and have had time to arrive."""
         with self._lock:
             self._all_ended.wait_for(lambda: not self._live, CLOSE_WAIT_S)
-        for _ in range(2):  # the results are sent by what the first of these lets through
-            done = threading.Event()
-            self._in_ros(done.set)
-            done.wait(CLOSE_WAIT_S / 4)
+            linger_s = self._last_end_s + RESULT_LINGER_S - time.monotonic()
+        if linger_s > 0:
+            time.sleep(linger_s)
         self._spin.close()
         self._server.destroy()
         self._node.destroy_node()
@@ -181,6 +185,7 @@ class GoalHandles:
                 ros.abort()
         with self._lock:
             del self._live[key]
+            self._last_end_s = time.monotonic()
             self._all_ended.notify_all()
         return RunTask.Result(
             ok=ending.ok,

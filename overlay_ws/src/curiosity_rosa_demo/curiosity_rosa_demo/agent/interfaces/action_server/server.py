@@ -82,13 +82,16 @@ class RunTaskServer:
         )
         self._unsubscribe = robot.subscribe(self._on_event)
 
-    def close(self) -> None:
-        """End the goals that are left; their tasks go on without them."""
+    def end_goals(self) -> None:
+        """End the goals that are left, and take no more; their tasks go on without them."""
         self._closing = True
         self._unsubscribe()
         self._handles.refuse()
         with suppress(TimeoutError):
             self._loop.call(self._loop.cancel_jobs())
+
+    def close(self) -> None:
+        """After ``end_goals``, as late as can be: the clients have heard of the end by then."""
         self._handles.close()
         self._loop.close()
 
