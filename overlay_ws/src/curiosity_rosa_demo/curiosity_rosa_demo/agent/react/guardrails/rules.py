@@ -178,6 +178,17 @@ RULES: tuple[Rule, ...] = (
     seconds_left,
     geofence,
 )
+# Of each call of the rover, whatever its origin. A step's cost and patience belong to a turn, and
+# the skill executor claims the resources.
+CALL_RULES: tuple[Rule, ...] = (
+    safety,
+    charging,
+    mast_closed,
+    still_for_mast,
+    metres_left,
+    seconds_left,
+    geofence,
+)
 # Of one leg of navigate_to_pose: its step, cost and resources were those of the whole.
 MOTION_LEG_RULES: tuple[Rule, ...] = (safety, charging, mast_closed, metres_left, seconds_left)
 
@@ -194,12 +205,36 @@ def drive_refusal(
 
     Nobody can be asked in the middle of the way, so a leg never leads outside the fence.
     """
-    leg = Proposal(
-        Operation(name, {'duration_s': duration_s}), frozenset({'base'}), RiskLevel.LOW, 0.0
-    )
-    refused = _first_refusal(
-        (*MOTION_LEG_RULES, geofence_reason), leg, situation_of_facts(facts, spent=spent), limits
-    )
+    rules, arguments = (*MOTION_LEG_RULES, geofence_reason), {'duration_s': duration_s}
+    return _call_refusal(rules, name, arguments, facts, spent, limits)
+
+
+def call_refusal(
+    name: str,
+    arguments: Mapping[str, object],
+    facts: Mapping[str, object],
+    spent: Spent,
+    limits: Limits,
+) -> str:
+    """Why the rover's tool ``name`` may not be called now, for any origin; empty: it may.
+
+    With ``leaving: ask`` the fence does not refuse: a turn asked before, and a person who orders
+    a motion has decided.
+    """
+    return _call_refusal(CALL_RULES, name, arguments, facts, spent, limits)
+
+
+def _call_refusal(
+    rules: tuple[Rule, ...],
+    name: str,
+    arguments: Mapping[str, object],
+    facts: Mapping[str, object],
+    spent: Spent,
+    limits: Limits,
+) -> str:
+    resources = frozenset({'base'} if name in limits.motions else ())
+    proposal = Proposal(Operation(name, dict(arguments)), resources, RiskLevel.LOW, 0.0)
+    refused = _first_refusal(rules, proposal, situation_of_facts(facts, spent=spent), limits)
     return refused.reason if refused else ''
 
 

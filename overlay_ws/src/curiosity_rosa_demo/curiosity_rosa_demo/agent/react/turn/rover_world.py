@@ -14,11 +14,12 @@ from collections.abc import Callable
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.rules import drive_refusal
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.agent.react.guardrails.rules import call_refusal, drive_refusal
+from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, MAST_SKILLS
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -67,6 +68,19 @@ class RoverWorld:
         return self._config
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        """Raises TurnCancelled. The one way to the rover: the guardrails look at each motion of
+        base and mast here, whatever asked for it.
+        """
+        cancellation.check()
+        if name in MOTIONS or name in MAST_SKILLS:
+            try:
+                facts = self._facts_of(self._client.status())
+            except ServiceFailed as failure:
+                return ToolResult.failure(str(failure))
+            spent = self._legs.total_spent(self.spent())
+            why = call_refusal(name, arguments, facts, spent, self._limits)
+            if why:
+                return ToolResult.failure(why)
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
@@ -86,6 +100,9 @@ class RoverWorld:
             status = self._client.status()
         except ServiceFailed:
             status = {}
+        return self._facts_of(status)
+
+    def _facts_of(self, status: dict[str, Any]) -> Json:
         state = self.brain_state()
         moving = status.get('moving')
         return {
