@@ -157,4 +157,4 @@ class RecorderNode:
             self._picture = None
 
     def _on_ros_failure(self, error: Exception) -> None:
-        self._notify(f'! The recording hears nothing any more: {error!r}')
+        self._notify(f'! The recording no longer receives messages: {error!r}')
