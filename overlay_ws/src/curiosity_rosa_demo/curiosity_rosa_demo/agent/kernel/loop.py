@@ -155,7 +155,7 @@ class KernelLoop:
                 }
             )
         )
-        # A message's intent stays in the state until the next run, which cannot be skipped then.
+        # A message's intent stays in the state until the next run, which must not be skipped.
         self._last_inputs = inputs if message is None and is_settled(before, after) else None
         actions = plan(before, after)
         self.state = self._with_metrics(before, after, actions, message)

@@ -56,8 +56,8 @@ def _adapter(value: Mapping[str, object]) -> str:
 
 def _scan(value: Mapping[str, object]) -> str:
     for key in SECTORS:
-        nothing = key in value and value[key] is None
-        if not nothing and not _is_number(value.get(key), 0.0, FAR_M):
+        is_null = key in value and value[key] is None
+        if not is_null and not _is_number(value.get(key), 0.0, FAR_M):
             return f'{key} is {_shown(value.get(key))}, not null or metres from 0 to {FAR_M:g}'
     return ''
 

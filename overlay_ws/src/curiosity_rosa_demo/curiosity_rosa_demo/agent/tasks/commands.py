@@ -86,7 +86,7 @@ class TaskControl:
         false: the skill then runs to its end, and only a retry waits for resume(). Raises
         TaskError if the task has ended, or ends before it is paused.
         """
-        record, engine = self._alive(task_id), self._engine
+        record, engine = self._live_record(task_id), self._engine
         reason = reason or 'paused on request'
         if record.busy and not engine.runs.may_stop(record):
             engine.runs.hold_after_run(record, reason)
@@ -95,7 +95,7 @@ class TaskControl:
             exits = engine.runs.wait_until_ended(record)
             engine.runs.request_stop(record, StopCause(StopWeight.HOLD, reason))
             await exits
-            self._alive(task_id)
+            self._live_record(task_id)
             return True
         record.plan.held = True
         if record.plan.state is not _S.WAITING:
@@ -107,7 +107,7 @@ class TaskControl:
 
     async def resume(self, task_id: str) -> None:
         """End the hold of pause(): the task may run again."""
-        record, engine = self._alive(task_id), self._engine
+        record, engine = self._live_record(task_id), self._engine
         if record.busy:
             if record.cause is not None and record.cause.weight is StopWeight.HOLD:
                 record.cause = replace(record.cause, weight=StopWeight.PAUSE)
@@ -127,7 +127,7 @@ class TaskControl:
                 f'priority is {priority!r}; it must be a whole number, {ALLOWED_PRIORITIES[0]} to '
                 f'{ALLOWED_PRIORITIES[-1]}'
             )
-        record = self._alive(task_id)
+        record = self._live_record(task_id)
         if record.busy:
             raise TaskError(
                 f'Task {task_label(record.plan)} is {record.plan.state.name}; its priority can be '
@@ -138,7 +138,7 @@ class TaskControl:
 
     async def approve(self, task_id: str, approved: bool, reason: str = '') -> None:
         """Answer a task that needs approval. It may then run, or it is CANCELLED."""
-        record = self._alive(task_id)
+        record = self._live_record(task_id)
         if not record.plan.needs_approval:
             raise TaskError(f'Task {task_label(record.plan)} does not wait for approval')
         if approved:
@@ -181,7 +181,7 @@ class TaskControl:
 
     async def checkpoint(self, task: Task) -> None:
         """Commit the metadata of ``task`` now. Raises BadTask if it is not JSON."""
-        record = self._alive(task.id)
+        record = self._live_record(task.id)
         if fault := metadata_fault(record.task):
             raise BadTask(fault)
         self._engine.save(record)
@@ -189,7 +189,7 @@ class TaskControl:
 
     async def observed(self, task: Task) -> None:
         """The skill has re-observed the world after a crash: RECOVERING becomes ACTIVE."""
-        record = self._alive(task.id)
+        record = self._live_record(task.id)
         if record.busy and record.plan.state is _S.RECOVERING:
             self._engine.move(record, _S.ACTIVE)
         await self._commit([record])
@@ -263,8 +263,8 @@ class TaskControl:
 
     def _check(self) -> None:
         if self._phase != 'started':
-            what = 'not started; await start() first' if self._phase == 'new' else 'stopped'
-            raise TaskError(f'The runner is {what}')
+            phase = 'not started; await start() first' if self._phase == 'new' else 'stopped'
+            raise TaskError(f'The runner is {phase}')
 
     def _find(self, task_id: str) -> TaskRecord | None:
         """Return the record, or None if the task has ended. Raises UnknownTask."""
@@ -276,7 +276,7 @@ class TaskControl:
             raise UnknownTask(task_id)
         return None
 
-    def _alive(self, task_id: str) -> TaskRecord:
+    def _live_record(self, task_id: str) -> TaskRecord:
         record = self._find(task_id)
         if record is None or record.plan.terminal:
             task = self.get_task(task_id) if record is None else record.plan

@@ -79,9 +79,7 @@ class TaskRecord:
     run: asyncio.Task[None] | None = None
     cause: StopCause | None = None
     grace: asyncio.TimerHandle | None = None
-    leaving: list[asyncio.Future[None]] = field(
-        default_factory=list
-    )  # done at the committed end of the run
+    leaving: list[asyncio.Future[None]] = field(default_factory=list)  # done after the run
     resources: frozenset[str] = frozenset()  # occupied from the start ...
     freed: bool = True  # ... until its end was sent to the store
 

@@ -189,7 +189,7 @@ class RARKKernel(TaskSubmission):
 
     async def _report(self, task_id: str, error: str | None) -> None:
         """End a task for the external executor. Raises TaskError unless the task is ACTIVE."""
-        record = self._alive(task_id)
+        record = self._live_record(task_id)
         if not record.busy:
             state = record.plan.state.name
             raise TaskError(

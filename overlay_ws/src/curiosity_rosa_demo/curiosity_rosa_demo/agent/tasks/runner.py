@@ -70,7 +70,7 @@ class SkillRunner(RARKKernel):
 
     async def _report(self, task_id: str, error: str | None) -> None:
         """Always raises TaskError: ending the task would free resources that its skill uses."""
-        task = self._alive(task_id).task
+        task = self._live_record(task_id).task
         raise TaskError(
             f'Task {task_label(task)} ends when its skill does; cancel it to end it before'
         )

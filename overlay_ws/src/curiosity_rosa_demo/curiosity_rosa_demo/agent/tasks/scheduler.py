@@ -33,8 +33,8 @@ import heapq
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import Rank
 
 Place = tuple[Rank, bool, int]  # rank, not recovering, seq
-_Lane = list[tuple[Place, int, str]]  # a heap of place, ticket, id
-_Lanes = dict[frozenset[str], _Lane]
+_Heap = list[tuple[Place, int, str]]  # a heap of place, ticket, id
+_Heaps = dict[frozenset[str], _Heap]
 
 _SLACK = 64  # stale entries allowed before a rebuild
 
@@ -53,9 +53,9 @@ class Scheduler:
         self._tickets = 0
         # The last pop_next() returned None, and nothing has changed since.
         self._nothing_to_start = False
-        self._all: _Lanes = {}
+        self._all: _Heaps = {}
         self._allow: Callable[[str], bool] | None = None
-        self._allowed: _Lanes = {}  # the tasks that a closed gate admits
+        self._allowed: _Heaps = {}  # the tasks that a closed gate admits
 
     def __len__(self) -> int:
         return len(self._ready)
@@ -100,11 +100,11 @@ class Scheduler:
         """Take the next task that can start, or None. It occupies its resources until free()."""
         if self._nothing_to_start or not self._ready:
             return None
-        lanes = self._all if self._allow is None else self._allowed
+        heaps = self._all if self._allow is None else self._allowed
         heads = [
-            (lane[0], resources)
-            for resources, lane in lanes.items()
-            if self._drop_stale_heads(lane)
+            (heap[0], resources)
+            for resources, heap in heaps.items()
+            if self._drop_stale_heads(heap)
         ]
         taken = self._busy
         for (_, _, task_id), resources in sorted(heads):
@@ -120,14 +120,14 @@ class Scheduler:
         self._nothing_to_start = False
         self._busy -= resources
 
-    def _drop_stale_heads(self, lane: _Lane) -> bool:
+    def _drop_stale_heads(self, heap: _Heap) -> bool:
         """Drop stale heads. Returns whether any entry remains."""
-        while lane:
-            _, ticket, task_id = lane[0]
+        while heap:
+            _, ticket, task_id = heap[0]
             ready = self._ready.get(task_id)
             if ready is not None and ready.ticket == ticket:
                 return True
-            heapq.heappop(lane)
+            heapq.heappop(heap)
         return False
 
     def _rebuild(self) -> None:
@@ -137,5 +137,5 @@ class Scheduler:
         self.gate(self._allow)
 
 
-def _push(lanes: _Lanes, task_id: str, ready: _Ready) -> None:
-    heapq.heappush(lanes.setdefault(ready.resources, []), (ready.place, ready.ticket, task_id))
+def _push(heaps: _Heaps, task_id: str, ready: _Ready) -> None:
+    heapq.heappush(heaps.setdefault(ready.resources, []), (ready.place, ready.ticket, task_id))

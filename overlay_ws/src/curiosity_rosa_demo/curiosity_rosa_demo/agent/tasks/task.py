@@ -29,8 +29,8 @@ class Task:
 
     ``metadata`` belongs to the skill: JSON values that survive pauses and restarts.
     ``resources`` None means those of the skill. ``deadline_s`` counts seconds from the submission,
-    without the time in which the task is paused. The submitter sets the fields from ``metadata``
-    to ``needs_approval``; the runner sets those after them.
+    without the time in which the task is paused. The submitter may set the fields up to
+    ``needs_approval``, except ``state``; the runner sets the others.
     """
 
     name: str
