@@ -153,9 +153,7 @@ class TaskStore:
         uri = Path(self.path).as_uri() if self.path != MEMORY_PATH else f'file:{MEMORY_PATH}'
         connection = connect(uri, patience_s=2.0, is_uri=True)
         try:
-            version = schema.version(
-                connection, self.path
-            )  # checked before any change to the file
+            version = schema.version(connection, self.path)  # before any change to the file
             mode = make_durable(connection)
             if mode not in ('wal', 'memory'):
                 raise StoreError(
