@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What was committed, as the log, the counters and the subscribers are told of it."""
+"""Report committed changes to the log, the counters and the subscribers."""
 
 from __future__ import annotations
 

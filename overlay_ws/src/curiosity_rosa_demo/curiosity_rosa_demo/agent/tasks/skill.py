@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills by name: what carries a task out, and what it needs for that."""
+"""The registry of skills by name, with the function and the resources of each."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SkillFunction = Callable[[Task], Awaitable[None]]
 class Skill:
     function: SkillFunction
     resources: frozenset[str]
-    recovers: bool  # after a crash it looks again and then calls observed()
-    cancel_supported: bool = True  # False: a pause, an interrupt and a cancel do not stop it
+    recovers: bool  # after a crash it re-observes, then calls observed()
+    cancel_supported: bool = True  # False: pause, interrupt and cancel do not stop it
 
 
 class Skills:
@@ -41,7 +41,7 @@ class Skills:
         *,
         cancel_supported: bool = True,
     ) -> None:
-        """``resources`` None: all. Raises ValueError, TypeError."""
+        """Register a skill. ``resources`` None means all. Raises ValueError, TypeError."""
         if name in self._skills:
             raise ValueError(f'There is already a skill {name!r}; give this one another name')
         if not inspect.iscoroutinefunction(function):
