@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills that only tasks run, as far as the registry knows them: their arguments.
+"""Skills that run only as tasks. These functions declare their arguments for the registry.
 
-What they do stands in react.py, charge.py and activity.py; the model is not offered them.
+The task runners implement them; called as a skill of a turn, each one fails. The model does not
+see them.
 """
 
 from __future__ import annotations
