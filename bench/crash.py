@@ -160,10 +160,9 @@ class Witness:
     acknowledged: set[str] = field(default_factory=set)
     stored: dict[str, Stored] = field(default_factory=dict)
     ran: set[str] = field(default_factory=set)
-    reported_end: dict[str, str] = field(
-        default_factory=dict
-    )  # reported by the last child; '': any end
-    kept: dict[str, int] = field(default_factory=dict)  # checkpoints that it reported
+    # Reports of the last child by task: its end ('': any end), and its newest checkpoint.
+    reported_end: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, int] = field(default_factory=dict)
 
     def add_run(self, child_run: ChildRun) -> None:
         """Add the reports of a child. Call it before ``check_file``: ``stored`` must be the

@@ -25,8 +25,8 @@ are submitted at once (DBOS 200).
 - floor: bare sqlite3, a commit for each of the three states
 
 Aims, for either of ours: twice huey with its consumer, both ways; the ratios to all three are
-printed. If other processes disturb the disk, the figures are unreliable, and the benchmark says so:
-two commits instead of three make the runner at most 1.5 times as fast as the floor.
+printed. If other processes disturb the disk, the figures are unreliable, and the benchmark prints
+a note: two commits instead of three make the runner at most 1.5 times as fast as the floor.
 
 Then Scheduler.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
 mixed priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster

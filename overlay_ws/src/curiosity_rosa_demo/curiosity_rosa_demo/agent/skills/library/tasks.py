@@ -32,8 +32,8 @@ def react(
     expects: Literal['answer', 'good_capture'] = 'answer',
     plan: Json | None = None,
 ) -> ToolResult:
-    """A text goes to the model, which works with the other skills until it answers; with a plan,
-    that is carried out.
+    """Give a text to the model, which calls other skills until it answers; with a plan, run the
+    plan.
     """
     return _only_as_a_task('react')
 
@@ -44,7 +44,7 @@ def charge(call: SkillCall) -> ToolResult:
 
 
 def activity(call: SkillCall, activity: Text, minutes: Minutes) -> ToolResult:
-    """What the agent is about lasts for so many minutes of its own clock; it moves nothing."""
+    """Spend the given minutes of the agent's clock on an activity; the rover does not move."""
     return _only_as_a_task('activity')
 
 

@@ -76,7 +76,7 @@ class Nav2Client:
     def _spin_until(self, future: Any, seconds: float) -> None:
         """Spin until ``future`` is done or ``seconds`` of steady time have passed.
 
-        Simulated time may stand still, so it is no time-out.
+        Simulated time may stand still, so it cannot limit the wait.
         """
         deadline = time.monotonic() + seconds
         while not future.done() and time.monotonic() < deadline:
