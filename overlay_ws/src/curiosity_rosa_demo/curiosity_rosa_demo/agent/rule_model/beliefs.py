@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the results of this turn tell about the world, folded over the steps in order.
+"""Beliefs about the world, folded over the tool results of this turn in order.
 
 Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
 """
@@ -23,12 +23,12 @@ from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, 
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import number_text
 
-SCORE_TOLERANCE = 0.02  # two scores nearer than this do not differ
+SCORE_TOLERANCE = 0.02  # scores closer than this count as equal
 
 
 class Mast(Enum):
-    UNASKED = 'unasked'  # nothing was tried yet
-    UNKNOWN = 'unknown'  # asked or tried, and still not sure: counts as open
+    UNASKED = 'unasked'  # no step of this turn involved the mast
+    UNKNOWN = 'unknown'  # queried or moved without a clear result: counts as open
     OPEN = 'open'
     CLOSED = 'closed'
 
@@ -42,7 +42,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class CaptureBelief:
-    """A capture that worked. ``motions_before`` counts the motions before it."""
+    """A successful capture. ``motions_before`` is the index of the spot where it was taken."""
 
     score: float
     is_good: bool
@@ -52,7 +52,7 @@ class CaptureBelief:
 
 @dataclass(frozen=True)
 class MotionBelief:
-    """A motion that worked, with the pose before and after it as far as they are known."""
+    """A successful motion, with the poses before and after it (None: unknown)."""
 
     tool: str
     duration_s: float
@@ -64,12 +64,12 @@ class MotionBelief:
 
 @dataclass
 class Beliefs:
-    """The state of the world as far as it is known; ``add_step`` each step in order."""
+    """The believed state of the world. Pass each step to ``add_step``, in order."""
 
     mast: Mast = Mast.UNASKED
-    must_stop: bool = False  # a motion failed, or something moves: stop before anything else
-    moving_unasked: bool = False  # it moves, and no motion of this turn is the reason
-    in_doubt: bool = False  # something failed: ask for the status before trying again
+    must_stop: bool = False  # a motion failed, or the rover moves: stop first
+    moving_unasked: bool = False  # the rover moves without a motion of this turn
+    in_doubt: bool = False  # a tool failed: get the status before a retry
     pose: Pose | None = None
     spot: int = 0
     asked_here: bool = False
@@ -81,11 +81,11 @@ class Beliefs:
 
     @property
     def samples(self) -> list[tuple[Pose, float]]:
-        """Where which score was measured."""
+        """The score of each capture whose pose is known, with that pose."""
         return [
-            (self.poses[k.motions_before], k.score)
-            for k in self.looks
-            if k.motions_before in self.poses
+            (self.poses[look.motions_before], look.score)
+            for look in self.looks
+            if look.motions_before in self.poses
         ]
 
     @property
@@ -94,7 +94,7 @@ class Beliefs:
 
     @property
     def view_matters(self) -> bool:
-        """Turning the mast changed the score at some spot."""
+        """Whether a turn of the mast changed the score at any spot."""
         pairs = zip(self.looks, self.looks[1:], strict=False)
         return any(
             a.motions_before == b.motions_before
@@ -104,7 +104,7 @@ class Beliefs:
         )
 
     def driven_m(self) -> float:
-        """Metres driven, as far as the results tell."""
+        """The sum of the known distances in metres."""
         return sum(move.distance_m or 0.0 for move in self.moves)
 
     def add_step(self, step: ToolStep) -> None:
@@ -121,13 +121,13 @@ class Beliefs:
             self._add_capture(step)
         elif step.tool == 'get_status':
             self._add_status(step)
-        elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has none
+        elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has no data
             data = step.result.data
             self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
             self.new_view = True
         elif step.tool == 'move_stop' and step.result.ok:
             self.must_stop = False
-            if self.moving_unasked:  # what was seen and known belongs to another spot
+            if self.moving_unasked:  # the captures and the pose belong to another spot
                 self.moving_unasked = False
                 self._set_new_place(None)
                 self.new_view = self.mast is not Mast.CLOSED
@@ -138,13 +138,13 @@ class Beliefs:
             if step.result.error_reason.startswith(NEED_TO_CLOSE_MAST):
                 self.mast = Mast.UNKNOWN
             return
-        # A motion that failed may have moved the rover all the same.
+        # A failed motion may still have moved the rover.
         start = self.pose
         self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
         if not step.result.ok:
             self.must_stop = True
             return
-        self.mast = Mast.CLOSED  # else the adapter had refused
+        self.mast = Mast.CLOSED  # otherwise the adapter refuses the motion
         duration = (
             number_text(data.get('duration_s')) or number_text(step.args.get('duration_s')) or 1.0
         )
@@ -193,7 +193,7 @@ class Beliefs:
         self._set_pose(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
 
     def _set_new_place(self, pose: Pose | None) -> None:
-        """The rover stands somewhere else now."""
+        """Start a new spot: the rover has moved. None: its pose is unknown."""
         self.spot += 1
         self.asked_here = False
         self._set_pose(pose)
@@ -205,11 +205,11 @@ class Beliefs:
 
 
 def beliefs_from(steps: Iterable[ToolStep]) -> Beliefs:
-    """The facts after these steps."""
-    facts = Beliefs()
+    """The beliefs after these steps."""
+    beliefs = Beliefs()
     for step in steps:
-        facts.add_step(step)
-    return facts
+        beliefs.add_step(step)
+    return beliefs
 
 
 def _pose(x: object, y: object, yaw: object) -> Pose | None:

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules of an exploration: look, look around, drive to the light, until a capture is good.
+"""The rules of an exploration: capture, turn the mast and drive until a capture is good.
 
-Each rule decides or passes (None). Pure.
+Each rule returns a decision, or None to pass to the next rule. Pure.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from curiosity_rosa_demo.agent.rule_model.context import (
 from curiosity_rosa_demo.agent.rule_model.steering import motion_along
 from curiosity_rosa_demo.agent.rule_model.texts import found_text
 
-MAX_DARK_HOPS = 5  # hops in a row that brought no light
-STUCK_M = 0.05  # a motion that drove less did not move the rover
+MAX_DARK_HOPS = 5  # consecutive hops without a better score
+STUCK_M = 0.05  # a shorter motion did not move the rover
 
 
 def report_a_good_capture(context: RuleContext) -> Decision | None:
@@ -43,7 +43,7 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
 
 
 def look_here(context: RuleContext) -> Decision | None:
-    """Capture when nothing was seen yet from here and driving on would not be better."""
+    """Capture a new view, or at the end of a drive; pass while the drive goes on."""
     facts = context.beliefs
     if not facts.new_view:
         if not facts.moves_since_look or motion_along(context.view, facts) is not None:
@@ -56,7 +56,9 @@ def look_here(context: RuleContext) -> Decision | None:
 
 
 def look_around(context: RuleContext) -> Decision | None:
-    """Turn the mast once; at later spots only if it ever changed the score and costs less."""
+    """Turn the mast once per spot; after the first turn only if turning has changed a score and
+    costs less than a hop.
+    """
     view, facts = context.view, context.beliefs
     here = [look for look in facts.looks if look.motions_before == facts.spot]
     turned = len({look.rotations for look in here}) > 1
@@ -75,8 +77,8 @@ def look_around(context: RuleContext) -> Decision | None:
 
 def find_out_where_i_am(context: RuleContext) -> Decision | None:
     view, facts = context.view, context.beliefs
-    no_use = facts.asked_here or view.failures('get_status') >= MAX_ATTEMPTS
-    if facts.pose or no_use or 'get_status' not in view.tools:
+    is_pointless = facts.asked_here or view.failures('get_status') >= MAX_ATTEMPTS
+    if facts.pose or is_pointless or 'get_status' not in view.tools:
         return None
     return ToolCall('get_status', 'I need my position, heading and mast before I drive.')
 

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the routine says to the user, in English, Japanese and Chinese. Pure.
+"""The rule model's answers to the user, in English, Japanese and Chinese. Pure.
 
-Texts of the table are the only format strings; what tools or users wrote is only ever a value.
+Only the texts of the table are format strings; text from tools and users is always a value.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ _LANGUAGES = ('en', 'ja', 'zh')
 
 
 def text_for(key: str, lang: str, **values: Any) -> str:
-    """The text ``key`` in ``lang`` (en, ja, zh). ``summary`` is made from the values it needs."""
+    """The text ``key`` in ``lang`` (en, ja, zh). Fills ``{summary}`` from ``values``."""
     texts = _TEXTS[key]
     if '{summary}' in texts[0]:
         values['summary'] = text_for('summary', lang, **values)
@@ -170,7 +170,7 @@ def text_for(key: str, lang: str, **values: Any) -> str:
 
 
 def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> str:
-    """What is broken, as plainly as the reason allows."""
+    """The answer that names the broken part, derived from the tool and the reason."""
     if tool == 'move_stop':
         return text_for('cannot_stop', lang, reason=reason)
     parts = {'capture_and_score': 'camera', 'get_status': 'telemetry'}
@@ -181,14 +181,14 @@ def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> 
 
 
 def found_text(lang: str, pose: Pose | None, trouble: str, **values: Any) -> str:
-    """The good end of an exploration; ``trouble`` is what the mast said when it could not turn."""
+    """The answer after a good capture; ``trouble`` is the error of the last mast turn, if any."""
     place = f'x = {pose.x:.2f} m, y = {pose.y:.2f} m' if pose else text_for('not_known', lang)
     text = text_for('found', lang, place=place, **values)
     return text + (text_for('found_but', lang, reason=trouble) if trouble else '')
 
 
 def result_text(lang: str, tool: str, data: Mapping[str, Any]) -> str:
-    """The result of a direct command."""
+    """The answer to a direct command that succeeded."""
     if tool == 'capture_and_score':
         key = 'capture_good' if data.get('is_good') is True else 'capture_dark'
         return text_for(key, lang, score=f'{number_text(data.get("score")) or 0.0:.2f}')
@@ -202,7 +202,7 @@ def result_text(lang: str, tool: str, data: Mapping[str, Any]) -> str:
 
 
 def status_text(lang: str, data: Mapping[str, Any]) -> str:
-    """The status in words; a value that is not known is said to be unknown."""
+    """The status as text; a missing value appears as unknown."""
 
     def choice(value: object, yes: str = 'yes', no: str = 'no') -> str:
         return text_for((yes if value else no) if isinstance(value, bool) else 'not_known', lang)
