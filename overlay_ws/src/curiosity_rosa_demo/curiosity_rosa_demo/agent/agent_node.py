@@ -17,6 +17,7 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 import json
+import logging
 import os
 from pathlib import Path
 import signal
@@ -77,7 +78,6 @@ from curiosity_rosa_demo.infra.storage.paths import (
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recorded_client import RecordedClient
 from curiosity_rosa_demo.trace.bus import EventBus
-from curiosity_rosa_demo.trace.fan_out import TraceFanOut
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -87,6 +87,8 @@ from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
 EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
+
+_log = logging.getLogger('curiosity_rosa.agent')
 
 
 class AgentApp:
@@ -102,7 +104,9 @@ class AgentApp:
         check_address(self.config.agent.http)
         self._losses = LossCounter()
         publisher = TracePublisher(self.node, self.config, self._losses)
-        self._fan_out = TraceFanOut(self._listener_failed)
+        # Artifacts waits for a picture, so the agent's own events are delivered side by side.
+        self._own_events = EventBus(self._listener_failed, ordered=False)
+        self.event_bus = EventBus(self._listener_failed)  # those of the other nodes too
         self._recorders: list[JsonlTraceLog] = []
         self.recording = RecordingControl(
             self.config,
@@ -121,15 +125,14 @@ class AgentApp:
         for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(JsonlTraceLog(path))
-        self.event_bus = EventBus()
         for recorder in self._recorders:
-            self._fan_out.add(str(recorder.path), recorder.write)
-        self._fan_out.add('event feed', self.event_bus.publish)
-        self._fan_out.add(self.config.topics.trace.events, publisher.publish)
-        self._fan_out.add('captures', self._captures.record_event)
+            self._own_events.subscribe(str(recorder.path), recorder.write)
+        self._own_events.subscribe('event feed', self.event_bus.publish)
+        self._own_events.subscribe(self.config.topics.trace.events, publisher.publish)
+        self._own_events.subscribe('captures', self._captures.record_event)
         if self.artifacts is not None:
-            self._fan_out.add(str(self.artifacts.picture), self.artifacts.record_event)
-        self._fan_out.add('console', lambda event: self.console.print_event(event))
+            self._own_events.subscribe(str(self.artifacts.picture), self.artifacts.record_event)
+        self._own_events.subscribe('console', lambda event: self.console.print_event(event))
         self._log = LogFile(agent_log_file(space))
         registry = make_registry(self.config)
         check_world(self.config, registry)
@@ -140,7 +143,7 @@ class AgentApp:
             self.rover_client,
             self.config,
             self.node.get_clock(),
-            self._fan_out.emit,
+            self._own_events.publish,
             registry=registry,
             approval_queue=approval_queue,
             checkpoints=turn_checkpoint_file(database),
@@ -242,10 +245,12 @@ class AgentApp:
         self.autonomy.post_message(message.data)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
-        """Such as a trace file on a full disk. The diagnostics count all, a person reads of the
+        """Such as a trace file on a full disk. The diagnostics count all; the console shows the
         first.
         """
         if self._losses.count(name) == 1:
+            if not isinstance(error, OSError):  # a defect: keep its traceback
+                _log.warning('event=listener_failed name=%s', name, exc_info=error)
             self.console_writer.write(f'! {name} has lost a trace event: {error}')
 
     def _on_ros_failure(self, error: Exception) -> None:

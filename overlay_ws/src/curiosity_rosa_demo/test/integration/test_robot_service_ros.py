@@ -282,7 +282,7 @@ def test_what_is_amiss_with_a_node_is_told(sandbox: Sandbox) -> None:
 
 
 def test_events_of_the_other_nodes_are_fed_and_ours_only_once(sandbox: Sandbox) -> None:
-    event_bus, said = EventBus(), list[str]()
+    event_bus, said = EventBus(lambda name, error: None), list[str]()
     NodeEvents(sandbox.node, CONFIG, said.append, event_bus.publish)
     qos = history_qos(CONFIG.thresholds.trace.buffer_size)
     publisher = sandbox.node.create_publisher(String, CONFIG.topics.trace.events, qos)

@@ -205,9 +205,9 @@ class FakeRobot:
         events = self._events
         return list(events) if count is None else events[max(0, len(events) - count) :]
 
-    def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        self._hearers.append(hear)
-        return lambda: self._hearers.remove(hear)
+    def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
+        self._hearers.append(listener)
+        return lambda: self._hearers.remove(listener)
 
     def picture(self) -> Picture | None:
         if not self.camera:

@@ -55,7 +55,8 @@ class RobotServiceBench:
     """What a test of a RobotService has in its hands."""
 
     def __init__(self, bench: RuntimeBench) -> None:
-        self.bench, self.eyes, self.nodes, self.event_bus = bench, Eyes(), Nodes(), EventBus()
+        self.bench, self.eyes, self.nodes = bench, Eyes(), Nodes()
+        self.event_bus = EventBus(lambda name, error: None)
         self.service = RobotService(
             bench.runtime,
             bench.session,  # type: ignore[arg-type]

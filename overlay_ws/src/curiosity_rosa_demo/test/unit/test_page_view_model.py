@@ -58,7 +58,7 @@ def robot() -> Iterator[FakeRobot]:
 
 def model_of(robot: FakeRobot) -> ViewModel:
     model = ViewModel(robot, CONFIG)
-    robot.subscribe(model.record_event)
+    robot.subscribe('page', model.record_event)
     return model
 
 

@@ -80,7 +80,7 @@ class RunTaskServer:
             cancel=lambda handle: self._loop.call_soon(self._cancel, handle),
             failed=_failure,
         )
-        self._unsubscribe = robot.subscribe(self._on_event)
+        self._unsubscribe = robot.subscribe(config.topics.agent.run_task, self._on_event)
 
     def end_goals(self) -> None:
         """End the goals that are left, and take no more; their tasks go on without them."""

@@ -142,7 +142,9 @@ class EventHub:
             return leave
 
         if self._robot is not None and not self._unsubscribe_callbacks:
-            self._unsubscribe_callbacks.append(self._robot.subscribe(hear_trace))
+            self._unsubscribe_callbacks.append(
+                self._robot.subscribe('HTTP event stream', hear_trace)
+            )
         self._unsubscribe_callbacks.append(await self._access.call(follow))
 
     def close(self) -> None:
