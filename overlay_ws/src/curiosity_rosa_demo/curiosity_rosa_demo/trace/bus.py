@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""All trace events that the agent knows of, its own and the other nodes', for whoever follows."""
+"""Event bus: the newest trace events of the agent and of the other nodes, with subscribers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ EventListener = Callable[[TraceEvent], None]
 
 
 class EventBus:
-    """From any thread. An event that comes twice, as our own do by the topic, counts once."""
+    """Keeps MAX_KEPT_EVENTS events and passes each new one to the subscribers. Thread-safe.
+
+    A duplicate is ignored: the agent's own events also arrive by the topic.
+    """
 
     def __init__(self) -> None:
-        # Held while the followers are told, so that all of them see the order of ``last``.
+        # Held while the subscribers run, so that all of them see the order of ``recent``.
         self._lock = threading.RLock()
         self._events = TraceBuffer(MAX_KEPT_EVENTS)
         self._subscribers: list[EventListener] = []
@@ -37,31 +40,33 @@ class EventBus:
         with self._lock:
             if not self._events.append(event):
                 return
-            for follower in list(self._subscribers):
+            for subscriber in list(self._subscribers):
                 try:
-                    follower(event)
-                except Exception:  # it must not keep an event from the others
+                    subscriber(event)
+                except Exception:  # one failing subscriber must not affect the others
                     _log.exception('event=follower_failed')
-                    self._unsubscribe(follower)
+                    self._unsubscribe(subscriber)
 
     def recent(self, count: int | None = None) -> list[TraceEvent]:
         """The newest ``count`` events (all when None), oldest first."""
         with self._lock:
             return self._events.last(count)
 
-    def subscribe(self, hear: EventListener) -> Callable[[], None]:
-        """``hear`` is called for every event from now on, from any thread, and must be quick; the
-        result ends it.
+    def subscribe(self, listener: EventListener) -> Callable[[], None]:
+        """Call ``listener`` for every later event; return a function that unsubscribes it.
+
+        The listener runs under the bus's lock, on the thread that publishes, and must return
+        quickly. A listener that raises is unsubscribed.
         """
 
-        def follower(event: TraceEvent) -> None:  # one of its own for each call
-            hear(event)
+        def subscriber(event: TraceEvent) -> None:  # unique: a listener may subscribe twice
+            listener(event)
 
         with self._lock:
-            self._subscribers.append(follower)
-        return lambda: self._unsubscribe(follower)
+            self._subscribers.append(subscriber)
+        return lambda: self._unsubscribe(subscriber)
 
-    def _unsubscribe(self, follower: EventListener) -> None:
+    def _unsubscribe(self, subscriber: EventListener) -> None:
         with self._lock:
-            if follower in self._subscribers:
-                self._subscribers.remove(follower)
+            if subscriber in self._subscribers:
+                self._subscribers.remove(subscriber)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One trace event to several listeners, none of which can hurt another one or what emits."""
+"""Passes each trace event to several listeners and isolates their failures."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Listener = Callable[[TraceEvent], None]
 
 
 class TraceFanOut:
-    """``failed`` gets the name of a listener that raised, and the error; from any thread. The
-    listener stays: what failed for one event, such as a full disk, may work for the next.
+    """Calls ``failed`` with the name of a listener that raised and its error, on the thread that
+    emits. The listener stays: after a full disk, for example, the next event may succeed.
     """
 
     def __init__(self, failed: Callable[[str, Exception], None]) -> None:
@@ -30,15 +30,15 @@ class TraceFanOut:
         self._listeners: list[tuple[str, Listener]] = []
 
     def add(self, name: str, listener: Listener) -> None:
-        """From now on; the listeners are called in the order in which they were added."""
+        """Add a listener for later events. Listeners run in the order of their addition."""
         self._listeners.append((name, listener))
 
     def emit(self, event: TraceEvent) -> None:
-        """From any thread, and in that thread."""
+        """Call every listener in the caller's thread. Thread-safe."""
         for name, listener in tuple(self._listeners):
             try:
                 listener(event)
-            except Exception as error:  # whatever it is, it is the listener's alone
+            except Exception as error:  # isolate the other listeners and the caller
                 self._report(name, error)
 
     def _report(self, name: str, error: Exception) -> None:
