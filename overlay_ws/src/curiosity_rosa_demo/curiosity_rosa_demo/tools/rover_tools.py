@@ -8,8 +8,8 @@
 
 """Implementation of the nine tools, for a model or for a console command.
 
-Each tool returns a ToolResult; only TurnCancelled is raised. A motion tool starts the motion, waits
-for its duration, stops it, waits for standstill, and reports the distance covered.
+Each tool returns a ToolResult; only TurnCancelled is raised. A motion tool starts the motion,
+waits for its duration, stops it, waits for standstill, and reports the distance covered.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ class TraceBuffer:
         self._events: deque[TraceEvent] = deque(maxlen=size)
 
     def append(self, event: TraceEvent) -> bool:
-        """Append the event. False for a duplicate: a late subscriber receives the history again."""
+        """Append the event. False for a duplicate: a late history repeats events."""
         if any(known.event_id == event.event_id for known in self._events):
             return False
         self._events.append(event)
