@@ -53,9 +53,8 @@ class Cancellation:
 
     @contextmanager
     def call_when_pressed(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Run ``callback`` on a cancellation inside the context, at once if already requested.
-
-        The callback runs on the thread that cancels, without the lock.
+        """Run ``callback`` on a cancellation inside the context, without the lock, on the thread
+        that cancels. If already requested, run it at once on the caller's thread.
         """
         with self._lock:
             already_requested = self._event.is_set()

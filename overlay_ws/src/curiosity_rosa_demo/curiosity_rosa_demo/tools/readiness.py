@@ -49,5 +49,5 @@ def wait_for_nodes(
         cancellation.sleep(0.05)
     if still:
         return
-    why = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
-    notice(f'! The rover does not stand still: {why}')
+    reason = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
+    notice(f'! The rover does not stand still: {reason}')

@@ -92,11 +92,13 @@ def refusal(
 
 
 def _names_an_act(word: str) -> bool:
-    one = _singular(word)
-    if word in ACTS or one in ACTS or any(part in word for part in LONGER) or _joins_acts(word):
+    singular = _singular(word)
+    if word in ACTS or singular in ACTS or _joins_acts(word):
+        return True
+    if any(part in word for part in LONGER):
         return True
     return len(word) >= 3 and any(
-        one_edit_apart(word, act) or one_edit_apart(one, act) for act in LONG
+        one_edit_apart(word, act) or one_edit_apart(singular, act) for act in LONG
     )
 
 
