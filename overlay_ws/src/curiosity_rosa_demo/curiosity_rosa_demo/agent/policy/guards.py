@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Decorators that tick their child only when nothing speaks against it, and say what does."""
+"""Decorators that tick their child only when a condition holds, and otherwise give a reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_MESSAGE = 'no message waits'
 
 
 class Guard(Decorator):
-    """``feedback_message`` is why it said no in its last tick; '': it let its child go."""
+    """``feedback_message``: why the last tick failed; '' when the guard ticked its child."""
 
     def __init__(self, name: str, child: Behaviour, board: PolicyBoard) -> None:
         super().__init__(name=name, child=child)
@@ -58,8 +58,8 @@ class MessageWaits(Guard):
 
 
 class MayAsk(Guard):
-    """There is a model, and nothing goes on, or what goes on may be interrupted and the model may
-    be asked afresh: of an answer that it gave before nothing is interrupted.
+    """Passes when there is a model and no ongoing activity. An interruptible activity passes only
+    while the model may be asked afresh, because a cached answer interrupts nothing.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class MayAsk(Guard):
 
 
 class IsDue(Guard):
-    """An entry of the routine is due by its own terms, and the safety filter passes it. Without a
-    window or days of its own it is due in those of its activity.
+    """Passes when an entry of the routine is due and the safety filter accepts it. An entry
+    without a window or days has those of its activity.
     """
 
     def __init__(

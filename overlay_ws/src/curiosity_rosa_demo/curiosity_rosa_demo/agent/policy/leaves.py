@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The leaves of the tree but for those of the routine: what goes on is left alone, a message is
-answered, a model is asked. A leaf chooses and never acts: the engine begins what was chosen.
+"""The leaves of the tree: continue the ongoing activity, answer a message, ask a model, start a
+due activity. A leaf chooses and never acts: the engine starts the chosen activity.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Leaf(Behaviour):
 
 
 class ObservingLeaf(Leaf):
-    """Only looks, so that there is nothing to set up or to end."""
+    """A leaf that only reads the blackboard: it has nothing to initialise or terminate."""
 
     def tick(self) -> Iterator[Behaviour]:
-        """As Behaviour.tick, without its log lines: they cost ten times what the look costs."""
+        """As Behaviour.tick, without its log calls: they cost ten times as much as update()."""
         self.status = self.update()
         yield self
 
@@ -65,7 +65,7 @@ class ChoosingLeaf(Leaf):
 
 
 class IsHeld(ObservingLeaf):
-    """Runs while nothing may begin."""
+    """RUNNING while no activity may start."""
 
     def update(self) -> Status:
         self.feedback_message = self.moment().senses.hold_reason
@@ -73,7 +73,7 @@ class IsHeld(ObservingLeaf):
 
 
 class ContinueActivity(ObservingLeaf):
-    """Runs while an activity goes on that ``by`` decided, or anybody."""
+    """RUNNING while an activity continues that was chosen by ``by``; None: by any source."""
 
     def __init__(self, name: str, board: PolicyBoard, by: Source | None = None) -> None:
         super().__init__(name, board)
@@ -89,8 +89,8 @@ class ContinueActivity(ObservingLeaf):
 
 
 class UseSuggestion(ChoosingLeaf):
-    """Begins the activity that the world view names for a message, with the oldest one. A refusal
-    is told once for each message and reason; the message waits.
+    """Chooses the activity that the world view names for a message, for the oldest message. After
+    a refusal the message waits; the refusal is recorded once for each message and reason.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class UseSuggestion(ChoosingLeaf):
     ) -> None:
         super().__init__(name, board)
         self._activity, self._safety = activity, safety
-        self._told: tuple[ExternalMessage, str] | None = None
+        self._reported: tuple[ExternalMessage, str] | None = None
 
     def update(self) -> Status:
         at, state, senses, waiting = self.moment()
@@ -107,19 +107,19 @@ class UseSuggestion(ChoosingLeaf):
         proposal = Proposal(action, Source.EMERGENCY)
         reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
-            self._told = None
+            self._reported = None
             return self.choose(proposal, message)
         self.feedback_message = reason
-        if self._told != (message, reason):
-            self._told = message, reason
+        if self._reported != (message, reason):
+            self._reported = message, reason
             self.reject(proposal, f'{reason}; the message waits: {message.text}')
         return Status.FAILURE
 
 
 class AskModel(ChoosingLeaf):
-    """Runs while a model is asked for one action; chooses it when it passes the safety filter. An
-    answer out of the cache interrupts nothing: what goes on after an interruption makes the same
-    situation again, and would be interrupted again and again.
+    """Asks a model for one action and chooses it when it passes the safety filter. RUNNING while
+    the call runs. A cached answer interrupts nothing: the resumed activity would make the same
+    situation again, and be interrupted again and again.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class AskModel(ChoosingLeaf):
 
 
 class BeginProposal(ChoosingLeaf):
-    """Chooses what its guard found due."""
+    """Chooses the proposal that its guard has found due."""
 
     def __init__(self, name: str, board: PolicyBoard, *, proposal: Proposal) -> None:
         super().__init__(name, board)
@@ -176,7 +176,7 @@ class BeginProposal(ChoosingLeaf):
 
 
 class StayIdle(ObservingLeaf):
-    """Nothing is to be done."""
+    """Always SUCCESS: there is nothing to do."""
 
     def update(self) -> Status:
         return Status.SUCCESS

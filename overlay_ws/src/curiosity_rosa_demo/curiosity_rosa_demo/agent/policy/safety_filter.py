@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The hard limits: whether an activity may begin now, and why not. Pure."""
+"""The policy's hard limits: whether an activity may start now, and if not, why. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curiosity_rosa_demo.infra.config.world import ActivityConfig
 
 
 class SafetyFilter:
-    """``retry_s``: an activity that failed does not begin again for so long."""
+    """``retry_s``: seconds until an activity that failed or was cancelled may start again."""
 
     def __init__(self, world: WorldModel, retry_s: float) -> None:
         self._world, self._retry_s = world, retry_s
@@ -28,7 +28,7 @@ class SafetyFilter:
         self._emergency_activities = frozenset(each.activity for each in world.view.emergencies)
 
     def options(self, state: WorldState, senses: Senses, at: float) -> tuple[str, ...]:
-        """What a preemptive action of the model could be now."""
+        """The activities that a preemptive action of the model could start now."""
         return tuple(
             proposal.action.type
             for proposal in self._model_proposals
@@ -38,7 +38,7 @@ class SafetyFilter:
     def refusal_reason(
         self, proposal: Proposal, state: WorldState, senses: Senses, at: float
     ) -> str:
-        """'' when it may begin, else the first reason against it."""
+        """'' when the activity may start, otherwise the first reason against it."""
         name = proposal.action.type
         activity = self._world.view.activities.get(name)
         if senses.hold_reason:
@@ -141,7 +141,7 @@ class SafetyFilter:
 
 
 def _last_ended_at(name: str, memory: Memory) -> float | None:
-    """When it last ended or, unless that failed, began."""
+    """The later of its last end and its last start; a start that failed does not count."""
     times = [memory.ended.get(name), memory.began.get(name)]
     if memory.failed.get(name, -1.0) >= memory.began.get(name, 0.0):
         times.pop()

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rover and the people around it, as skills reach them."""
+"""The SkillWorld of the rover: tools, pose, facts, speech and drive checks for skills."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from curiosity_rosa_demo.trace.reporter import number_text
 
 
 class _DrivenLegs:
-    """What the skill that runs now has driven so far: the turn counts it when the skill ends."""
+    """Path and time of the running skill; the turn counts them only when the skill ends."""
 
     def __init__(self) -> None:
         self._counted_from: Spent | None = None
@@ -45,13 +45,13 @@ class _DrivenLegs:
         )
 
     def _reset_if_new_step(self, spent: Spent) -> None:
-        if spent != self._counted_from:  # another step
+        if spent != self._counted_from:  # a new step
             self._counted_from, self._metres, self._since_s = spent, 0.0, time.monotonic()
 
 
 class RoverWorld:
-    """A SkillWorld. ``brain_state`` is the kernel's state, ``spent`` what the turn has used so
-    far; both may be set later, as may ``say``, which prints, traces and publishes a text.
+    """A SkillWorld. ``brain_state`` returns the kernel's state, ``spent`` the turn's used budget,
+    ``say`` prints, traces and publishes a text. All three may be set later.
     """
 
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
@@ -74,14 +74,14 @@ class RoverWorld:
         return result
 
     def reset_budget(self) -> None:
-        """Another turn, or another skill that a person asked for."""
+        """Call before a turn, and before a skill that an operator requested directly."""
         self._legs = _DrivenLegs()
 
     def pose(self) -> RoverPose | None:
         return self._client.pose()
 
     def facts(self) -> Json:
-        """The adapter's word for mast and motion, which is newer than the kernel's."""
+        """Flat facts. Pose, mast and motion are the adapter's, newer than the kernel's."""
         try:
             status = self._client.status()
         except ServiceFailed:
