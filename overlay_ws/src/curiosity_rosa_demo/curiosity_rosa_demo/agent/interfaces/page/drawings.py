@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime, timezone
 import logging
 
-from curiosity_rosa_demo.agent.interfaces.page import decision_strip, timeline
+from curiosity_rosa_demo.agent.interfaces.page import phase_bar, timeline
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
@@ -96,9 +96,9 @@ class DrawingCache:
         moment = datetime.fromtimestamp(now, timezone.utc)
         return self._cached('times', seen, lambda: timeline.render(rows, moment))
 
-    def decision_strip(self, events: Sequence[TraceEvent]) -> str:
+    def phase_bar(self, events: Sequence[TraceEvent]) -> str:
         seen = tuple(event.event_id for event in events)
-        return self._cached('steps', seen, lambda: decision_strip.decision_strip(events))
+        return self._cached('steps', seen, lambda: phase_bar.phase_bar(events))
 
     def _cached(self, name: str, seen: Hashable, draw: Callable[[], str]) -> str:
         made = self._cache.get(name)

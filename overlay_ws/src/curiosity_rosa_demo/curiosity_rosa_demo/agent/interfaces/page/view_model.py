@@ -118,9 +118,7 @@ class ViewModel:
             'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
             'plot': {'svg': pictures.plot(captures)},
             'times': {'svg': pictures.timeline(histories, now)},
-            'steps': {
-                'svg': pictures.decision_strip(last_turn(_steps(robot.events(TURN_EVENTS))))
-            },
+            'steps': {'svg': pictures.phase_bar(last_turn(_steps(robot.events(TURN_EVENTS))))},
         }
         for name, facts in parts.items():
             if self._parts.get(name) != facts:

@@ -61,7 +61,7 @@ def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
     return steps
 
 
-def decision_strip(events: Sequence[TraceEvent]) -> Svg:
+def phase_bar(events: Sequence[TraceEvent]) -> Svg:
     """The stretches side by side, as long as they took, and their sums in words."""
     steps = phase_spans(events)
     total = sum(step.seconds for step in steps)
