@@ -24,7 +24,7 @@ import sys
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
-from curiosity_rosa_demo.agent.interfaces.terminal.no_console import (
+from curiosity_rosa_demo.agent.interfaces.terminal.headless import (
     END_SIGNALS,
     print_addresses,
     wait_for_a_signal,
