@@ -43,16 +43,16 @@ class Demo:
         self.name = options.rover
         self._folder, self._lock = folder, lock
         self._planned = background(options, nodes, BUILT)
-        news_read, self._news = os.pipe()
-        os.set_blocking(self._news, False)
+        read_fd, self._process_events_fd = os.pipe()
+        os.set_blocking(self._process_events_fd, False)
 
         def command(crash: str) -> list[str]:
-            words = agent(options, nodes, BUILT, crash=crash, news_fd=news_read)
+            words = agent(options, nodes, BUILT, crash=crash, process_events_fd=read_fd)
             return die_with_parent(words)
 
         command('')
         self._agent = Agent(
-            command, commands=bool(options.commands), news=news_read, streams=streams
+            command, commands=bool(options.commands), process_events_fd=read_fd, streams=streams
         )
 
     def run(self) -> int:
@@ -72,6 +72,6 @@ class Demo:
         self._agent.end()
 
     def tell(self, text: str) -> None:
-        """News of the processes, for the agent; from any thread."""
+        """Send a process event to the agent. Callable from any thread."""
         with contextlib.suppress(OSError):  # full, while no agent reads
-            os.write(self._news, f'{text}\n'.encode())
+            os.write(self._process_events_fd, f'{text}\n'.encode())

@@ -216,7 +216,7 @@ def test_a_lost_console_can_be_replaced(container: Container) -> None:
     run.wait(timeout=10)
 
 
-def test_there_is_headless_beside_a_headless_agent(container: Container) -> None:
+def test_there_is_no_console_beside_a_headless_agent(container: Container) -> None:
     run = container.run('console.sh', '--replace', CURIOSITY_AGENT='headless')
     _, errors = run.communicate(timeout=10)
     assert run.returncode == 1

@@ -228,8 +228,8 @@ class AgentApp:
             crash=options.after_crash,
         )
         self.startup_complete = self._startup.complete
-        if options.news_fd is not None:
-            read_process_events(options.news_fd, self._on_process_event)
+        if options.process_events_fd is not None:
+            read_process_events(options.process_events_fd, self._on_process_event)
 
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:

@@ -322,7 +322,7 @@ def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
         assert not bench.runtime.busy
 
 
-def test_news_of_the_process_manager_are_handed_on() -> None:
+def test_process_events_are_handed_on() -> None:
     heard: list[str] = []
     read, write = os.pipe()
     read_process_events(read, heard.append)

@@ -67,4 +67,4 @@ def read_process_events(descriptor: int, tell: Callable[[str], None]) -> None:
             for text in lines:
                 tell(text.strip())
 
-    threading.Thread(target=read, name='process-news', daemon=True).start()
+    threading.Thread(target=read, name='process-events', daemon=True).start()

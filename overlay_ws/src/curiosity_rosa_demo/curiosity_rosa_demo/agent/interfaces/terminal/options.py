@@ -34,5 +34,5 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument('--together', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--after-crash', default='', help=argparse.SUPPRESS)
-    parser.add_argument('--news-fd', type=int, help=argparse.SUPPRESS)
+    parser.add_argument('--process-events-fd', type=int, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
