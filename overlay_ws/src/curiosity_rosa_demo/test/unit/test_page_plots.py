@@ -117,8 +117,8 @@ def test_a_capture_without_a_place_is_left_out() -> None:
 
     picture = Picture(b'', 0.0, 0.0)
     pose = RoverPose(x=1.0, y=2.0, frame_id='odom')
-    shots = [Capture('a', picture, 0.4, False, None), Capture('b', picture, 0.9, True, pose)]
-    assert markers_of(shots) == (CaptureMarker('b', 1.0, 2.0, 0.9, True),)
+    captures = [Capture('a', picture, 0.4, False, None), Capture('b', picture, 0.9, True, pose)]
+    assert markers_of(captures) == (CaptureMarker('b', 1.0, 2.0, 0.9, True),)
 
 
 # --- the battery ------------------------------------------------------------------------------

@@ -32,9 +32,9 @@ def image_routes(robot: Robot) -> APIRouter:
         headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
         return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
 
-    @router.get('/shots/{event_id}.jpg')
-    def shot(event_id: str) -> Response:
-        """The capture that the trace event tells of."""
+    @router.get('/captures/{event_id}.jpg')
+    def capture(event_id: str) -> Response:
+        """The capture of the trace event ``event_id``."""
         for each in robot.captures():
             if each.event_id == event_id:
                 kept = {'Cache-Control': 'private, max-age=86400, immutable'}

@@ -94,7 +94,7 @@ class Page:
                 self._is_visible('map', drawing).on('pick', self._on_event_selected)
             with _section('camera', 'Camera'):
                 self._is_visible('captures', panels.CameraPanel(period_s))
-                self._shots = self._is_visible('captures', panels.CapturesPanel())
+                self._captures = self._is_visible('captures', panels.CapturesPanel())
             with _section('talk', 'Say'):
                 self._say = panels.CommandLine().on('say', self._on_line)
             with _section('thought', 'Trace'):
@@ -124,7 +124,7 @@ class Page:
         self._pulse.run_method('stopped', ok, words)
 
     def _on_event_selected(self, event: GenericEventArguments) -> None:
-        self._shots.run_method('pick', event.args)
+        self._captures.run_method('pick', event.args)
 
     def _show_event_json(self, event: GenericEventArguments) -> None:
         self._trace.run_method('show', event.args, self._controller.event_json(event.args))
