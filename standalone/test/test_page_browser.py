@@ -258,7 +258,7 @@ def show_off(robot: FakeRobot) -> None:
     ]
     robot.where = RoverPose(x=3.0, y=0.5, yaw_rad=0.2, frame_id='odom')
     robot.nodes[1] = NodeStatus('simulator', ok=False, age_s=None, text='not heard yet')
-    robot.brain = BrainState(
+    robot.brain_state = BrainState(
         tasks=TasksState(mode=Mode.EXEC, mode_reason='a task runs'),
         robot=RobotState(
             battery_pct=17.0,
@@ -336,10 +336,10 @@ def test_a_bar_shows_how_far_a_skill_is(tab: Tab, robot: FakeRobot) -> None:
     for fraction, text in ((0.25, '25 %, 6.0 m left'), (0.75, '75 %, 2.0 m left')):
         progress = {'fraction': fraction, 'distance_m': 8.0 * (1.0 - fraction)}
         known = run.model_copy(update={'progress': progress})
-        robot.brain = BrainState(skills=SkillsState(running=[known]))
+        robot.brain_state = BrainState(skills=SkillsState(running=[known]))
         expect(tab.page.get_by_text(f'navigate_to_pose: {text}').last).to_be_visible()
         expect(bar).to_have_js_property('value', fraction)
-    robot.brain = BrainState()
+    robot.brain_state = BrainState()
     expect(bar).to_have_count(0)
 
 
@@ -551,7 +551,7 @@ def test_an_old_frame_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
 def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
     before, during = new_tab(), new_tab().open()
     robot.paused = True
-    robot.brain = BrainState(
+    robot.brain_state = BrainState(
         tasks=TasksState(mode_reason=HOSTILE),
         robot=RobotState(mast=HOSTILE, safety_latch=HOSTILE),
         react=ReactState(

@@ -192,14 +192,14 @@ async def test_an_answer_that_does_not_fit_changes_nothing():
 async def test_plan_state_and_trace():
     with FakeRobot() as robot:
         plan = {'goal': 'look', 'steps': [{'step_id': 1, 'status': 'pending'}]}
-        robot.brain = BrainState(react=ReactState(goal='look', plan=plan))
+        robot.brain_state = BrainState(react=ReactState(goal='look', plan=plan))
         for n in range(5):
             robot.trace(TraceKind.ACT if n % 2 else TraceKind.RESULT, f'event {n}')
         async with with_robot(robot) as http:
             shown = (await http.get('/plan')).json()
             assert shown == {'goal': 'look', 'plan': plan, 'answer': '', 'ok': False}
             state = (await http.get('/state')).json()
-            assert BrainState.model_validate(state['brain']) == robot.brain
+            assert BrainState.model_validate(state['brain_state']) == robot.brain_state
             assert [node['name'] for node in state['nodes']] == [each.name for each in robot.nodes]
 
             async def traced(query: str) -> list[str]:
@@ -324,8 +324,8 @@ async def test_the_figures_count_what_happened():
             await http.request('BREW', '/coffee')
             await http.post('/stop')
             robot.trace(TraceKind.OBSERVE, 'seen')
-            robot.brain = robot.brain.model_copy(
-                update={'robot': robot.brain.robot.model_copy(update={'battery_pct': 42.5})}
+            robot.brain_state = robot.brain_state.model_copy(
+                update={'robot': robot.brain_state.robot.model_copy(update={'battery_pct': 42.5})}
             )
             await http.get('/metrics')  # a second look counts nothing twice
             text = (await http.get('/metrics')).text

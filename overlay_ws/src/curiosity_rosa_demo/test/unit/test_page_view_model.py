@@ -91,7 +91,7 @@ def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
         'status',
         'map',
     }
-    robot.brain = BrainState(tasks=TasksState(mode=Mode.EXEC))
+    robot.brain_state = BrainState(tasks=TasksState(mode=Mode.EXEC))
     assert look(model).parts['status']['mode'] == 'EXEC'
 
 
@@ -192,8 +192,8 @@ def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
 def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
     robot = FakeRobot()
     steps = [{**step, 'action': 'navigate_to_pose', 'status': 'running'} for step in steps]
-    react = robot.brain.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
-    robot.brain = robot.brain.model_copy(update={'react': react})
+    react = robot.brain_state.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
+    robot.brain_state = robot.brain_state.model_copy(update={'react': react})
     assert look(model_of(robot)).parts['map']['svg'].startswith('<svg')
 
 

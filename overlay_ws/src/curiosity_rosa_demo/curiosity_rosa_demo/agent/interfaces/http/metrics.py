@@ -119,10 +119,10 @@ def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) 
             metrics.tasks.labels(state.value).set(states[state])
         metrics.count_task_events(counters)
         if robot is not None:
-            brain = robot.state()
-            metrics.battery.set(brain.robot.battery_pct)
+            brain_state = robot.state()
+            metrics.battery.set(brain_state.robot.battery_pct)
             for mode in Mode:
-                metrics.mode.labels(mode.value).set(mode is brain.tasks.mode)
+                metrics.mode.labels(mode.value).set(mode is brain_state.tasks.mode)
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE)
 
     return router

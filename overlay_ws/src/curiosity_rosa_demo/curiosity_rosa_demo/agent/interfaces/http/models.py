@@ -272,11 +272,11 @@ class NodeView(BaseModel):
 
 
 class StateView(BaseModel):
-    """All that the kernel knows (``brain``), the pose in the world frame (metres, radians), and
-    how the nodes are.
+    """The kernel's state (``brain_state``), the pose in the world frame (metres, radians; null:
+    unknown) and the health of each node.
     """
 
-    brain: dict[str, Any]
+    brain_state: dict[str, Any]
     pose: RoverPose | None
     nodes: list[NodeView]
     ready: str

@@ -124,9 +124,9 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             NodeView(name=each.name, ok=each.ok, age_s=each.age_s, text=each.text)
             for each in robot.node_statuses()
         ]
-        brain: dict[str, Any] = robot.state().model_dump(mode='json')
+        brain_state: dict[str, Any] = robot.state().model_dump(mode='json')
         return StateView(
-            brain=brain,
+            brain_state=brain_state,
             pose=robot.pose(),
             nodes=nodes,
             ready=robot.not_ready_reason(),
