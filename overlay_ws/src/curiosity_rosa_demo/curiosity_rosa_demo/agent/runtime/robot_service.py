@@ -157,8 +157,8 @@ class RobotService:
     def approval_deadline(self, question: Question) -> float | None:
         # a task that waits for approval has no time-out
         approval_queue = self._session.approval_queue
-        on_desk = any(each.id == question.id for each in approval_queue.questions)
-        return question.asked_at + approval_queue.timeout_s if on_desk else None
+        is_open = any(each.id == question.id for each in approval_queue.questions)
+        return question.asked_at + approval_queue.timeout_s if is_open else None
 
     # --- what there is to know ------------------------------------------------------------------
 
