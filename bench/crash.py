@@ -64,8 +64,8 @@ ALLOWED = {(before.value, after.value) for before, to in TRANSITIONS.items() for
 
 
 @dataclass
-class Life:
-    """What one child has said."""
+class ChildRun:
+    """The output and the end of one child process."""
 
     lines: list[list[str]]
     status: int | None  # None: it was killed
@@ -74,8 +74,8 @@ class Life:
     began: bool
 
 
-def live(path: Path, seed: int, mode: str, kill_after: tuple[str, float]) -> Life:
-    """Run a child until some seconds after it said a word; then it is killed."""
+def run_child(path: Path, seed: int, mode: str, kill_after: tuple[str, float]) -> ChildRun:
+    """Run a child until some seconds after it printed a word, then kill it."""
     word, seconds = kill_after
     heard: dict[str, float] = {}
     data = b''
@@ -110,7 +110,7 @@ def live(path: Path, seed: int, mode: str, kill_after: tuple[str, float]) -> Lif
         error = errors.read().decode(errors='replace')
     whole = data[: data.rfind(b'\n') + 1].decode()
     start_s = heard['ready'] - heard['starting'] if len(heard) == 2 else None
-    return Life(
+    return ChildRun(
         [line.split(' ', 2) for line in whole.splitlines()],
         *(ended, error, start_s),
         began='starting' in heard,
@@ -163,10 +163,10 @@ class Witness:
     said_end: dict[str, str] = field(default_factory=dict)  # by the last child; '': any end
     kept: dict[str, int] = field(default_factory=dict)  # likewise: checkpoints
 
-    def hear(self, life: Life) -> None:
+    def record(self, child_run: ChildRun) -> None:
         """Before look(): ``stored`` is what the child found in the file when it started."""
         self.said_end, self.kept = {}, {}
-        for kind, *rest in life.lines:
+        for kind, *rest in child_run.lines:
             self.counts[kind] += 1
             task_id = rest[0] if rest else ''
             earlier = self.stored.get(task_id)
@@ -188,7 +188,7 @@ class Witness:
                 self.said_end.setdefault(task_id, '')
             elif kind == 'note' and 'set aside' in ' '.join(rest):
                 self.faults.append(f'the file was set aside: {" ".join(rest)}')
-        self.ran |= {rest[0] for kind, *rest in life.lines if kind == 'run'}
+        self.ran |= {rest[0] for kind, *rest in child_run.lines if kind == 'run'}
 
     def look(self, path: Path) -> None:
         stored, verdict = read(path)
@@ -238,21 +238,23 @@ def crash(rounds: int, seed: int, path: Path, witness: Witness) -> list[float]:
         when = ('ready', chance.uniform(*WORK_S))
         if chance.random() < DURING_START and starts:
             when = ('starting', chance.uniform(0.0, 1.1 * median(starts[-10:])))
-        life = live(path, chance.randrange(2**31), 'load', when)
-        if life.status is not None or not life.began:
-            witness.faults.append(f'round {round_}: a start failed: {life.error[-500:]!r}')
+        child_run = run_child(path, chance.randrange(2**31), 'load', when)
+        if child_run.status is not None or not child_run.began:
+            witness.faults.append(f'round {round_}: a start failed: {child_run.error[-500:]!r}')
             return starts
-        if life.start_s is None:
+        if child_run.start_s is None:
             counts['killed within start()'] += 1
         else:
-            starts.append(life.start_s)
+            starts.append(child_run.start_s)
         counts['rounds'] += 1
-        witness.hear(life)
+        witness.record(child_run)
         witness.look(path)
-    life = live(path, seed, 'drain', ('ready', DRAIN_S))
-    if life.status != 0:
-        witness.faults.append(f'the last run: status {life.status}, {life.error[-500:]!r}')
-    witness.hear(life)
+    child_run = run_child(path, seed, 'drain', ('ready', DRAIN_S))
+    if child_run.status != 0:
+        witness.faults.append(
+            f'the last run: status {child_run.status}, {child_run.error[-500:]!r}'
+        )
+    witness.record(child_run)
     witness.look(path)
     stuck = [
         f'{key} is {each.state}' for key, each in witness.stored.items() if each.state not in ENDS

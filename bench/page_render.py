@@ -66,7 +66,7 @@ def spots() -> list[CaptureMarker]:
     return [CaptureMarker(f'event {i}', i / 6, i % 3 - 1.0, i / 60, i > 47) for i in range(60)]
 
 
-def lives() -> list[timeline.TimelineRow]:
+def timeline_rows() -> list[timeline.TimelineRow]:
     states = (LifecycleState.ACTIVE, LifecycleState.PAUSED)
     return [
         timeline.TimelineRow(
@@ -93,7 +93,7 @@ def drawings() -> dict[str, Callable[[], str]]:
     chance = random.Random(1)
     driven = scene([(i / 200, 2 * math.sin(i / 300)) for i in range(TRAIL)])
     wild = scene([(chance.uniform(-9, 9), chance.uniform(-9, 9)) for _ in range(TRAIL)])
-    captures, tasks, events = spots(), lives(), turn()
+    captures, tasks, events = spots(), timeline_rows(), turn()
     light = load_config().thresholds.light_model
     return {
         DRIVEN: lambda: world_map.render(driven),

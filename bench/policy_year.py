@@ -10,7 +10,7 @@
 
 A kernel's twin carries out what the policy begins, and the rules of the world are checked at every
 tick (test/policy_world.py). A message comes about once a day; once a week nothing may begin for
-two hours. Each world lives by its rules alone, and once more with a model that suggests something
+two hours. Each world runs by its rules alone, and once more with a model that suggests something
 possible nine times of ten, else nonsense.
 - CPU: of 525,600 ticks of the policy with all that around it
 - tick: microseconds of Policy.tick alone
@@ -76,9 +76,9 @@ def lived(view: WorldView, days: int, *, model: bool) -> Year:
     provider = LLMPolicyProvider(
         asked(chance, year), SETTINGS, start=lambda job: job(), steady=lambda: now
     )
-    life = PolicyRun(world, begins, provider=provider if model else None, keep=0)
+    policy_run = PolicyRun(world, begins, provider=provider if model else None, keep=0)
     nodes, visited = [Failure(str(number)) for number in range(50)], 0
-    policy_tick = life.policy.tick
+    policy_tick = policy_run.policy.tick
 
     def timed(*arguments: Any, **named: Any) -> PolicyTick:
         began = time.process_time()
@@ -88,16 +88,16 @@ def lived(view: WorldView, days: int, *, model: bool) -> Year:
         visited += len(tick.decision.path)
         return tick
 
-    life.policy.tick = timed
+    policy_run.policy.tick = timed
     for day in range(days):
         began = time.process_time()
         for _ in range(BLOCK):
-            now = life.at = life.at + 60.0
-            week_min = int(life.at - begins) // 60 % (7 * 1440)
-            life.holding = HOLDING[int(life.at) % 2] if week_min < 120 else ''
-            life.tick(*(['is anybody there?'] if chance.random() < 1 / 1440 else []))
+            now = policy_run.at = policy_run.at + 60.0
+            week_min = int(policy_run.at - begins) // 60 % (7 * 1440)
+            policy_run.holding = HOLDING[int(policy_run.at) % 2] if week_min < 120 else ''
+            policy_run.tick(*(['is anybody there?'] if chance.random() < 1 / 1440 else []))
         year.cpu_s += time.process_time() - began
-        life.events.clear()
+        policy_run.events.clear()
         year.visited = visited / (BLOCK * (day + 1))
         floor = Selector('floor', memory=False, children=nodes[: round(year.visited) - 1])
         began = time.process_time()
@@ -105,7 +105,7 @@ def lived(view: WorldView, days: int, *, model: bool) -> Year:
             floor.tick_once()
         floor.remove_all_children()
         year.floor_s += time.process_time() - began
-    for _, _, by in life.rules.begun:
+    for _, _, by in policy_run.rules.begun:
         year.begun[by.value] = year.begun.get(by.value, 0) + 1
     return year
 

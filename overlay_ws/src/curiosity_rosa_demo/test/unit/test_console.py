@@ -100,7 +100,7 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench, li
     bench.until(lambda: '(2 queued dropped)' in bench.said, 'the dropped ones to be told')
     assert '! Stopped by the operator' in bench.said
     assert set(bench.tasks().values()) == {'CANCELLED'}
-    bench.runs(':cap')  # the console lives on
+    bench.runs(':cap')  # the console goes on
     bench.finish()
     assert bench.session.stops == 1
 

@@ -137,7 +137,7 @@ def drawings() -> list[str]:
 
 
 def test_every_class_of_a_drawing_is_styled() -> None:
-    hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-life', 'cr-spot'}
+    hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-task-row', 'cr-spot'}
     hooks |= {'cr-events'}
     styled = set(re.findall(r'\.(cr-[\w-]+)', colours.css()))
     used = {

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What happens, as server-sent events: trace events and the life of the tasks, numbered.
+"""What happens, as server-sent events: trace events and task events, numbered.
 
 An id is ``<process>-<number>``. A client that comes back with the last id that it has seen gets
 what it has missed, as far as that is kept; what it cannot have any more is told by an event

@@ -84,13 +84,13 @@ def render(
         bottom + BOTTOM,
         f'Tasks over time: {len(histories)}',
         *_axis(span, bottom, zone),
-        *(_row(life, TOP + ROW * place, span, most) for place, life in enumerate(histories)),
+        *(_row(row, TOP + ROW * place, span, most) for place, row in enumerate(histories)),
         *empty,
     )
 
 
 def _shown_rows(histories: Sequence[TimelineRow]) -> list[TimelineRow]:
-    known = [life for life in histories if life.history]
+    known = [row for row in histories if row.history]
     ranked = sorted(
         range(len(known)), key=lambda place: (known[place].history[-1].after.terminal, -place)
     )
@@ -99,7 +99,7 @@ def _shown_rows(histories: Sequence[TimelineRow]) -> list[TimelineRow]:
 
 def _span(histories: Sequence[TimelineRow], now: float, longest_s: float) -> Axis:
     """Up to now; from a whole step before the first, so that it seldom changes."""
-    first = min((life.history[0].at.timestamp() for life in histories), default=now)
+    first = min((row.history[0].at.timestamp() for row in histories), default=now)
     length = min(longest_s, max(MIN_SPAN_S, now - first))
     step = time_step(length, MAX_TICKS)
     return Axis((now - length) // step * step, now, LEFT, RIGHT)
@@ -121,18 +121,18 @@ def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
     yield element('g', *numbers, class_='cr-numbers')
 
 
-def _row(life: TimelineRow, top: float, span: Axis, most_bars: int) -> Svg:
-    last = life.history[-1]
-    name = label(clip_columns(life.name, NAME_COLUMNS), 22.0, top + 16.0)
+def _row(row: TimelineRow, top: float, span: Axis, most_bars: int) -> Svg:
+    last = row.history[-1]
+    name = label(clip_columns(row.name, NAME_COLUMNS), 22.0, top + 16.0)
     sign = label(STATE_SIGNS[last.after], 6.0, top + 16.0, class_=f'cr-sign cr-{last.after.value}')
     return element(
         'g',
-        title(f'{clip_columns(life.name, MAX_TITLE_COLUMNS // 2)}: {_state(last)}'),
+        title(f'{clip_columns(row.name, MAX_TITLE_COLUMNS // 2)}: {_state(last)}'),
         sign,
         name,
-        *_bars(life.history[-most_bars:], top, span),
-        class_='cr-life',
-        data_task=clip_columns(life.task_id, MAX_TITLE_COLUMNS),
+        *_bars(row.history[-most_bars:], top, span),
+        class_='cr-task-row',
+        data_task=clip_columns(row.task_id, MAX_TITLE_COLUMNS),
     )
 
 
