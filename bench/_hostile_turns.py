@@ -100,15 +100,15 @@ class Operator:
         self.answers = 0
         self.rover: HostileRover | None = None
         self._chance, self._malice = chance, model.malice
-        self._news = threading.Semaphore(0)
+        self._changes = threading.Semaphore(0)
         threading.Thread(target=self._work, daemon=True).start()
 
     def _changed(self) -> None:
-        self._news.release()
+        self._changes.release()
 
     def _work(self) -> None:
         while True:
-            self._news.acquire()
+            self._changes.acquire()
             question = self.approval_queue.oldest_question
             if question is None or self._chance.random() < 0.1:
                 continue

@@ -69,13 +69,15 @@ def with_losses(
     """
     told = told or {}
     lost = {name: count - told.get(name, 0) for name, count in counts.items()}
-    news = '; '.join(f'Lost {count} for {name}' for name, count in lost.items() if count > 0)
+    new_losses = '; '.join(f'Lost {count} for {name}' for name, count in lost.items() if count > 0)
     values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
-    if not news:
+    if not new_losses:
         return replace(found, values=values)
     amiss = found.level is not Level.OK
     return Finding(
-        max(found.level, Level.WARN), f'{found.message}; {news}' if amiss else news, values
+        max(found.level, Level.WARN),
+        f'{found.message}; {new_losses}' if amiss else new_losses,
+        values,
     )
 
 

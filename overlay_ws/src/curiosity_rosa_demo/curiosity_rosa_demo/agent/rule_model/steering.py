@@ -54,7 +54,7 @@ def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
 
     Least squares for score = a + gx x + gy y with a small ridge, so that samples on one line give
     the slope along that line. Zero scores lie on the flat part of the light and would bend the
-    plane, so they are left out; only a last one counts, when it is news or nearly all there is.
+    plane, so they are left out; only a last one counts, when it is new or nearly all there is.
     """
     lit = [(pose, score) for pose, score in samples if score > 0.0]
     dark = [(pose, score) for pose, score in samples if score <= 0.0]

@@ -177,7 +177,7 @@ class SkillRun:
         """Every report from the last HEARD on, until the run ends."""
         seen = 0
         while True:
-            news = self._wakeup
+            wakeup = self._wakeup
             with self._lock:
                 missed, seen = self._count - seen, self._count
                 reports = list(self._progress_reports)[-missed:] if missed else []
@@ -187,7 +187,7 @@ class SkillRun:
                 continue
             if self.done.done():
                 return
-            await news.wait()
+            await wakeup.wait()
 
     def _wake(self) -> None:
         with self._lock:

@@ -83,7 +83,7 @@ class TelemetrySource:
 
     def _on_battery(self, message: BatteryState) -> None:
         fraction = _finite(message.percentage)
-        # In tenths of a percent: what a battery loses from one message to the next is no news.
+        # In tenths of a percent: the loss between two messages is too small to report.
         self._store_reading(
             'battery', {'fraction': None if fraction is None else round(fraction, 3)}
         )

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 
 MAX_EARLY_GOALS = 200  # events that are kept until it is known which task they are of
 MAX_QUEUED_EVENTS = 1000  # of the runner, kept for one goal
-EVENT_POLL_TIMEOUT_S = 2.0  # how long the runner is asked at a time for news
+EVENT_POLL_TIMEOUT_S = 2.0  # longest wait for one event of the runner
 RETRY_PERIOD_S = 1.0
 READY_POLL_PERIOD_S = 0.2
 CANCELLED = 'Cancelled by the client of the action'
@@ -148,7 +148,7 @@ class RunTaskServer:
         await self._wait_until_ready(goal)
         if goal.cancelled:
             return GoalResult(False, CANCELLED, cancelled=True)
-        news = await self._robot.call(self._subscribe())
+        subscription = await self._robot.call(self._subscribe())
         try:
             if wanted.skill:
                 task = self._robot.make_task(wanted.skill, wanted.arguments or {})
@@ -162,10 +162,12 @@ class RunTaskServer:
                 goal.task = result.task
             if goal.cancelled:
                 self._loop.start_job(self._cancel_task(goal.task))
-            await self._follow_task(goal, goal.task, news)
+            await self._follow_task(goal, goal.task, subscription)
         finally:
-            with suppress(TaskError):  # then there is no runner any more that would tell news
-                await self._robot.call(_close_subscription(news))
+            with suppress(
+                TaskError
+            ):  # then there is no runner any more that would tell subscription
+                await self._robot.call(_close_subscription(subscription))
         return goal_result_of(goal.task)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
@@ -176,11 +178,11 @@ class RunTaskServer:
                 raise TaskError(f'Nothing can run yet: {why}')
             await asyncio.sleep(READY_POLL_PERIOD_S)
 
-    async def _follow_task(self, goal: Goal, task: Task, news: Subscription) -> None:
+    async def _follow_task(self, goal: Goal, task: Task, subscription: Subscription) -> None:
         """Until the task has ended; its states are told as they were at each change."""
         while True:
             try:
-                event = await self._robot.call(_next_event(news, task))
+                event = await self._robot.call(_next_event(subscription, task))
             except RobotBusy:
                 await asyncio.sleep(RETRY_PERIOD_S)
                 continue
@@ -240,13 +242,13 @@ def _concerns(event: TraceEvent, goal: Goal) -> bool:
     return task_id is None or (goal.task is not None and task_id == goal.task.id)
 
 
-async def _next_event(news: Subscription, task: Task) -> Event | None:
+async def _next_event(subscription: Subscription, task: Task) -> Event | None:
     """What comes next of this task; None: nothing for EVENT_POLL_TIMEOUT_S. Raises TaskError when
     the runner has stopped.
     """
 
     async def wait() -> Event | None:
-        async for event in news:
+        async for event in subscription:
             if event.task_id == task.id:
                 return event
         return None
@@ -260,8 +262,8 @@ async def _next_event(news: Subscription, task: Task) -> Event | None:
     return event
 
 
-async def _close_subscription(news: Subscription) -> None:
-    news.close()
+async def _close_subscription(subscription: Subscription) -> None:
+    subscription.close()
 
 
 def _failure(error: BaseException) -> None:
