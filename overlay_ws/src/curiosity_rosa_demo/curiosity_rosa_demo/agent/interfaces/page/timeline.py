@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The lives of tasks over the time of day. Pure."""
+"""The states of tasks over the time of day. Pure."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ STATE_SIGNS: dict[LifecycleState, str] = {
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """A task: its id, what it is in a few words, and how its state changed, the oldest first."""
+    """A task: its ID, a short name, and its changes of state, the oldest first."""
 
     task_id: str
     name: str
@@ -69,9 +69,9 @@ def render(
     zone: tzinfo | None = None,
     longest_s: float = 3600.0,
 ) -> Svg:
-    """The last MAX_ROWS of ``lives``, the last one lowest, over at most ``longest_s`` up to
-    ``now`` (with a zone). ``zone`` None: the local one. Each row's data-task is its id.
-    Where there are too many, what has not ended goes first.
+    """Draw the last MAX_ROWS of ``histories``, the last one lowest, over at most ``longest_s``
+    up to ``now`` (timezone-aware). ``zone`` None: the local one. A row's data-task is its task's ID.
+    Unfinished tasks go first when there are too many.
     """
     histories = _shown_rows(histories)
     span = _span(histories, now.timestamp(), longest_s)
@@ -98,7 +98,7 @@ def _shown_rows(histories: Sequence[TimelineRow]) -> list[TimelineRow]:
 
 
 def _span(histories: Sequence[TimelineRow], now: float, longest_s: float) -> Axis:
-    """Up to now; from a whole step before the first, so that it seldom changes."""
+    """The time axis up to now. It starts at a whole step, so that it seldom changes."""
     first = min((row.history[0].at.timestamp() for row in histories), default=now)
     length = min(longest_s, max(MIN_SPAN_S, now - first))
     step = time_step(length, MAX_TICKS)
@@ -137,7 +137,7 @@ def _row(row: TimelineRow, top: float, span: Axis, most_bars: int) -> Svg:
 
 
 def _bars(rows: Sequence[HistoryRow], top: float, span: Axis) -> Iterator[Svg]:
-    """One for each state, to the next one or to now; a sign where the task ended."""
+    """A bar for each state, until the next one or now; a sign for the end of the task."""
     starts = [row.at.timestamp() for row in rows]
     ends = [*starts[1:], span.high]
     for row, start, end in zip(rows, starts, ends, strict=True):

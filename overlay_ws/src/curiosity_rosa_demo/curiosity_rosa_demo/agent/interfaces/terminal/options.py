@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-# said by --together, which then waits for a line
+# printed with --together, before the agent waits for a line
 READY_MESSAGE = 'Ready; it waits for the other rovers.'
 
 
