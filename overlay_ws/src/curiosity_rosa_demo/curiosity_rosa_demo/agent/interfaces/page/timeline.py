@@ -70,7 +70,7 @@ def render(
     longest_s: float = 3600.0,
 ) -> Svg:
     """Draw the last MAX_ROWS of ``histories``, the last one lowest, over at most ``longest_s``
-    up to ``now`` (timezone-aware). ``zone`` None: the local one. A row's data-task is its task's ID.
+    up to ``now`` (timezone-aware). ``zone`` None: the local one. data-task holds the task's ID.
     Unfinished tasks go first when there are too many.
     """
     histories = _shown_rows(histories)
