@@ -114,7 +114,7 @@ async def test_what_was_said_is_not_a_failure_when_its_task_cannot_be_shown():
         async with with_robot(robot) as http:
             stop = await http.post('/say', json={'text': ':stop'})
             assert stop.json() == {'ok': True, 'words': 'stopped', 'task': None}
-            robot.deaf_to.add('look')
+            robot.deaf_to.add('read_task')
             said = await http.post('/say', json={'text': 'go to the light'})
             assert (said.status_code, said.json()['task']) == (200, None)
             robot.deaf_to.clear()
