@@ -33,7 +33,7 @@ from xml.etree import ElementTree
 
 from _bench import quantile, report, table
 from curiosity_rosa_demo.agent.interfaces.page import timeline
-from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip
+from curiosity_rosa_demo.agent.interfaces.page.phase_bar import phase_bar
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -100,7 +100,7 @@ def drawings() -> dict[str, Callable[[], str]]:
         WILD: lambda: world_map.render(wild),
         'score over position': lambda: plots.score_over_position(captures, 0.8, light=light),
         'time line': lambda: timeline.render(tasks, NOW),
-        'steps of a turn': lambda: decision_strip(events),
+        'steps of a turn': lambda: phase_bar(events),
     }
 
 

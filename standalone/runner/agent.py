@@ -47,10 +47,11 @@ class Agent:
         command: Callable[[str], list[str]],
         *,
         commands: bool,
-        news: int,
+        process_events_fd: int,
         streams: Streams,
     ) -> None:
-        self._command, self._commands, self._news = command, commands, news
+        self._command, self._commands = command, commands
+        self._process_events_fd = process_events_fd
         self._streams = streams
         self._process: subprocess.Popen[bytes] | None = None
         self._end_requested = False
@@ -82,7 +83,7 @@ class Agent:
     def _run_once(self, crash: str) -> int:
         self._process = process = subprocess.Popen(
             self._command(crash),
-            pass_fds=(self._news,),
+            pass_fds=(self._process_events_fd,),
             stdin=self._streams.lines,
             stdout=self._streams.out,
             stderr=self._streams.errors,

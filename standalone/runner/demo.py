@@ -45,16 +45,16 @@ class Demo:
         self.name = options.rover
         self._folder, self._lock = folder, lock
         self._planned = background(options, nodes, BUILT)
-        news_read, self._news_write = os.pipe()
-        os.set_blocking(self._news_write, False)
+        read_fd, self._process_events_fd = os.pipe()
+        os.set_blocking(self._process_events_fd, False)
 
         def command(crash: str) -> list[str]:
-            arguments = agent(options, nodes, BUILT, crash=crash, news_fd=news_read)
-            return die_with_parent(arguments)
+            words = agent(options, nodes, BUILT, crash=crash, process_events_fd=read_fd)
+            return die_with_parent(words)
 
         command('')  # raises now if the options are wrong
         self._agent = Agent(
-            command, commands=bool(options.commands), news=news_read, streams=streams
+            command, commands=bool(options.commands), process_events_fd=read_fd, streams=streams
         )
 
     def run(self) -> int:
@@ -75,6 +75,6 @@ class Demo:
         self._agent.end()
 
     def tell(self, text: str) -> None:
-        """Send the agent a line about the other processes. Thread-safe."""
-        with contextlib.suppress(OSError):  # the pipe is full while no agent reads it
-            os.write(self._news_write, f'{text}\n'.encode())
+        """Send a process event to the agent. Callable from any thread."""
+        with contextlib.suppress(OSError):  # full, while no agent reads
+            os.write(self._process_events_fd, f'{text}\n'.encode())

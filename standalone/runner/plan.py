@@ -88,16 +88,17 @@ def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[Plan
 
 
 def agent(
-    options: Options, nodes: list[NodeSpec], root: Path, *, crash: str = '', news_fd: int
+    options: Options, nodes: list[NodeSpec], root: Path, *, crash: str = '', process_events_fd: int
 ) -> list[str]:
     """The command line of the agent. Raises ConfigError and FileNotFoundError.
 
-    ``crash``: text of the last crash. ``news_fd``: descriptor with lines about other processes.
+    ``crash``: how the previous agent ended. ``process_events_fd``: the descriptor from which the
+    agent reads the events of the other processes.
     """
     agents = [node for node in nodes if node.when == 'agent']
     if len(agents) != 1:
         raise ConfigError(f'nodes.yaml: {len(agents)} nodes have when: agent; it must be one')
-    command = [_executable(agents[0], root), '--news-fd', str(news_fd)]
+    command = [_executable(agents[0], root), '--process-events-fd', str(process_events_fd)]
     command += _pairs('-c', options.commands)
     if options.rover and options.commands:
         command.append('--together')

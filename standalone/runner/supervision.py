@@ -77,11 +77,13 @@ class Supervisor:
             errors='replace',
         )
         assert self._process.stdout is not None
-        threading.Thread(target=self._read_log, args=(self._process.stdout,), daemon=True).start()
+        threading.Thread(
+            target=self._forward_events, args=(self._process.stdout,), daemon=True
+        ).start()
 
-    def _read_log(self, log: IO[str]) -> None:
+    def _forward_events(self, log: IO[str]) -> None:
         for line in log:
-            text = news(line)
+            text = process_event_text(line)
             if text:
                 self._tell(text)
 
@@ -94,8 +96,8 @@ class Supervisor:
             self._process.wait()
 
 
-def news(line: str) -> str:
-    """The text about a process that ended unexpectedly; empty for other lines of the log."""
+def process_event_text(line: str) -> str:
+    """What a line of supervisord's log says of a process that ended by itself, or nothing."""
     if exited := EXITED.search(line):
         return f'The {exited[1]} process ended ({exited[2]}) and is started again.'
     if gave_up := GAVE_UP.search(line):

@@ -97,7 +97,7 @@ def rosa_of(
     saver: TurnCheckpointer | None = None,
     shown: Callable[[ReactState], None] = lambda react: None,
 ) -> CuriosityRosa:
-    """A ROSA before that rover; nobody is there to answer unless a desk is given."""
+    """A ROSA before that rover; no operator answers unless an approval queue is given."""
     if approval_queue is None:
         approval_queue = ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s)
         approval_queue.is_attended = False

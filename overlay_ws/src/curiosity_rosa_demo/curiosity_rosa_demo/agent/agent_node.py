@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The agent's process: a console in front of the session, rclpy in a thread behind it.
+"""The process of the agent: the console in the main thread, rclpy in a spin thread.
 
-Over 300 lines, in one file: what is made first is closed last, which shows only side by side.
+Over 300 lines in one file: the components close in reverse order of their construction, and the
+two orders are easier to compare side by side.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import sys
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
-from curiosity_rosa_demo.agent.interfaces.terminal.no_console import (
+from curiosity_rosa_demo.agent.interfaces.terminal.headless import (
     END_SIGNALS,
     print_addresses,
     wait_for_a_signal,
@@ -92,7 +93,7 @@ _log = logging.getLogger('curiosity_rosa.agent')
 
 
 class AgentApp:
-    """Everything but where the lines come from."""
+    """All components of the agent except the source of its console lines."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.crashed = False
@@ -231,8 +232,8 @@ class AgentApp:
             crash=options.after_crash,
         )
         self.startup_complete = self._startup.complete
-        if options.news_fd is not None:
-            read_process_events(options.news_fd, self._on_process_event)
+        if options.process_events_fd is not None:
+            read_process_events(options.process_events_fd, self._on_process_event)
 
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:
@@ -245,8 +246,9 @@ class AgentApp:
         self.autonomy.post_message(message.data)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
-        """Such as a trace file on a full disk. The diagnostics count all; the console shows the
-        first.
+        """Count a trace event that a listener lost, for example a file on a full disk.
+
+        The diagnostics report the count; the console shows only the first loss of each listener.
         """
         if self._losses.count(name) == 1:
             if not isinstance(error, OSError):  # a defect: keep its traceback
@@ -262,11 +264,11 @@ class AgentApp:
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
     def close(self) -> None:
-        """The rover first. What runs is kept for another run."""
+        """Stop the rover, then close all components. Unfinished tasks stay for the next run."""
         self._startup.cancel()
         busy = self.runtime.busy
         self.runtime.halt()
-        if busy or self._headless:  # nobody sits there and sees it drive
+        if busy or self._headless:  # without a console no operator sees the rover drive
             self.session.stop_rover()
         self._run_task.end_goals()
         self.web.close()
@@ -284,7 +286,10 @@ class AgentApp:
         self.node.destroy_node()
 
     def print_result(self, outcome: Outcome | None) -> int:
-        """One JSON object on the last line of standard output, for scripts; the exit status."""
+        """Print the result for scripts: one JSON object, the last line of standard output.
+
+        Returns the exit status.
+        """
         picture = self.artifacts and self.artifacts.picture
         result = {
             'ok': outcome is not None and outcome.ok,
@@ -304,7 +309,7 @@ def main() -> None:
 def run(argv: list[str]) -> int:
     options = parse_arguments(remove_ros_args(argv)[1:])
     for stream in (sys.stdin, sys.stdout):
-        if stream is not None:  # None: it was closed before we began
+        if stream is not None:  # None: the stream was closed at the start
             stream.reconfigure(encoding='utf-8', errors='replace')  # type: ignore[union-attr]
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     for signum in END_SIGNALS if options.headless else (signal.SIGTERM, signal.SIGHUP):
@@ -315,7 +320,7 @@ def run(argv: list[str]) -> int:
         except (ConfigError, StoreError) as error:
             print(f'agent: {error}', file=sys.stderr, flush=True)
             return 2
-        except RCLError as error:  # such as SROS2 without a key
+        except RCLError as error:  # for example SROS2 without a key
             print(f'agent: cannot start: {error}', file=sys.stderr, flush=True)
             return 2
         except OSError as error:
@@ -325,11 +330,11 @@ def run(argv: list[str]) -> int:
         try:
             status = _read_lines(app, options)
         except (KeyboardInterrupt, SystemExit):
-            told_to_end = 0 if options.headless else EXIT_INTERRUPTED
-            status = EXIT_CRASHED if app.crashed else told_to_end
+            exit_status = 0 if options.headless else EXIT_INTERRUPTED
+            status = EXIT_CRASHED if app.crashed else exit_status
         finally:
             for signum in END_SIGNALS:
-                signal.signal(signum, signal.SIG_IGN)  # it is leaving already
+                signal.signal(signum, signal.SIG_IGN)  # the agent is closing already
             app.close()
         if not options.command:
             return status
@@ -344,7 +349,7 @@ def run(argv: list[str]) -> int:
 def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
     if options.headless:
         if not app.web.url:
-            app.console.reject_questions()  # an action has no way to
+            app.console.reject_questions()  # a client of the action cannot answer
         print_addresses(app.web.url, app.config.topics.agent.run_task)
         wait_for_a_signal()
         return EXIT_CRASHED if app.crashed else 0

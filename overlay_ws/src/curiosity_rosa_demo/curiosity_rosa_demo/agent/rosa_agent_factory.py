@@ -8,9 +8,8 @@
 
 """ROSA with our tools and our executor.
 
-What stays ROSA's: its system prompts, chat history and ``invoke``. What is replaced: its own 47
-tools, among them some that run shell text, never reach the model, and every call goes through
-ReactExecutor.
+ROSA's system prompts, chat history and ``invoke`` stay. Its own 47 tools never reach the model:
+some of them run shell text. ReactExecutor replaces ROSA's executor and handles every tool call.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ import rosa.rosa
 
 
 class _CuriosityTools:
-    """What ROSA expects of its tool collection."""
+    """The interface that ROSA expects of its tool collection."""
 
     def __init__(self, tools: list[BaseTool]) -> None:
         self._tools = tools
@@ -62,12 +61,12 @@ class NextActionAgent:
         scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
         prompt = self._prompt.format_prompt(**inputs, agent_scratchpad=scratchpad)
         message = self._model.invoke(prompt.to_messages(), config)
-        # The parser takes what can be read and drops the rest: look before it does.
+        # The parser silently drops tool calls that it cannot read, so check them first.
         return self._parser.parse_result([ChatGeneration(message=readable_actions(message))])
 
 
 class CuriosityRosa(ROSA):
-    """ROSA, confined. ``executor`` runs the turns and tells how the last one ended."""
+    """ROSA, limited to our skills. ``executor`` runs the turns and has the last one's result."""
 
     executor: ReactExecutor
 
@@ -130,7 +129,7 @@ class CuriosityRosa(ROSA):
 
 
 def _refuse_direct_run(name: str, **_: Any) -> ToolResult:
-    """LangChain has our skills for their schemas; only the executor runs them."""
+    """Refuse the call: LangChain needs the schemas only, and the executor runs the skills."""
     raise NotImplementedError(name)
 
 

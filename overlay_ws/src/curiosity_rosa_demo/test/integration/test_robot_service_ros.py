@@ -158,10 +158,10 @@ def test_a_capture_has_its_picture_and_place(sandbox: Sandbox) -> None:
     publisher.publish(compressed(jpeg(90)))  # latched: the last one counts
     event = captured(0.8, data={'is_good': True})
     kept.record_event(event)
-    (shot,) = wait_until(kept.recent, 'the picture')
-    assert (shot.event_id, shot.score, shot.is_good) == (event.event_id, 0.8, True)
-    assert shot.picture.jpeg == jpeg(90)
-    assert shot.pose == POSE
+    (capture,) = wait_until(kept.recent, 'the picture')
+    assert (capture.event_id, capture.score, capture.is_good) == (event.event_id, 0.8, True)
+    assert capture.picture.jpeg == jpeg(90)
+    assert capture.pose == POSE
     # Else the simulator would send pictures for ever.
     wait_until(lambda: publisher.get_subscription_count() == 0, 'it to be left alone')
 

@@ -67,7 +67,7 @@ class Kernel:
         return [task_id for task_id, state in self.states.items() if state not in ENDED_STATES]
 
 
-class Life(RuleBasedStateMachine):
+class ActionExecutorMachine(RuleBasedStateMachine):
     """What is heard and commanded is all that the model of it goes by."""
 
     def __init__(self) -> None:
@@ -264,8 +264,8 @@ class Life(RuleBasedStateMachine):
         super().teardown()
 
 
-TestLife = Life.TestCase
-TestLife.settings = settings(
+TestActionExecutor = ActionExecutorMachine.TestCase
+TestActionExecutor.settings = settings(
     max_examples=150,
     stateful_step_count=40,
     deadline=None,

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the policy's life is made of: its thread, its clock, its model, its senses, its picture."""
+"""The parts of the policy: its thread, its clock, its model, its senses, its picture."""
 
 from __future__ import annotations
 
@@ -209,15 +209,15 @@ def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
     config = config_of({'routine': []})
     woken = threading.Event()
     provider = LLMPolicyProvider(ask, config.agent.policy, on_answer=woken.set)
-    with AutonomyBench(tmp_path, config=config, provider=provider) as life:
-        assert life.on() == 'auto is on: the model, within the rules of world_view.yaml decide'
+    with AutonomyBench(tmp_path, config=config, provider=provider) as bench:
+        assert bench.on() == 'auto is on: the model, within the rules of world_view.yaml decide'
         assert woken.wait(20.0)
-        life.at += 60.0
-        life.goes_on('wonder')
-        life.become('react', 'ACTIVE')
-        assert life.task('Find something of interest.').metadata['unasked'] == 'wonder'
+        bench.at += 60.0
+        bench.goes_on('wonder')
+        bench.become('react', 'ACTIVE')
+        assert bench.task('Find something of interest.').metadata['unasked'] == 'wonder'
         assert 'wonder' in asked[0].options
-        assert 'it is a fine day' in life.autonomy.decision_log(5).answer
+        assert 'it is a fine day' in bench.autonomy.decision_log(5).answer
 
 
 # --- the senses -----------------------------------------------------------------------------
@@ -230,8 +230,8 @@ MEASURED = {
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Iterator[AutonomyBench]:
-    with AutonomyBench(tmp_path, config=config_of(MEASURED)) as life:
-        yield life
+    with AutonomyBench(tmp_path, config=config_of(MEASURED)) as bench:
+        yield bench
 
 
 def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: AutonomyBench) -> None:
@@ -255,71 +255,73 @@ def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: AutonomyB
 
 
 def test_in_a_computed_world_nothing_is_measured(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path) as life:
-        life.hear('battery', fraction=0.42)
-        life.until(lambda: life.runtime.state.robot.battery_pct == 42.0, 'the battery')
-        senses = life.autonomy._runtime_port.observe([], '').senses
+    with AutonomyBench(tmp_path) as bench:
+        bench.hear('battery', fraction=0.42)
+        bench.until(lambda: bench.runtime.state.robot.battery_pct == 42.0, 'the battery')
+        senses = bench.autonomy._runtime_port.observe([], '').senses
         assert (senses.place, senses.energy, senses.hold_reason) == (None, None, '')
 
 
 def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path) as life:
+    with AutonomyBench(tmp_path) as bench:
 
         def holding() -> str:
-            return life.autonomy._runtime_port.observe([], '').senses.hold_reason
+            return bench.autonomy._runtime_port.observe([], '').senses.hold_reason
 
-        life.runs(':mast_open')
+        bench.runs(':mast_open')
         assert holding() == "a person's task goes first: mast_open"
-        life.console.handle_line(':pause')
-        life.becomes('mast_open', 'PAUSED')
+        bench.console.handle_line(':pause')
+        bench.becomes('mast_open', 'PAUSED')
         assert holding() == ''
-        assert life.autonomy._runtime_port.observe(
+        assert bench.autonomy._runtime_port.observe(
             [], 'the user said pause'
         ).senses.hold_reason.endswith('pause')
-        life.console.handle_line(':resume')
-        life.becomes('mast_open', 'ACTIVE')
+        bench.console.handle_line(':resume')
+        bench.becomes('mast_open', 'ACTIVE')
         assert holding() != ''
-        life.finish()
+        bench.finish()
         assert holding() == ''
 
 
 def test_what_waits_for_its_time_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path) as life:
+    with AutonomyBench(tmp_path) as bench:
 
         def holding() -> str:
-            return life.autonomy._runtime_port.observe([], '').senses.hold_reason
+            return bench.autonomy._runtime_port.observe([], '').senses.hold_reason
 
         tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
-        life.runtime.call(life.runtime.runner.submit(Task('get_status', not_before=tomorrow)))
-        assert life.tasks() == {'get_status': 'WAITING'}
+        bench.runtime.call(bench.runtime.runner.submit(Task('get_status', not_before=tomorrow)))
+        assert bench.tasks() == {'get_status': 'WAITING'}
         assert holding() == ''
-        life.runtime.call(life.runtime.runner.submit(Task('charge', CHARGE_PRIORITY)))
+        bench.runtime.call(bench.runtime.runner.submit(Task('charge', CHARGE_PRIORITY)))
         assert holding() == 'the battery is being charged'
 
 
 def test_nothing_begins_while_tasks_cannot_be_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with AutonomyBench(tmp_path) as life:
+    with AutonomyBench(tmp_path) as bench:
         full = StoreError('the disk is full')
-        monkeypatch.setattr(type(life.runtime.runner), 'failed', full)
-        assert life.autonomy._runtime_port.observe([], '').senses.hold_reason == 'the disk is full'
+        monkeypatch.setattr(type(bench.runtime.runner), 'failed', full)
+        assert (
+            bench.autonomy._runtime_port.observe([], '').senses.hold_reason == 'the disk is full'
+        )
 
 
 def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
     tmp_path: Path,
 ) -> None:
-    with AutonomyBench(tmp_path) as life:
-        life.runs(':mast_open')
-        life.console.handle_line(':pause')
-        life.becomes('mast_open', 'PAUSED')
-        task = life.task('mast_open')
-        port, stops = life.autonomy._runtime_port, life.runtime.stop_count
+    with AutonomyBench(tmp_path) as bench:
+        bench.runs(':mast_open')
+        bench.console.handle_line(':pause')
+        bench.becomes('mast_open', 'PAUSED')
+        task = bench.task('mast_open')
+        port, stops = bench.autonomy._runtime_port, bench.runtime.stop_count
         ongoing = Ongoing(
             activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
         )
         held = ongoing.model_copy(update={'held': True})
-        first = WorldState.first(life.autonomy._world.view)
+        first = WorldState.first(bench.autonomy._world.view)
 
         def state(goes_on: Ongoing) -> WorldState:
             return first.model_copy(update={'activity': goes_on})
@@ -331,9 +333,9 @@ def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
         port.resume_stuck_tasks(first, RuntimeView(Senses(), (task,)), stops)
         port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops - 1)
         port.execute([ResumeTasks((task.id,))], stops - 1)
-        assert life.task('mast_open').held
+        assert bench.task('mast_open').held
         port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops)
-        life.becomes('mast_open', 'ACTIVE')
+        bench.becomes('mast_open', 'ACTIVE')
 
 
 # --- the picture ----------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def publish(events: EventHub, count: int) -> None:
 
 
 @in_loop
-async def test_trace_events_and_the_life_of_tasks_come_as_they_happen():
+async def test_trace_events_and_task_events_come_as_they_happen():
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         async with client(app) as http, Wire(app, 'GET', '/events') as wire:

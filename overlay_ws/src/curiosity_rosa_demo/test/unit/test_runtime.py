@@ -300,7 +300,7 @@ def test_a_stop_waits_for_nothing_in_a_blocked_loop(bench: RuntimeBench) -> None
     bench.until(lambda: bench.session.stops == 2, 'the watchdog')
     bench.replies('Stopped by the watchdog: the kernel was silent for')
     bench.becomes('look around', 'CANCELLED')
-    bench.runs(':cap')  # it lives on
+    bench.runs(':cap')  # the agent goes on
     bench.finish()
 
 
@@ -339,7 +339,7 @@ def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: RuntimeBench
     assert (bench.session.stops, heard) == (1, ['it'])
     bench.becomes('look around', 'CANCELLED')
     bench.replies('a bug in a listener')
-    bench.runs(':cap')  # it lives on
+    bench.runs(':cap')  # the agent goes on
     bench.finish()
 
 

@@ -140,7 +140,7 @@ async def test_a_report_may_come_before_anybody_waits_for_it() -> None:
 
 
 @in_loop
-async def test_a_task_is_not_known_between_its_commit_and_the_news_of_it(tmp_path: Path) -> None:
+async def test_a_task_is_not_known_between_its_commit_and_its_event(tmp_path: Path) -> None:
     async with kernel_at(tmp_path / 'robot.db') as kernel:
         task = Task('pour_water')
         submitted = asyncio.create_task(kernel.submit(task))

@@ -54,7 +54,7 @@ def _markers(run: RecordedRun) -> list[CaptureMarker]:
             capture.place.y,
             None if capture.score is None else min(1.0, max(0.0, capture.score)),
             capture.is_good,
-            f'#shot-{capture.number}',
+            f'#capture-{capture.number}',
         )
         for capture in run.captures
         if capture.place is not None
