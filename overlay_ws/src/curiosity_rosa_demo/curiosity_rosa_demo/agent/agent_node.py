@@ -76,7 +76,7 @@ from curiosity_rosa_demo.infra.storage.paths import (
 )
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recorded_client import RecordedClient
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.bus import TraceBus
 from curiosity_rosa_demo.trace.fan_out import TraceFanOut
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 import rclpy
@@ -121,7 +121,7 @@ class AgentApp:
         for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(JsonlTraceLog(path))
-        self.event_bus = EventBus()
+        self.event_bus = TraceBus()
         for recorder in self._recorders:
             self._fan_out.add(str(recorder.path), recorder.write)
         self._fan_out.add('event feed', self.event_bus.publish)

@@ -24,7 +24,7 @@ _log = logging.getLogger('curiosity_rosa.events')
 EventListener = Callable[[TraceEvent], None]
 
 
-class EventBus:
+class TraceBus:
     """From any thread. An event that comes twice, as our own do by the topic, counts once."""
 
     def __init__(self) -> None:

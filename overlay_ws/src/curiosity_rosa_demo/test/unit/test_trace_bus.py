@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.bus import EventBus, MAX_KEPT_EVENTS
+from curiosity_rosa_demo.trace.bus import MAX_KEPT_EVENTS, TraceBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +26,7 @@ def event(text: str) -> TraceEvent:
 
 
 def test_followers_hear_what_comes_from_now_on() -> None:
-    event_bus, heard = EventBus(), list[str]()
+    event_bus, heard = TraceBus(), list[str]()
     event_bus.publish(event('before'))
     leave = event_bus.subscribe(lambda each: heard.append(each.message))
     event_bus.publish(event('during'))
@@ -39,7 +39,7 @@ def test_followers_hear_what_comes_from_now_on() -> None:
 
 
 def test_an_event_that_comes_twice_counts_once() -> None:
-    event_bus, heard = EventBus(), list[TraceEvent]()
+    event_bus, heard = TraceBus(), list[TraceEvent]()
     event_bus.subscribe(heard.append)
     ours = event('ours')
     event_bus.publish(ours)
@@ -49,7 +49,7 @@ def test_an_event_that_comes_twice_counts_once() -> None:
 
 
 def test_the_same_function_may_follow_twice() -> None:
-    event_bus, heard = EventBus(), list[TraceEvent]()
+    event_bus, heard = TraceBus(), list[TraceEvent]()
     leave = event_bus.subscribe(heard.append)
     event_bus.subscribe(heard.append)
     leave()
@@ -58,7 +58,7 @@ def test_the_same_function_may_follow_twice() -> None:
 
 
 def test_a_follower_that_raises_is_left_out() -> None:
-    event_bus, heard, calls = EventBus(), list[TraceEvent](), list[TraceEvent]()
+    event_bus, heard, calls = TraceBus(), list[TraceEvent](), list[TraceEvent]()
 
     def broken(each: TraceEvent) -> None:
         calls.append(each)
@@ -73,7 +73,7 @@ def test_a_follower_that_raises_is_left_out() -> None:
 
 
 def test_a_follower_may_leave_while_it_hears() -> None:
-    event_bus, heard = EventBus(), list[TraceEvent]()
+    event_bus, heard = TraceBus(), list[TraceEvent]()
     leaves = []
 
     def once(each: TraceEvent) -> None:
@@ -87,7 +87,7 @@ def test_a_follower_may_leave_while_it_hears() -> None:
 
 
 def test_all_followers_hear_the_same_order() -> None:
-    event_bus, first, second = EventBus(), list[str](), list[str]()
+    event_bus, first, second = TraceBus(), list[str](), list[str]()
     overtaken = threading.Event()
     others: list[threading.Thread] = []
 
@@ -113,7 +113,7 @@ def test_all_followers_hear_the_same_order() -> None:
 @settings(deadline=None, max_examples=20)
 @given(st.integers(1, 8), st.integers(1, 40))
 def test_nothing_is_lost_between_threads(threads: int, each: int) -> None:
-    event_bus, heard = EventBus(), list[str]()
+    event_bus, heard = TraceBus(), list[str]()
     event_bus.subscribe(lambda one: heard.append(one.event_id))
 
     def tell() -> None:
@@ -130,7 +130,7 @@ def test_nothing_is_lost_between_threads(threads: int, each: int) -> None:
 
 
 def test_it_is_bounded() -> None:
-    event_bus = EventBus()
+    event_bus = TraceBus()
     for number in range(MAX_KEPT_EVENTS + 5):
         event_bus.publish(event(str(number)))
     kept = [each.message for each in event_bus.recent()]
