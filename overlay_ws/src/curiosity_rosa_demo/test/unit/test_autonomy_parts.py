@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
     missing_model_note,
 )
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
@@ -38,7 +38,7 @@ import pytest
 from runtime_world import CONFIG
 
 DOT = 'digraph tree {\n"a" -> "b";\n}\n'
-SITUATION = Situation(place='base', activity='', energy=0.5, options=('rest',), text='')
+SITUATION = PromptSituation(place='base', activity='', energy=0.5, options=('rest',), text='')
 
 
 # --- the thread -----------------------------------------------------------------------------
@@ -200,9 +200,9 @@ def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.Monk
 
 
 def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
-    asked: list[Situation] = []
+    asked: list[PromptSituation] = []
 
-    def ask(situation: Situation, _: str) -> PolicyAction:
+    def ask(situation: PromptSituation, _: str) -> PolicyAction:
         asked.append(situation)
         return PolicyAction(type='wonder', rationale='it is a fine day')
 

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.policy.chat_policy import (
 from curiosity_rosa_demo.agent.policy.suggestion import (
     MAX_TEXT_CHARS,
     PendingSuggestion,
-    Situation,
+    PromptSituation,
     Suggestion,
     SuggestionFailed,
 )
@@ -49,7 +49,9 @@ from turn_world import config_of, KEY, LLM, parts_of_the_key, SHIPPED
 
 WORLD = SHIPPED.world
 POLICY = SHIPPED.agent.policy
-SITUATION = Situation('base', 'rest', 0.85, ('charge', 'look_around'), 'It is Monday, 12:00.')
+SITUATION = PromptSituation(
+    'base', 'rest', 0.85, ('charge', 'look_around'), 'It is Monday, 12:00.'
+)
 GOOD = {'type': 'charge', 'preemptive': True, 'rationale': 'The battery is low.'}
 WAIT_S = 10.0
 
@@ -290,7 +292,7 @@ def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str
 @settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusals: str) -> None:
-    situation = Situation(place, '', 0.5, ('rest', 'not of this world'), text)
+    situation = PromptSituation(place, '', 0.5, ('rest', 'not of this world'), text)
     question = question_text(WORLD, situation, refusals)
     question.encode()
     assert json.loads(question) == {
@@ -304,7 +306,7 @@ def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusal
 
 
 def test_a_long_text_of_the_world_is_cut() -> None:
-    situation = Situation('base', '', 0.5, ('rest',), 'x' * 100_000)
+    situation = PromptSituation('base', '', 0.5, ('rest',), 'x' * 100_000)
     assert len(json.loads(question_text(WORLD, situation, ''))['situation']) == MAX_SITUATION_CHARS
 
 

@@ -39,7 +39,7 @@ from curiosity_rosa_demo.agent.policy.leaves import (
     UseSuggestion,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, Suggestion
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, Suggestion
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, RoutineConfig
@@ -58,7 +58,7 @@ MONDAY = instant('2026-11-23 07:30', WORLD)
 FIRST = WorldState.first(COMPANION)
 
 
-def rest(situation: Situation, refusals: str) -> PolicyAction:
+def rest(situation: PromptSituation, refusals: str) -> PolicyAction:
     return PolicyAction(type='rest')
 
 
@@ -226,7 +226,9 @@ def test_an_activity_is_interrupted_by_a_fresh_answer_only(table: Table) -> None
     now = MONDAY
     provider = LLMPolicyProvider(rest, SETTINGS, start=lambda job: job(), steady=lambda: now)
     guard = MayAsk('may ask', Scripted(), table.board, world=WORLD, provider=provider)
-    situation = Situation(place='home', activity='read', energy=0.5, options=('rest',), text='')
+    situation = PromptSituation(
+        place='home', activity='read', energy=0.5, options=('rest',), text=''
+    )
     assert isinstance(provider.poll(situation, now), Suggestion)
     for state, refusal in (
         (ongoing('read'), 'it was asked already in this window of 900 s (policy.window_s)'),

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
 from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
-from curiosity_rosa_demo.agent.policy.prompt_situation import situation_of, situation_text
+from curiosity_rosa_demo.agent.policy.prompt_situation import prompt_situation, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import NoSuggestion, PendingSuggestion
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -139,7 +139,7 @@ class AskModel(ChoosingLeaf):
             return Status.FAILURE
         at, state, senses, _ = self.moment()
         options = self._safety.options(state, senses, at)
-        situation = situation_of(self._world, state, at, options)
+        situation = prompt_situation(self._world, state, at, options)
         if not self._provider.unavailable_reason(situation, at):
             situation = replace(situation, text=situation_text(self._world, state, at))
         answer = self._provider.poll(situation, at)

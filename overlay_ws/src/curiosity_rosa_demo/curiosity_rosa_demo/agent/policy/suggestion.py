@@ -22,7 +22,7 @@ Key = tuple[str, str, int, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Situation:
+class PromptSituation:
     """What the model is asked about. ``activity`` '': nothing goes on. ``options``: names of the
     activities that it may suggest. ``text``: for the prompt; only needed when it is asked.
     """

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import threading
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.infra.config.contracts import Config
 
@@ -49,7 +49,7 @@ def _lazy_ask(config: Config, imported: Callable[[], None]) -> Ask:
     making = threading.Lock()
     made: list[Ask] = []
 
-    def ask(situation: Situation, refusals: str) -> PolicyAction:
+    def ask(situation: PromptSituation, refusals: str) -> PolicyAction:
         imported()
         with making:  # a call that hung may have been given up, and still be here
             if not made:
