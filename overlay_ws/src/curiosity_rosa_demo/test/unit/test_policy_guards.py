@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from itertools import product
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
     NO_OUTCOME,
@@ -67,8 +67,8 @@ def ongoing(name: str, by: Source = Source.ROUTINE) -> WorldState:
     return FIRST.model_copy(update={'activity': began})
 
 
-def proposal(name: str, by: Source = Source.ROUTINE, *, preemptive: bool = True) -> Proposal:
-    return Proposal(PolicyAction(type=name, preemptive=preemptive), by)
+def proposal(name: str, by: Source = Source.ROUTINE, *, preemptive: bool = True) -> ActionProposal:
+    return ActionProposal(PolicyAction(type=name, preemptive=preemptive), by)
 
 
 class Scripted(Behaviour):
@@ -345,7 +345,7 @@ def test_the_oldest_message_is_answered_first(table: Table) -> None:
     assert tick(leaf) is Status.SUCCESS
     outcome = table.outcome
     assert outcome.message == ExternalMessage(MONDAY, 'first')
-    assert outcome.chosen == Proposal(
+    assert outcome.chosen == ActionProposal(
         PolicyAction(type='read_message', preemptive=True, rationale='first'), Source.EMERGENCY
     )
 

@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any, NamedTuple
 import uuid
 
-from curiosity_rosa_demo.agent.policy.action import Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, Senses
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
@@ -44,7 +44,7 @@ class TickInputs(NamedTuple):
 class TickOutcome:
     """What the leaves decided in one tick. ``message``: the one that ``chosen`` answers."""
 
-    chosen: Proposal | None = None
+    chosen: ActionProposal | None = None
     message: ExternalMessage | None = None
     rejected: tuple[Rejection, ...] = ()
     words: str = ''  # the model's

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from curiosity_rosa_demo.agent.policy.action import Proposal
+from curiosity_rosa_demo.agent.policy.action import ActionProposal
 from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -97,7 +97,7 @@ class IsDue(Guard):
         board: PolicyBoard,
         *,
         entry: RoutineConfig,
-        proposal: Proposal,
+        proposal: ActionProposal,
         world: WorldModel,
         safety: SafetyFilter,
     ) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction
 from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
@@ -52,13 +52,13 @@ class ObservingLeaf(Leaf):
 class ChoosingLeaf(Leaf):
     part = ClientRole.CHOICE
 
-    def choose(self, proposal: Proposal, message: ExternalMessage | None = None) -> Status:
+    def choose(self, proposal: ActionProposal, message: ExternalMessage | None = None) -> Status:
         board = self.board
         board.outcome = replace(board.outcome, chosen=proposal, message=message)
         self.feedback_message = proposal.action.rationale
         return Status.SUCCESS
 
-    def reject(self, proposal: Proposal, reason: str) -> None:
+    def reject(self, proposal: ActionProposal, reason: str) -> None:
         board, before = self.board, self.board.outcome
         rejection = Rejection(type=proposal.action.type, by=proposal.source, reason=reason)
         board.outcome = replace(before, rejected=(*before.rejected, rejection))
@@ -104,7 +104,7 @@ class UseSuggestion(ChoosingLeaf):
         at, state, senses, waiting = self.moment()
         message = waiting[0]
         action = PolicyAction(type=self._activity, preemptive=True, rationale=message.text)
-        proposal = Proposal(action, Source.EMERGENCY)
+        proposal = ActionProposal(action, Source.EMERGENCY)
         reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
             self._told = None
@@ -154,7 +154,7 @@ class AskModel(ChoosingLeaf):
         if isinstance(answer, NoSuggestion):
             self.feedback_message = answer.reason
             return Status.FAILURE
-        proposal = Proposal(answer.action, Source.MODEL)
+        proposal = ActionProposal(answer.action, Source.MODEL)
         reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
             return self.choose(proposal)
@@ -167,7 +167,7 @@ class AskModel(ChoosingLeaf):
 class BeginProposal(ChoosingLeaf):
     """Chooses what its guard found due."""
 
-    def __init__(self, name: str, board: PolicyBoard, *, proposal: Proposal) -> None:
+    def __init__(self, name: str, board: PolicyBoard, *, proposal: ActionProposal) -> None:
         super().__init__(name, board)
         self._proposal = proposal
 
