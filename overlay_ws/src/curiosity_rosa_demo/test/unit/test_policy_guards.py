@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
     NO_OUTCOME,
     PolicyBoard,
-    TickInputs,
+    PolicyTickInputs,
     TickOutcome,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
@@ -91,7 +91,7 @@ class Told(Guard):
 
     reason = ''
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         return self.reason
 
 
@@ -112,7 +112,7 @@ class Table:
         holding: str = '',
     ) -> None:
         waiting = tuple(ExternalMessage(at, text) for text in messages)
-        self.engine.moment = TickInputs(at, state, Senses(hold_reason=holding), waiting)
+        self.engine.moment = PolicyTickInputs(at, state, Senses(hold_reason=holding), waiting)
 
     @property
     def outcome(self) -> TickOutcome:

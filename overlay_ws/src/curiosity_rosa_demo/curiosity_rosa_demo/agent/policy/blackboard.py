@@ -31,7 +31,7 @@ from py_trees.blackboard import Blackboard, Client
 from py_trees.common import Access
 
 
-class TickInputs(NamedTuple):
+class PolicyTickInputs(NamedTuple):
     """What holds during one tick. ``waiting``: messages that nobody handled, the oldest first."""
 
     at: float

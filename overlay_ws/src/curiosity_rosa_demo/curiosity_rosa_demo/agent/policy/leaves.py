@@ -16,7 +16,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction
-from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
+from curiosity_rosa_demo.agent.policy.blackboard import (
+    ClientRole,
+    PolicyBoard,
+    PolicyTickInputs,
+    reader,
+)
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.prompt_situation import prompt_situation, situation_text
@@ -37,7 +42,7 @@ class Leaf(Behaviour):
     def __init__(self, name: str, board: PolicyBoard) -> None:
         super().__init__(name)
         self.board = board.client(self.part, self)
-        self.moment: Callable[[], TickInputs] = reader(self.board, 'moment')
+        self.moment: Callable[[], PolicyTickInputs] = reader(self.board, 'moment')
 
 
 class ObservingLeaf(Leaf):

@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
     NO_OUTCOME,
     PolicyBoard,
+    PolicyTickInputs,
     reader,
-    TickInputs,
     TickOutcome,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
@@ -117,7 +117,7 @@ class Policy:
         self._executor.observe(senses, at)
         for text in messages:
             self._receive_message(text, at)
-        self._client.moment = TickInputs(at, self._executor.state, senses, self._waiting)
+        self._client.moment = PolicyTickInputs(at, self._executor.state, senses, self._waiting)
         outcome = self._run_tree()
         if outcome.message is not None:
             self._waiting = self._waiting[1:]
