@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
     TaskError,
     UnknownTask,
 )
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import (
@@ -44,7 +44,7 @@ class TaskControl:
     that has to wait for the disk: it is done nevertheless, and stored as soon as can be.
     """
 
-    def __init__(self, engine: Engine, store: TaskStore, skills: Skills) -> None:
+    def __init__(self, engine: Engine, store: TaskStore, skills: TaskSkills) -> None:
         self._engine = engine
         self._store = store
         self._skills = skills

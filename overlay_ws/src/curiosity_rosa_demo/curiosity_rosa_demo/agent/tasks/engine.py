@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, rank_of
 from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
@@ -47,7 +47,7 @@ class Engine:
     def __init__(
         self,
         store: TaskStore,
-        skills: Skills,
+        skills: TaskSkills,
         *,
         cancel_grace_s: float,
         retry_backoff_s: float,

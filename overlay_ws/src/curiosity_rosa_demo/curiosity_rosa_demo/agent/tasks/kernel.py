@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskErro
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
 from curiosity_rosa_demo.agent.tasks.task import Task
@@ -83,7 +83,7 @@ class RARKKernel(TaskSubmission):
         self._recovered: list[str] = []
         self._end = asyncio.Event()
 
-    def _make_skills(self, resources: Iterable[str]) -> Skills:
+    def _make_skills(self, resources: Iterable[str]) -> TaskSkills:
         return OutsideExecutor(resources)
 
     # --- life cycle --------------------------------------------------------------------------

@@ -14,19 +14,19 @@ import asyncio
 from collections.abc import Iterable
 
 from curiosity_rosa_demo.agent.tasks.errors import SkillFailed
-from curiosity_rosa_demo.agent.tasks.skill import Skill, Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkill, TaskSkills
 from curiosity_rosa_demo.agent.tasks.task import Task
 
 
-class OutsideExecutor(Skills):
+class OutsideExecutor(TaskSkills):
     """Every name is a skill; it waits until report() tells how the task went."""
 
     def __init__(self, resources: Iterable[str]) -> None:
         super().__init__(resources)
         self._outcomes: dict[str, asyncio.Future[None]] = {}
 
-    def get(self, name: str) -> Skill:
-        return Skill(self._wait, self.resources, recovers=False)
+    def get(self, name: str) -> TaskSkill:
+        return TaskSkill(self._wait, self.resources, recovers=False)
 
     def report(self, task_id: str, error: str | None) -> None:
         """The task is done; ``error``: why it failed. The first report counts."""

@@ -32,7 +32,7 @@ from typing import TypeVar
 
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel
-from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, Skills
+from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, TaskSkills
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 
 F = TypeVar('F', bound=SkillFunction)
@@ -41,8 +41,8 @@ F = TypeVar('F', bound=SkillFunction)
 class SkillRunner(RARKKernel):
     """A kernel that carries its tasks out itself. The arguments are those of RARKKernel."""
 
-    def _make_skills(self, resources: Iterable[str]) -> Skills:
-        return Skills(resources)
+    def _make_skills(self, resources: Iterable[str]) -> TaskSkills:
+        return TaskSkills(resources)
 
     def skill(
         self,
