@@ -21,7 +21,7 @@ import math
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 SCORE_TOLERANCE = 0.02  # two scores nearer than this do not differ
 
@@ -146,9 +146,11 @@ class Beliefs:
             return
         self.mast = Mast.CLOSED  # else the adapter had refused
         duration = (
-            number_text(data.get('duration_s')) or number_text(step.args.get('duration_s')) or 1.0
+            finite_float(data.get('duration_s'))
+            or finite_float(step.args.get('duration_s'))
+            or 1.0
         )
-        distance = number_text(data.get('distance_m'))
+        distance = finite_float(data.get('distance_m'))
         if distance is None and start and self.pose:
             distance = math.hypot(self.pose.x - start.x, self.pose.y - start.y)
         self.moves.append(
@@ -172,7 +174,7 @@ class Beliefs:
             if self.mast is not Mast.CLOSED:
                 self.mast = Mast.OPEN
             self.new_view = False
-            score = number_text(data.get('score')) or 0.0
+            score = finite_float(data.get('score')) or 0.0
             self.looks.append(
                 CaptureBelief(score, data.get('is_good') is True, self.spot, self.rotations)
             )
@@ -213,5 +215,5 @@ def beliefs_from(steps: Iterable[ToolStep]) -> Beliefs:
 
 
 def _pose(x: object, y: object, yaw: object) -> Pose | None:
-    a, b, c = number_text(x), number_text(y), number_text(yaw)
+    a, b, c = finite_float(x), finite_float(y), finite_float(yaw)
     return None if a is None or b is None or c is None else Pose(a, b, c)
