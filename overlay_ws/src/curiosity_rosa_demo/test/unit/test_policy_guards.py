@@ -32,11 +32,11 @@ from curiosity_rosa_demo.agent.policy.guards import (
     NO_MODEL,
 )
 from curiosity_rosa_demo.agent.policy.leaves import (
+    AnswerMessage,
     BeginProposal,
     ContinueActivity,
     IsHeld,
     StayIdle,
-    UseSuggestion,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, Suggestion
@@ -340,7 +340,7 @@ def test_rest_is_always_possible(table: Table) -> None:
 
 
 def test_the_oldest_message_is_answered_first(table: Table) -> None:
-    leaf = UseSuggestion('answer', table.board, activity='read_message', safety=FILTER)
+    leaf = AnswerMessage('answer', table.board, activity='read_message', safety=FILTER)
     table.put(ongoing('study'), MONDAY, 'first', 'second')
     assert tick(leaf) is Status.SUCCESS
     outcome = table.outcome
@@ -351,7 +351,7 @@ def test_the_oldest_message_is_answered_first(table: Table) -> None:
 
 
 def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) -> None:
-    leaf = UseSuggestion('answer', table.board, activity='read_message', safety=FILTER)
+    leaf = AnswerMessage('answer', table.board, activity='read_message', safety=FILTER)
     broken = FIRST.model_copy(update={'devices': {'phone': False}})
     busy = ongoing('rest', Source.EMERGENCY)
     told = []

@@ -93,7 +93,7 @@ class ContinueActivity(ObservingLeaf):
         return Status.RUNNING
 
 
-class UseSuggestion(ChoosingLeaf):
+class AnswerMessage(ChoosingLeaf):
     """Begins the activity that the world view names for a message, with the oldest one. A refusal
     is told once for each message and reason; the message waits.
     """
