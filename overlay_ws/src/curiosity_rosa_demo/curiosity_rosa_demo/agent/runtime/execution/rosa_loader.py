@@ -27,7 +27,7 @@ class ModelUnavailable(Exception):
     """No turn is possible; the message says why and what to do."""
 
 
-class ModelLoader:
+class RosaLoader:
     def __init__(self, environment: TurnEnvironment) -> None:
         self._environment, self._config = environment, environment.world.config
         self._agent: Future[CuriosityRosa] = Future()
