@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
-from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check as judged
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -27,7 +27,7 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
         resources = frozenset(skill.definition.resources_required)
         return resources, skill.risk, turn.config.tool_costs.of(name)
 
-    def told(op: Operation, refusal: Refusal) -> None:
+    def trace_refusal(op: Operation, refusal: Refusal) -> None:
         turn.trace(
             TraceKind.ERROR,
             f'{op.skill}: {refusal.reason}',
@@ -41,4 +41,4 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
     if running != state.skills.running:
         skills = state.skills.model_copy(update={'running': running})
         state = state.model_copy(update={'skills': skills})
-    return await judged(state, turn.limits, facts, told)
+    return await apply_guardrails(state, turn.limits, facts, trace_refusal)

@@ -28,13 +28,13 @@ def _ignore(op: Operation, refused: Refusal) -> None:
     """Nobody wants to be told."""
 
 
-async def guardrails_check(
+async def apply_guardrails(
     state: BrainState,
     limits: Limits,
     skills: SkillFacts,
-    told: Callable[[Operation, Refusal], None] = _ignore,
+    on_refusal: Callable[[Operation, Refusal], None] = _ignore,
 ) -> BrainState:
-    """``skills``: resources, risk and cost of a skill. ``told`` hears of every refusal."""
+    """``skills``: resources, risk and cost of a skill. ``on_refusal`` hears of every refusal."""
     proposed = state.react.proposed_ops
     if proposed is None:
         return state
@@ -46,7 +46,7 @@ async def guardrails_check(
         if refused is None:
             state = _passed_state(state, op, reasons_to_ask(proposal, situation, limits))
         else:
-            told(op, refused)
+            on_refusal(op, refused)
             state = _refused_state(state, op, refused.reason)
     return state
 
