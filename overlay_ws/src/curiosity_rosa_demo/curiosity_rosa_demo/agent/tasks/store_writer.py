@@ -83,7 +83,7 @@ class WriteUnit(NamedTuple):
     on_written: WrittenCallback | None  # called in the loop, at once when it is done
 
 
-class Writer:
+class StoreWriter:
     """Owns ``connection`` until the end of stop(), which closes it and calls ``at_end``.
 
     ``lock`` is held while a transaction is open. ``after_group`` is called after each group.
