@@ -245,7 +245,7 @@ class TaskControl:
 
     def subscribe(self, maxlen: int = 1000) -> Subscription:
         """Events from now on."""
-        return self._engine.event_writer.bus.subscribe(maxlen)
+        return self._engine.event_publisher.bus.subscribe(maxlen)
 
     @property
     def counters(self) -> dict[str, int]:

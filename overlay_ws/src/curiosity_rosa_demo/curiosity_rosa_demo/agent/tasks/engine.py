@@ -21,7 +21,7 @@ import logging
 
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange, StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.tasks.event_writer import TaskEventWriter
+from curiosity_rosa_demo.agent.tasks.event_publisher import TaskEventPublisher
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, rank_of
@@ -58,8 +58,8 @@ class Engine:
         self.records: dict[str, TaskRecord] = {}
         self.ended: OrderedDict[str, Task] = OrderedDict()
         self.idempotency_keys: dict[str, TaskRecord] = {}
-        self.event_writer = TaskEventWriter()
-        self.counters = self.event_writer.counters
+        self.event_publisher = TaskEventPublisher()
+        self.counters = self.event_publisher.counters
         self.journal = Journal(store, self)
         self.scheduler = Scheduler()
         self.ranks = PriorityRanks()
@@ -246,7 +246,7 @@ class Engine:
 
     def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
         for step in steps:
-            self.event_writer.publish_change(record, step)
+            self.event_publisher.publish_change(record, step)
         if record.task.terminal:
             self._ended(record)
         elif record.starting and not (record.in_flight or record.staged):

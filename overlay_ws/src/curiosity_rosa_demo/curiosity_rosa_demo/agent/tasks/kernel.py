@@ -139,7 +139,7 @@ class RARKKernel(TaskSubmission):
                 _log.error('event=stopped_unwritten error=%r', engine.journal.broken)
             await self._store.close()
         self._phase = 'stopped'
-        engine.event_writer.bus.close()
+        engine.event_publisher.bus.close()
         self._end.set()
 
     @property

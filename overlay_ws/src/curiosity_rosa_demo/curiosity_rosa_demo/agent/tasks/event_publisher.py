@@ -28,7 +28,7 @@ _SUBMIT_EVENTS = (EventType.TASK_SUBMIT, EventType.INTERRUPT)
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 
-class TaskEventWriter:
+class TaskEventPublisher:
     def __init__(self) -> None:
         self.bus = TaskEventBus()
         self.counters: Counter[str] = Counter()
