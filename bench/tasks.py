@@ -28,7 +28,7 @@ Aims, for either of ours: twice huey with its consumer, both ways; the ratios to
 printed. Where the disk is disturbed by others the figures say little, and it is said: then ours is
 quicker with two commits than the floor with three.
 
-Then Scheduler.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
+Then ReadyQueue.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
 mixed priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster
 than log n, by 5. And the CPU time of a runner that has 1,000 tasks waiting for a later time.
 
@@ -55,7 +55,7 @@ import time
 
 from _bench import cpu_percent, quantile, report, SMOKE, table
 from _peers import Contender, disk_folder, peers_python
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
 
 AIM = 2.0
 COMMITS_SAVED = 3 / 2  # of the floor's to ours
@@ -130,7 +130,7 @@ def block(contender: Contender, way: str, faults: list[str]) -> float | None:
 
 
 class Steady:
-    """A scheduler that always has the same number of tasks queued."""
+    """A ready queue that always has the same number of tasks queued."""
 
     def __init__(self, queued: int) -> None:
         chance = random.Random(queued)
@@ -138,25 +138,25 @@ class Steady:
             frozenset(name for bit, name in enumerate(RESOURCES) if number >> bit & 1)
             for number in range(1 << len(RESOURCES))
         ]
-        self._scheduler = Scheduler()
+        self._queue = ReadyQueue()
         self._needs = {str(number): chance.choice(subsets) for number in range(queued)}
         self._ranks = [(chance.random() > 0.01, -chance.randrange(10)) for _ in range(DECISIONS)]
         self._seqs = count()
         for rank, (task_id, needs) in zip(self._cycle(queued), self._needs.items(), strict=True):
-            self._scheduler.add(task_id, (rank, True, next(self._seqs)), needs)
+            self._queue.add(task_id, (rank, True, next(self._seqs)), needs)
 
     def _cycle(self, length: int) -> list[tuple[bool, int]]:
         return [self._ranks[number % DECISIONS] for number in range(length)]
 
     def decide(self) -> float:
         """Seconds a decision: what was taken ends at once, and the like of it is submitted."""
-        scheduler, needs, seqs = self._scheduler, self._needs, self._seqs
+        queue, needs, seqs = self._queue, self._needs, self._seqs
         began = time.perf_counter()
         for rank in self._ranks:
-            task_id = scheduler.pop_next()
+            task_id = queue.pop_next()
             assert task_id is not None
-            scheduler.free(needs[task_id])
-            scheduler.add(task_id, (rank, True, next(seqs)), needs[task_id])
+            queue.free(needs[task_id])
+            queue.add(task_id, (rank, True, next(seqs)), needs[task_id])
         return (time.perf_counter() - began) / DECISIONS
 
 

@@ -99,7 +99,7 @@ class TaskControl:
         record.plan.held = True
         if record.plan.state is not _S.WAITING:
             record.plan.reason = reason
-        engine.scheduler.discard(task_id)
+        engine.ready_queue.discard(task_id)
         engine.save(record)
         await self._commit([record])
         return True
@@ -158,14 +158,14 @@ class TaskControl:
         """
         self._check()
         records = self._engine.records
-        self._engine.scheduler.gate(lambda task_id: allow(records[task_id].plan))
+        self._engine.ready_queue.gate(lambda task_id: allow(records[task_id].plan))
         running = [r for r in self._engine.runs.busy() if not allow(r.plan)]
         await self._pause(running, reason)
 
     async def release(self) -> None:
         """Everything may run again."""
         self._check()
-        self._engine.scheduler.gate(None)
+        self._engine.ready_queue.gate(None)
         self._engine.dispatch_and_flush()
 
     async def _pause(self, running: list[TaskRecord], reason: str) -> None:

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.tasks.event_publisher import TaskEventPublisher
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, rank_of
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
 from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
@@ -61,7 +61,7 @@ class Engine:
         self.event_publisher = TaskEventPublisher()
         self.counters = self.event_publisher.counters
         self.journal = Journal(store, self)
-        self.scheduler = Scheduler()
+        self.ready_queue = ReadyQueue()
         self.ranks = PriorityRanks()
         self.runs = SkillRuns(
             self, skills, cancel_grace_s=cancel_grace_s, backoff_s=retry_backoff_s
@@ -95,7 +95,7 @@ class Engine:
         del self.records[task_id]
         if record.plan.idempotency_key is not None:
             del self.idempotency_keys[record.plan.idempotency_key]
-        self.scheduler.discard(task_id)
+        self.ready_queue.discard(task_id)
         self._reranked(self.ranks.remove(task_id))
         record.cancel_timers()
 
@@ -105,7 +105,7 @@ class Engine:
         record.stage_move(after, reason)
         self._changed_records.append(record)
         if after.terminal:
-            self.scheduler.discard(record.plan.id)
+            self.ready_queue.discard(record.plan.id)
         if record.plan.deadline_s is not None:
             self.watch_deadline(record)
 
@@ -144,7 +144,7 @@ class Engine:
         plan = record.plan
         if not plan.held:
             place = (self.ranks[plan.id], plan.state is not _S.RECOVERING, plan.seq)
-            self.scheduler.add(plan.id, place, self._skills.needs(plan))
+            self.ready_queue.add(plan.id, place, self._skills.needs(plan))
 
     def reprioritise(self, record: TaskRecord, priority: int) -> None:
         plan = record.plan
@@ -165,7 +165,7 @@ class Engine:
         self.move(record, _S.CANCELLED, reason)
 
     def free_resources(self, record: TaskRecord) -> None:
-        self.scheduler.free(record.resources)
+        self.ready_queue.free(record.resources)
         record.freed = self._freed = True
 
     def dispatch_and_flush(self) -> None:
@@ -186,14 +186,14 @@ class Engine:
 
     def _dispatch(self) -> None:
         while self.open and self.journal.broken is None:
-            task_id = self.scheduler.pop_next()
+            task_id = self.ready_queue.pop_next()
             if task_id is None:
                 return
             self.runs.occupy(self.records[task_id])
 
     def _reranked(self, task_ids: Iterable[str]) -> None:
         for task_id in task_ids:
-            self.scheduler.move(task_id, self.ranks[task_id])
+            self.ready_queue.move(task_id, self.ranks[task_id])
 
     # --- time --------------------------------------------------------------------------------
 

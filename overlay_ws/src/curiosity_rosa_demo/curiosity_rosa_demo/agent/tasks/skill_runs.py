@@ -68,7 +68,7 @@ class SkillRuns:
         return list(self._busy.values())
 
     def occupy(self, record: TaskRecord) -> None:
-        """The scheduler has given it its resources."""
+        """The ready queue has given it its resources."""
         plan = record.plan
         self._busy[plan.id] = record
         record.busy, record.freed = True, False

@@ -144,7 +144,7 @@ class TaskSubmission(TaskControl):
 
     def _preempt(self, urgent: TaskRecord) -> list[asyncio.Future[None]]:
         engine = self._engine
-        if not engine.open or not engine.scheduler.admits(urgent.plan.id):
+        if not engine.open or not engine.ready_queue.admits(urgent.plan.id):
             return []
         needs, rank = self._skills.needs(urgent.plan), engine.ranks[urgent.plan.id]
         left = []
