@@ -23,7 +23,7 @@ from typing import Literal
 from curiosity_rosa_demo.agent.tasks.engine import Engine, MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
+from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
 from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
@@ -84,7 +84,7 @@ class RARKKernel(TaskSubmission):
         self._end = asyncio.Event()
 
     def _make_skills(self, resources: Iterable[str]) -> TaskSkills:
-        return OutsideExecutor(resources)
+        return ExternalSkills(resources)
 
     # --- life cycle --------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class RARKKernel(TaskSubmission):
                 f'Task {task_label(record.plan)} is {state}; only an ACTIVE one can end'
             )
         left = self._engine.runs.wait_until_ended(record)
-        assert isinstance(self._skills, OutsideExecutor)
+        assert isinstance(self._skills, ExternalSkills)
         self._skills.report(task_id, error)
         await left
         if record.task.state in (_S.PAUSED, _S.CANCELLED):

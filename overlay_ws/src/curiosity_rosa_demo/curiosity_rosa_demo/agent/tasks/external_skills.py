@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.tasks.skill import TaskSkill, TaskSkills
 from curiosity_rosa_demo.agent.tasks.task import Task
 
 
-class OutsideExecutor(TaskSkills):
+class ExternalSkills(TaskSkills):
     """Every name is a skill; it waits until report() tells how the task went."""
 
     def __init__(self, resources: Iterable[str]) -> None:
