@@ -16,7 +16,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.interfaces import ISkillExecutor
 
 
-class PlainSkillExecutor(ISkillExecutor):
+class JsonSkillExecutor(ISkillExecutor):
     """Adapts a SkillExecutor, whose errors it raises. ``cancellation`` stops every run of it and
     refuses further ones: the owner of a stop button must hold it. The guardrails of a turn do not
     see these runs; the adapter's checks hold for them as for all others.
