@@ -126,6 +126,6 @@ def instant_rosa(
 def turn_of(rosa: CuriosityRosa, thread: str) -> None:
     """One turn under that thread. Raises AssertionError unless it came to its answer."""
     rosa.clear_chat()
-    rosa.executor.request = TurnRequest('Go on.', Cancellation(), thread)
+    rosa.turn_executor.request = TurnRequest('Go on.', Cancellation(), thread)
     answer = rosa.invoke('Go on.')
     assert answer == 'done', answer

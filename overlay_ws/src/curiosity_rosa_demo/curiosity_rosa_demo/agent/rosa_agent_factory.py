@@ -10,7 +10,7 @@
 
 What stays ROSA's: its system prompts, chat history and ``invoke``. What is replaced: its own 47
 tools, among them some that run shell text, never reach the model, and every call goes through
-ReactExecutor.
+TurnExecutor.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.llm.call import readable_actions
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.loop import ReactExecutor
+from curiosity_rosa_demo.agent.react.loop import TurnExecutor
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
@@ -69,7 +69,7 @@ class NextActionAgent:
 class CuriosityRosa(ROSA):
     """ROSA, confined. ``executor`` runs the turns and tells how the last one ended."""
 
-    executor: ReactExecutor
+    turn_executor: TurnExecutor
 
     def __init__(
         self, model: BaseChatModel, environment: TurnEnvironment, saver: TurnCheckpointer
@@ -78,12 +78,12 @@ class CuriosityRosa(ROSA):
         llm = config.agent.llm
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
-        self._make_executor = lambda agent: ReactExecutor(
+        self._make_turn_executor = lambda agent: TurnExecutor(
             TurnContext(
                 config=config,
                 limits=Limits.of(config),
                 registry=environment.registry,
-                executor=SkillExecutor(
+                skill_executor=SkillExecutor(
                     environment.registry, environment.world, monitor=environment.monitor
                 ),
                 world=environment.world,
@@ -125,8 +125,8 @@ class CuriosityRosa(ROSA):
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:
-        self.executor = self._make_executor(self._agent)
-        return self.executor
+        self.turn_executor = self._make_turn_executor(self._agent)
+        return self.turn_executor
 
 
 def _refuse_direct_run(name: str, **_: Any) -> ToolResult:

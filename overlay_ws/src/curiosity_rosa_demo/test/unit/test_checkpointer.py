@@ -41,12 +41,12 @@ def turn(
     rover = rover or SimulatedRover()
     saver = kept.get('saver') or TurnCheckpointer(file)
     rosa = rosa_of(rover, SHIPPED, saver=saver)
-    rosa.executor.request = TurnRequest(STATUS, Cancellation(), thread)
+    rosa.turn_executor.request = TurnRequest(STATUS, Cancellation(), thread)
     rosa.invoke(STATUS)
-    assert rosa.executor.last_result is not None
+    assert rosa.turn_executor.last_result is not None
     if 'saver' not in kept:
         saver.close()
-    return rosa.executor.last_result
+    return rosa.turn_executor.last_result
 
 
 def rows(file: Path, table: str = 'checkpoints') -> list[tuple[Any, ...]]:

@@ -50,7 +50,7 @@ class TurnLost(Exception):
     """A turn cannot begin or go on; the message says why, and what to do."""
 
 
-class ReactExecutor:
+class TurnExecutor:
     """Stands where ROSA has its AgentExecutor; ROSA.invoke calls ``invoke``."""
 
     def __init__(

@@ -37,7 +37,7 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
             data={'rule': refusal.rule},
         )
 
-    running = turn.executor.monitor.competing()
+    running = turn.skill_executor.monitor.competing()
     if running != state.skills.running:
         skills = state.skills.model_copy(update={'running': running})
         state = state.model_copy(update={'skills': skills})

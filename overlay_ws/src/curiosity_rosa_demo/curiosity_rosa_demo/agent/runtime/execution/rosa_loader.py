@@ -93,6 +93,6 @@ class RosaLoader:
         from curiosity_rosa_demo.domain.text import valid_unicode
 
         rosa = self._agent.result()
-        rosa.executor.request, rosa.executor.last_result = request, None
+        rosa.turn_executor.request, rosa.turn_executor.last_result = request, None
         answer = rosa.invoke(valid_unicode(request.text))
-        return rosa.executor.last_result or TurnResult(ok=False, answer=answer)
+        return rosa.turn_executor.last_result or TurnResult(ok=False, answer=answer)
