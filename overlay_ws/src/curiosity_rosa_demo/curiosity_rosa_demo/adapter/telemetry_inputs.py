@@ -101,10 +101,10 @@ class TelemetryInputs:
     def _check_for_agent(self) -> None:
         """An agent that has gone for good leaves the services to whoever calls them by hand."""
         with self._lock:
-            if self._guard.heartbeat_heard and not self._node.count_publishers(
+            if self._guard.heartbeat_received and not self._node.count_publishers(
                 self._heartbeat_topic
             ):
                 self._guard.forget_heartbeat()
-                if not self._guard.heartbeat_heard:
+                if not self._guard.heartbeat_received:
                     self._received_s[HEARTBEAT] = None
                 self._carry()
