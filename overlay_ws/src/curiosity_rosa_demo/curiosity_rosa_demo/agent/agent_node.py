@@ -75,7 +75,7 @@ from curiosity_rosa_demo.infra.storage.paths import (
     turn_checkpoint_file,
 )
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.tools.recorded_client import RecordedClient
+from curiosity_rosa_demo.tools.recording_client import RecordingClient
 from curiosity_rosa_demo.trace.bus import TraceBus
 from curiosity_rosa_demo.trace.fan_out import TraceFanOut
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
@@ -109,7 +109,7 @@ class AgentApp:
             recordings_folder(self.config, options.record, space),
             self.console_writer.write,
         )
-        self.rover_client = RecordedClient(self.node, self.config, self.recording.record_call)
+        self.rover_client = RecordingClient(self.node, self.config, self.recording.record_call)
         self._captures = Captures(
             self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
         )

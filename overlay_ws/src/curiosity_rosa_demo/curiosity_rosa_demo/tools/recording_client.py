@@ -36,7 +36,7 @@ class ServiceCall:
     duration_s: float
 
 
-class RecordedClient(RoverClient):
+class RecordingClient(RoverClient):
     """``on_call`` is called in the caller's thread and must be quick. Of get_status only what
     fails is told: it is asked for twenty times a second.
     """
@@ -51,27 +51,27 @@ class RecordedClient(RoverClient):
         self._names = {name: getattr(services, name).name for name in type(services).model_fields}
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
-        return self._recorded(
+        return self._record(
             self._names[name], lambda: RoverClient.trigger(self, name, cancellation), str
         )
 
     def start(self, name: str, cancellation: Cancellation) -> str:
-        return self._recorded(
+        return self._record(
             self._names[name], lambda: RoverClient.start(self, name, cancellation), str
         )
 
     def capture(self) -> CaptureAndScore.Response:
-        return self._recorded(
+        return self._record(
             self._capture_name,
             lambda: RoverClient.capture(self),
             lambda response: f'score {response.score:.3f}; {response.debug}',
         )
 
-    def _recorded(self, service: str, call: Callable[[], T], words: Callable[[T], str]) -> T:
+    def _record(self, service: str, call: Callable[[], T], answer_text: Callable[[T], str]) -> T:
         began_s, ok, answer = time.monotonic(), False, CANCELLED
         try:
             result = call()
-            ok, answer = True, words(result)
+            ok, answer = True, answer_text(result)
             return result
         except ServiceFailed as failure:
             answer = str(failure)
