@@ -55,9 +55,9 @@ def holds(conditions: Json, facts: Json) -> Verdict:
             failed.append(f'{name} is {short_repr(fact)}, not a number')
         else:
             ok = kind.test(fact, value)
-            words = kind.words if ok else kind.otherwise
+            relation = kind.text if ok else kind.negated_text
             (held if ok else failed).append(
-                f'{name} is {short_repr(fact)}, {words} {short_repr(value)}'
+                f'{name} is {short_repr(fact)}, {relation} {short_repr(value)}'
             )
     return Verdict(not failed, '; '.join(failed or held) or 'no conditions')
 
@@ -80,8 +80,8 @@ def check(conditions: Json) -> None:
 class _ConditionKind:
     """A way to compare: ``test(fact, value)``."""
 
-    words: str  # between fact and value when it holds
-    otherwise: str
+    text: str  # between fact and value when it holds
+    negated_text: str
     needs: str  # of the value
     fits: Callable[[JsonValue], bool]
     test: Callable[[JsonValue, JsonValue], bool]
@@ -143,9 +143,9 @@ _at_least = _order(lambda fact, value: fact >= value - TOLERANCE)
 _at_most = _order(lambda fact, value: fact <= value + TOLERANCE)
 
 
-def _limit(words: str, test: Callable[[JsonValue, JsonValue], bool]) -> _ConditionKind:
+def _limit(text: str, test: Callable[[JsonValue, JsonValue], bool]) -> _ConditionKind:
     fits: Callable[[JsonValue], bool] = lambda value: _number(value) is not None  # noqa: E731
-    return _ConditionKind(words, f'not {words}', 'a number', fits, test, of_numbers=True)
+    return _ConditionKind(text, f'not {text}', 'a number', fits, test, of_numbers=True)
 
 
 _EQUAL = _ConditionKind('equal to', 'not', 'a text, a number, true or false', _is_plain, _is_equal)
