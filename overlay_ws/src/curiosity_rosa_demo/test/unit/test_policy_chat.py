@@ -85,9 +85,9 @@ def failure(ask: Ask) -> SuggestionFailed:
     with pytest.raises(SuggestionFailed) as caught:
         ask(SITUATION, '')
     assert caught.value.reason.isprintable()
-    assert caught.value.words.isprintable()
-    assert len(caught.value.words) <= MAX_TEXT_CHARS
-    assert not parts_of_the_key(f'{caught.value.reason} {caught.value.words}')
+    assert caught.value.answer_text.isprintable()
+    assert len(caught.value.answer_text) <= MAX_TEXT_CHARS
+    assert not parts_of_the_key(f'{caught.value.reason} {caught.value.answer_text}')
     return caught.value
 
 
@@ -171,7 +171,7 @@ def test_whatever_else_the_model_writes_is_a_failure_in_words(
 ) -> None:
     failed = failure(asking(server, reply, streaming=streaming))
     assert re.search(reason, failed.reason), failed.reason
-    assert words in failed.words
+    assert words in failed.answer_text
     assert len(server.requests) == 1
 
 
@@ -249,7 +249,7 @@ def test_a_refusal_is_quoted() -> None:
     refusal = AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'})
     with pytest.raises(SuggestionFailed) as caught:
         read_action(refusal)
-    assert caught.value.words == 'I cannot help with that.'
+    assert caught.value.answer_text == 'I cannot help with that.'
 
 
 ANY_TEXT = st.text() | st.text(st.sampled_from('a"}\\\x1b\n\u2028\ud83d\ude00'))
@@ -284,9 +284,9 @@ def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str
     with pytest.raises(ValidationError):
         PolicyAction.model_validate(arguments, strict=True)
     assert result.reason.isprintable()
-    assert result.words.isprintable()
-    assert result.words.startswith('PolicyAction(')
-    assert len(result.words) <= MAX_TEXT_CHARS
+    assert result.answer_text.isprintable()
+    assert result.answer_text.startswith('PolicyAction(')
+    assert len(result.answer_text) <= MAX_TEXT_CHARS
 
 
 @settings(deadline=None)

@@ -368,10 +368,10 @@ def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) ->
 
 def test_what_was_rejected_before_in_a_tick_is_not_forgotten(table: Table) -> None:
     earlier = Rejection(type='read_message', by=Source.EMERGENCY, reason='why not')
-    table.engine.outcome = TickOutcome(rejected=(earlier,), words='the model said so')
+    table.engine.outcome = TickOutcome(rejected=(earlier,), answer_text='the model said so')
     tick(BeginProposal('begins', table.board, proposal=proposal('rest')))
     assert table.outcome == TickOutcome(
-        chosen=proposal('rest'), rejected=(earlier,), words='the model said so'
+        chosen=proposal('rest'), rejected=(earlier,), answer_text='the model said so'
     )
 
 

@@ -103,7 +103,7 @@ def test_an_answer_comes_with_the_words_of_the_model() -> None:
 def test_the_rationale_can_be_shown() -> None:
     answer = Model(PolicyAction(type='rest', rationale='It is\x1b[2J\nhot.')).poll()
     assert answer.action.rationale == 'It is [2J hot.'
-    assert answer.words == 'rest: It is [2J hot.'
+    assert answer.answer_text == 'rest: It is [2J hot.'
 
 
 def test_while_the_model_thinks_the_policy_goes_on() -> None:
@@ -162,8 +162,8 @@ def test_an_answer_to_what_is_over_is_not_acted_on() -> None:
     model.calls[0]()
     gone = no_answer(model.poll(BASE, NOON + 20))
     assert 'changed' in gone.reason
-    assert gone.words == 'rest: It is hot.'
-    assert model.poll(FIELD, NOON + 30) == Suggestion(REST, gone.words, cached=True)
+    assert gone.answer_text == 'rest: It is hot.'
+    assert model.poll(FIELD, NOON + 30) == Suggestion(REST, gone.answer_text, cached=True)
 
 
 def test_an_answer_that_nobody_looked_at_for_hours_is_not_acted_on() -> None:

@@ -47,7 +47,7 @@ class TickOutcome:
     chosen: ActionProposal | None = None
     message: ExternalMessage | None = None
     rejected: tuple[Rejection, ...] = ()
-    words: str = ''  # the model's
+    answer_text: str = ''  # the model's
 
 
 NO_OUTCOME = TickOutcome()

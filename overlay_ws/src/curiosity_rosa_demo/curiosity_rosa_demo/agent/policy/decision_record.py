@@ -35,8 +35,8 @@ class Rejection(Model):
 
 class Decision(Model):
     """One tick: what it came from, the way through the tree, and what was done; ``done`` '' is
-    nothing. Place, energy and activity are those after it; ``activity`` '' is none. ``words`` are
-    the model's own. ``holding``: why nothing may begin; '' it may.
+    nothing. Place, energy and activity are those after it; ``activity`` '' is none.
+    ``answer_text`` is what the model said. ``holding``: why nothing may begin; '' it may.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Decision(Model):
     cause: str
     missed: int = 0
     path: list[Text] = Field(default_factory=list)
-    words: str = ''
+    answer_text: str = ''
     rejected: list[Rejection] = Field(default_factory=list)
     done: str = ''
     place: str
@@ -69,7 +69,7 @@ def decision_log(decisions: Iterable[Decision], world: WorldModel, n: int | None
 
 def _quiet_key(decision: Decision) -> tuple[str, str, str] | None:
     """Equal for ticks that are told as one, None for one that is told alone."""
-    if decision.done or decision.words or decision.rejected or decision.missed:
+    if decision.done or decision.answer_text or decision.rejected or decision.missed:
         return None
     return decision.activity, decision.place, decision.holding
 
@@ -103,7 +103,7 @@ def _continues_text(decision: Decision) -> str:
 
 
 def _model_lines(decision: Decision) -> Iterator[str]:
-    words = clip_columns(printable(decision.words), MAX_TEXT_COLUMNS)
+    words = clip_columns(printable(decision.answer_text), MAX_TEXT_COLUMNS)
     for each in decision.rejected:
         if each.by is Source.MODEL:
             said = f'"{_shown(each.type)}" ({words})' if words else f'"{_shown(each.type)}"'

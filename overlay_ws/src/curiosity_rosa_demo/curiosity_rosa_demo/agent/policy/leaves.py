@@ -154,8 +154,8 @@ class AskModel(ChoosingLeaf):
         if not isinstance(answer, NoSuggestion) and answer.cached and situation.activity:
             self.feedback_message = 'an interruption needs a fresh answer'
             return Status.FAILURE
-        if answer.words:
-            self.board.outcome = replace(self.board.outcome, words=answer.words)
+        if answer.answer_text:
+            self.board.outcome = replace(self.board.outcome, answer_text=answer.answer_text)
         if isinstance(answer, NoSuggestion):
             self.feedback_message = answer.reason
             return Status.FAILURE

@@ -54,13 +54,13 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class PolicyTick:
     """What a tick came to: ``state`` and ``decision`` are to be kept before ``commands`` are
-    carried out and ``said`` is said aloud.
+    carried out and ``spoken_texts`` is said aloud.
     """
 
     decision: Decision
     commands: tuple[Command, ...]
     state: WorldState
-    said: tuple[str, ...] = ()
+    spoken_texts: tuple[str, ...] = ()
 
 
 class Policy:
@@ -92,7 +92,7 @@ class Policy:
         self._path: list[str] = []
         self._waiting: tuple[ExternalMessage, ...] = ()
         self._ended_texts: list[str] = []
-        self._said: list[str] = []
+        self._spoken_texts: list[str] = []
         self._holding = ''
         # in which nothing happened; it lasts as long as ``_lasting``
         self._last_quiet_decision: Decision
@@ -167,7 +167,7 @@ class Policy:
             self._waiting = (*self._waiting, message)
 
     def _say(self, message: ExternalMessage) -> None:
-        self._said.append(f'A message came: {message}')
+        self._spoken_texts.append(f'A message came: {message}')
         self._ended_texts.append('the message is said aloud')
 
     def _run_tree(self) -> TickOutcome:
@@ -215,7 +215,7 @@ class Policy:
         }
         if self._ended_texts or outcome is not NO_OUTCOME:
             decision = Decision(
-                words=outcome.words,
+                answer_text=outcome.answer_text,
                 rejected=list(outcome.rejected),
                 done='; '.join(self._ended_texts),
                 **lasting,
@@ -226,8 +226,8 @@ class Policy:
                 self._last_quiet_decision, self._lasting = Decision(**lasting, **changing), lasting
             # a third of what a new one costs
             decision = self._last_quiet_decision.model_copy(update=changing)
-        said, self._said = tuple(self._said), []
-        return PolicyTick(decision, self._executor.take_commands(), state, said)
+        spoken_texts, self._spoken_texts = tuple(self._spoken_texts), []
+        return PolicyTick(decision, self._executor.take_commands(), state, spoken_texts)
 
     def _on_event(self, event: Event) -> None:
         if not (isinstance(event, StateChanged) and event.what == 'energy'):  # told by each entry

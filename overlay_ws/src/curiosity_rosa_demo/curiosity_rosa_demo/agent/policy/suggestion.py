@@ -41,17 +41,17 @@ class PromptSituation:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """``words``: what the model said, in one line. ``cached``: it said so earlier."""
+    """``answer_text``: what the model said, in one line. ``cached``: it said so earlier."""
 
     action: PolicyAction
-    words: str
+    answer_text: str
     cached: bool
 
 
 @dataclass(frozen=True)
 class NoSuggestion:
     reason: str
-    words: str = ''
+    answer_text: str = ''
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class PendingSuggestion:
 
 
 class SuggestionFailed(Exception):
-    """The model gave no action that can be read. ``reason`` is for the user, ``words`` what the
-    model said.
+    """The model gave no action that can be read. ``reason`` is for the user, ``answer_text``
+    what the model said.
     """
 
-    def __init__(self, reason: str, words: str = '') -> None:
+    def __init__(self, reason: str, answer_text: str = '') -> None:
         super().__init__(reason)
         self.reason = reason
-        self.words = cleaned_text(words)
+        self.answer_text = cleaned_text(answer_text)
 
 
 def cleaned_text(text: str) -> str:

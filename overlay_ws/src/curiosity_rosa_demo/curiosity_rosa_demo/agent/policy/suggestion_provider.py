@@ -191,7 +191,7 @@ class LLMPolicyProvider:
             return self._record_answer(request, result, situation, at)
         self._breaker.record_failure(at)
         if isinstance(result, SuggestionFailed):
-            return NoSuggestion(result.reason, result.words)
+            return NoSuggestion(result.reason, result.answer_text)
         return NoSuggestion(f'The model failed ({type(result).__name__}).')
 
     def _record_answer(
