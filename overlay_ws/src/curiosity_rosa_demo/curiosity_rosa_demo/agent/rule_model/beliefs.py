@@ -59,7 +59,7 @@ class MotionBelief:
     start: Pose | None
     end: Pose | None
     distance_m: float | None
-    looks_before: int
+    captures_before: int
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Beliefs:
     asked_here: bool = False
     new_view: bool = True  # no capture since the start, or since the mast turned
     rotations: int = 0
-    looks: list[CaptureBelief] = field(default_factory=list)
+    captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
     poses: dict[int, Pose] = field(default_factory=dict)
 
@@ -84,18 +84,18 @@ class Beliefs:
         """Where which score was measured."""
         return [
             (self.poses[k.motions_before], k.score)
-            for k in self.looks
+            for k in self.captures
             if k.motions_before in self.poses
         ]
 
     @property
-    def moves_since_look(self) -> list[MotionBelief]:
-        return [move for move in self.moves if move.looks_before == len(self.looks)]
+    def moves_since_capture(self) -> list[MotionBelief]:
+        return [move for move in self.moves if move.captures_before == len(self.captures)]
 
     @property
     def view_matters(self) -> bool:
         """Turning the mast changed the score at some spot."""
-        pairs = zip(self.looks, self.looks[1:], strict=False)
+        pairs = zip(self.captures, self.captures[1:], strict=False)
         return any(
             a.motions_before == b.motions_before
             and a.rotations != b.rotations
@@ -155,7 +155,7 @@ class Beliefs:
             distance = math.hypot(self.pose.x - start.x, self.pose.y - start.y)
         self.moves.append(
             MotionBelief(
-                step.tool, duration, start, self.pose, distance, looks_before=len(self.looks)
+                step.tool, duration, start, self.pose, distance, captures_before=len(self.captures)
             )
         )
 
@@ -175,7 +175,7 @@ class Beliefs:
                 self.mast = Mast.OPEN
             self.new_view = False
             score = finite_float(data.get('score')) or 0.0
-            self.looks.append(
+            self.captures.append(
                 CaptureBelief(score, data.get('is_good') is True, self.spot, self.rotations)
             )
         elif step.result.error_reason.startswith(MAST_IS_CLOSED):

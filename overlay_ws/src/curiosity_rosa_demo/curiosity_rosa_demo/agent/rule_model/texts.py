@@ -77,9 +77,9 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '做不到：没有工具 {tool}。',
     ),
     'summary': (
-        '{looks} captures, {moves} motions, {metres} m driven, last score {score}',
-        '撮影 {looks} 回、走行 {moves} 回、{metres} m、最後のスコア {score}',
-        '拍摄 {looks} 次，行驶 {moves} 次，共 {metres} 米，最后得分 {score}',
+        '{captures} captures, {moves} motions, {metres} m driven, last score {score}',
+        '撮影 {captures} 回、走行 {moves} 回、{metres} m、最後のスコア {score}',
+        '拍摄 {captures} 次，行驶 {moves} 次，共 {metres} 米，最后得分 {score}',
     ),
     'too_long': (
         'I end here: {calls} tool calls brought no good picture ({summary}).',
@@ -105,11 +105,11 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     ),
     'found': (
         'The ground can be examined here: score {score}, a good picture, at {place}. I looked '
-        '{looks} times and drove {metres} m in {moves} motions ({calls} tool calls).',
-        'ここで地面を調査できます: スコア {score}、良い画像です。場所: {place}。撮影 {looks} '
+        '{captures} times and drove {metres} m in {moves} motions ({calls} tool calls).',
+        'ここで地面を調査できます: スコア {score}、良い画像です。場所: {place}。撮影 {captures} '
         '回、走行 {moves} 回で {metres} m 移動しました'
         '（ツール呼び出し {calls} 回）。',
-        '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {looks} 次，行驶 '
+        '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {captures} 次，行驶 '
         '{moves} 次共 {metres} 米（调用工具 {calls} 次）。',
     ),
     'found_but': (
