@@ -49,13 +49,13 @@ class TraceBus:
         with self._lock:
             return self._events.last(count)
 
-    def subscribe(self, hear: EventListener) -> Callable[[], None]:
-        """``hear`` is called for every event from now on, from any thread, and must be quick; the
+    def subscribe(self, listener: EventListener) -> Callable[[], None]:
+        """``listener`` is called for every event from now on, from any thread, and must be quick; the
         result ends it.
         """
 
         def follower(event: TraceEvent) -> None:  # one of its own for each call
-            hear(event)
+            listener(event)
 
         with self._lock:
             self._subscribers.append(follower)

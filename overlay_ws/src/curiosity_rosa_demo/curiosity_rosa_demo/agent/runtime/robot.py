@@ -90,8 +90,8 @@ class Robot(Protocol):
     def events(self, count: int | None = None) -> Sequence[TraceEvent]:
         """The last trace events, the oldest first."""
 
-    def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        """``hear`` is called for every event from now on, from any thread, and must be quick; the
+    def subscribe(self, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
+        """``listener`` is called for every event from now on, from any thread, and must be quick; the
         result ends it.
         """
 

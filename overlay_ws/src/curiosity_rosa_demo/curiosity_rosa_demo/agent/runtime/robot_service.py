@@ -177,8 +177,8 @@ class RobotService:
     def events(self, count: int | None = None) -> Sequence[TraceEvent]:
         return self._event_bus.recent(count)
 
-    def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        return self._event_bus.subscribe(hear)
+    def subscribe(self, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
+        return self._event_bus.subscribe(listener)
 
     def picture(self) -> Picture | None:
         return self._camera.picture()

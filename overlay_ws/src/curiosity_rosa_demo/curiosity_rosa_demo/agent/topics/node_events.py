@@ -26,7 +26,7 @@ from std_msgs.msg import String
 
 
 class NodeEvents:
-    """A node may announce its start; a second start of the same node is a restart. ``hear`` gets
+    """A node may announce its start; a second start of the same node is a restart. ``on_trace_event`` gets
     every event of the topic, ours too, in the thread that spins ``node``.
     """
 
@@ -35,9 +35,9 @@ class NodeEvents:
         node: Node,
         config: Config,
         say: Callable[[str], None],
-        hear: Callable[[TraceEvent], None] = lambda event: None,
+        on_trace_event: Callable[[TraceEvent], None] = lambda event: None,
     ) -> None:
-        self._say, self._on_trace_event = say, hear
+        self._say, self._on_trace_event = say, on_trace_event
         self._starts: dict[str, str] = {}  # node name -> id of its start event
         self._started_at = time.time()
         qos = history_qos(config.thresholds.trace.buffer_size)

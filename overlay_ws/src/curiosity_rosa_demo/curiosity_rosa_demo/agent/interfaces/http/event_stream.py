@@ -76,14 +76,14 @@ class StreamListener:
 
 
 class EventHub:
-    """All of it belongs to the server's loop. ``heard`` is called with each trace event."""
+    """All of it belongs to the server's loop. ``on_trace_event`` is called with each trace event."""
 
     def __init__(
         self,
         access: RunnerAccess,
         robot: Robot | None,
         *,
-        heard: Callable[[TraceEvent], None] = lambda event: None,
+        on_trace_event: Callable[[TraceEvent], None] = lambda event: None,
         kept: int = MAX_KEPT_MESSAGES,
         pending: int = MAX_PENDING_MESSAGES,
         heartbeat_s: float = HEARTBEAT_S,
@@ -91,7 +91,7 @@ class EventHub:
         self.pending, self.heartbeat_s = pending, heartbeat_s
         self.listeners: set[StreamListener] = set()
         self.process = secrets.token_hex(4)
-        self._access, self._robot, self._heard = access, robot, heard
+        self._access, self._robot, self._on_trace_event = access, robot, on_trace_event
         self._ring: deque[StreamMessage] = deque(maxlen=kept)
         self._count = 0
         self._start_future: asyncio.Task[None] | None = None
@@ -118,11 +118,11 @@ class EventHub:
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
 
-        def hear_task(event: Event) -> None:
+        def on_task_event(event: Event) -> None:
             with suppress(RuntimeError):  # the server's loop has ended
                 loop.call_soon_threadsafe(self.publish, 'task', task_json(event))
 
-        def hear_trace(event: TraceEvent) -> None:
+        def on_trace_event(event: TraceEvent) -> None:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._publish_trace, event)
 
@@ -131,7 +131,7 @@ class EventHub:
 
             async def pass_on() -> None:
                 async for event in events:
-                    hear_task(event)
+                    on_task_event(event)
 
             job = asyncio.get_running_loop().create_task(pass_on())
 
@@ -142,7 +142,7 @@ class EventHub:
             return leave
 
         if self._robot is not None and not self._unsubscribe_callbacks:
-            self._unsubscribe_callbacks.append(self._robot.subscribe(hear_trace))
+            self._unsubscribe_callbacks.append(self._robot.subscribe(on_trace_event))
         self._unsubscribe_callbacks.append(await self._access.call(follow))
 
     def close(self) -> None:
@@ -156,7 +156,7 @@ class EventHub:
             listener.is_closed.set()
 
     def _publish_trace(self, event: TraceEvent) -> None:
-        self._heard(event)
+        self._on_trace_event(event)
         self.publish('trace', encode(event))
 
     def publish(self, kind: str, data: str) -> None:

@@ -76,7 +76,7 @@ def create_app(
     in_process = settings is None
     settings = settings or STANDALONE_SETTINGS
     access, metrics = RunnerAccess(runner, robot), Metrics()
-    hub = EventHub(access, robot, heard=metrics.traces)
+    hub = EventHub(access, robot, on_trace_event=metrics.traces)
     metrics.clients.set_function(lambda: len(hub.listeners))
     seats = ConnectionSlots(max(1, settings.max_connections // 2))
 
