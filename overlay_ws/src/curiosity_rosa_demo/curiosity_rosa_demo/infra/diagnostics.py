@@ -62,13 +62,13 @@ def finding(
 
 
 def with_losses(
-    found: Finding, counts: Mapping[str, int], told: Mapping[str, int] | None = None
+    found: Finding, counts: Mapping[str, int], reported: Mapping[str, int] | None = None
 ) -> Finding:
     """``found`` with what the node has lost since it started, by destination. What was lost since
-    ``told`` is a warning.
+    ``reported`` is a warning.
     """
-    told = told or {}
-    lost = {name: count - told.get(name, 0) for name, count in counts.items()}
+    reported = reported or {}
+    lost = {name: count - reported.get(name, 0) for name, count in counts.items()}
     news = '; '.join(f'Lost {count} for {name}' for name, count in lost.items() if count > 0)
     values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
     if not news:
@@ -102,18 +102,18 @@ def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:
 
 
 class Diagnostics:
-    """Asks ``look`` on the thread that spins ``node``; that must be quick and not raise."""
+    """Asks ``diagnose`` on the thread that spins ``node``; that must be quick and not raise."""
 
     def __init__(
         self,
         node: Node,
         config: Config,
         part: str,
-        look: Callable[[], Finding],
+        diagnose: Callable[[], Finding],
         losses: LossCounter,
     ) -> None:
-        self._node, self._part, self._look, self._losses = node, part, look, losses
-        self._told: dict[str, int] = {}  # the losses in the last message that was sent
+        self._node, self._part, self._diagnose, self._losses = node, part, diagnose, losses
+        self._reported_losses: dict[str, int] = {}  # the losses in the last message that was sent
         self._name = node.get_fully_qualified_name()
         self._publisher = GuardedPublisher.create(
             node,
@@ -126,8 +126,8 @@ class Diagnostics:
 
     def _publish(self) -> None:
         counts = self._losses.counts()
-        found = with_losses(self._look(), counts, self._told)
+        found = with_losses(self._diagnose(), counts, self._reported_losses)
         array = DiagnosticArray(status=[status_of(self._name, self._part, found)])
         array.header.stamp = self._node.get_clock().now().to_msg()
         if self._publisher.publish(array):
-            self._told = counts
+            self._reported_losses = counts

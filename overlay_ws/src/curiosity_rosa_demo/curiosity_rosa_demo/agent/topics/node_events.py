@@ -26,8 +26,8 @@ from std_msgs.msg import String
 
 
 class NodeEvents:
-    """A node may announce its start; a second start of the same node is a restart. ``on_trace_event`` gets
-    every event of the topic, ours too, in the thread that spins ``node``.
+    """A node may announce its start; a second start of the same node is a restart.
+    ``on_trace_event`` gets every event of the topic, ours too, in the thread that spins ``node``.
     """
 
     def __init__(

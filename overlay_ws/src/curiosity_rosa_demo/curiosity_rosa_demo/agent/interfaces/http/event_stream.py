@@ -76,7 +76,7 @@ class StreamListener:
 
 
 class EventHub:
-    """All of it belongs to the server's loop. ``on_trace_event`` is called with each trace event."""
+    """Belongs to the server's loop. ``on_trace_event`` is called with each trace event."""
 
     def __init__(
         self,

@@ -92,7 +92,7 @@ class Autonomy:
         self._hold_reason = self._last_text = ''
         self._worker = PeriodicWorker(
             'autonomy',
-            look=self._poll,
+            poll=self._poll,
             every_s=lambda: POLL_PERIOD_S if self._on else None,
             on_error=self._on_worker_error,
         )
