@@ -31,7 +31,7 @@ class RosaLoader:
     def __init__(self, environment: TurnEnvironment) -> None:
         self._environment, self._config = environment, environment.world.config
         self._agent: Future[CuriosityRosa] = Future()
-        self._thread = threading.Thread(target=self._load, name='import-rosa', daemon=True)
+        self._thread = threading.Thread(target=self._load, name='rosa-loader', daemon=True)
         self._starting = threading.Lock()
         self._kept_threads: Collection[str] | None = None
 
