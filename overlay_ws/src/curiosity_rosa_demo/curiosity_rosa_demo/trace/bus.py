@@ -50,8 +50,8 @@ class TraceBus:
             return self._events.last(count)
 
     def subscribe(self, listener: EventListener) -> Callable[[], None]:
-        """``listener`` is called for every event from now on, from any thread, and must be quick; the
-        result ends it.
+        """``listener`` is called for every event from now on, from any thread, and must be
+        quick; the result ends it.
         """
 
         def follower(event: TraceEvent) -> None:  # one of its own for each call

@@ -91,8 +91,8 @@ class Robot(Protocol):
         """The last trace events, the oldest first."""
 
     def subscribe(self, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        """``listener`` is called for every event from now on, from any thread, and must be quick; the
-        result ends it.
+        """``listener`` is called for every event from now on, from any thread, and must be
+        quick; the result ends it.
         """
 
     def picture(self) -> Picture | None:

@@ -18,8 +18,8 @@
     task = await runner.submit(Task('pour_water', 3))
 
 A skill starts once ACTIVE is committed. It runs at least once; after a crash it runs again, with
-the metadata of its last checkpoint. What starts when is written in ready_queue.py, what the end of a
-skill means in skill_runs.py.
+the metadata of its last checkpoint. What starts when is written in ready_queue.py, what the end of
+a skill means in skill_runs.py.
 
 A task whose ``blocked_by`` names one that FAILED or was CANCELLED is CANCELLED itself. The clock
 of ``deadline_s`` stands while the task is PAUSED; the time in which no process ran counts.

@@ -8,8 +8,8 @@
 
 """The tasks on disk: whoever awaited write() finds them again, whatever happens to the process.
 
-One SQLite file in WAL mode with fsync; one thread writes (store_writer.py), the loop never waits for
-the disk. Reads see what is committed.
+One SQLite file in WAL mode with fsync; one thread (store_writer.py) writes, the loop never waits
+for the disk. Reads see what is committed.
 """
 
 from __future__ import annotations
