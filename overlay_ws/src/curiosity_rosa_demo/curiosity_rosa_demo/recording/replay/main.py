@@ -59,13 +59,13 @@ class ReplayInterrupted(Exception):
 
 
 class Replay:
-    """``told``: ends it from outside; ``say`` takes what a person should know."""
+    """``end``: ends it from outside; ``say`` takes what a person should know."""
 
     def __init__(
-        self, file: Path, *, speed: float, told: threading.Event, say: Callable[[str], None]
+        self, file: Path, *, speed: float, end: threading.Event, say: Callable[[str], None]
     ) -> None:
         self._reader = RunReader(file)
-        self._speed, self._told, self._say = speed, told, say
+        self._speed, self._end, self._say = speed, end, say
         self.node = Node('replay', parameter_overrides=[Parameter('use_sim_time', value=False)])
         self._topics = node_config(self.node).topics
         # Of the rates only that they are not 0 matters here.
@@ -76,7 +76,7 @@ class Replay:
         self._status: GuardedPublisher[String] | None = None
         self.losses = LossCounter()
         self._skipped: set[str] = set()
-        self._look_at_s = 0.0
+        self._next_check_s = 0.0
         self.played = 0
 
     def run(self, *, loop: bool) -> None:
@@ -114,7 +114,7 @@ class Replay:
             )
             if graph != known:
                 known, changed_s = graph, time.monotonic()
-            if self._told.wait(0.1):
+            if self._end.wait(0.1):
                 raise ReplayInterrupted
 
     def _create_publishers(self) -> None:
@@ -145,10 +145,10 @@ class Replay:
     def _wait_until(self, at_s: float, span: tuple[int, int], began_s: float) -> None:
         while True:
             now_s = time.monotonic()
-            if now_s >= self._look_at_s:
+            if now_s >= self._next_check_s:
                 self._check_conflicts()
                 self._publish_status('playing', span, (now_s - began_s) * self._speed)
-            if self._told.wait(max(0.0, min(at_s, self._look_at_s) - now_s)):
+            if self._end.wait(max(0.0, min(at_s, self._next_check_s) - now_s)):
                 raise ReplayInterrupted
             if time.monotonic() >= at_s:
                 return
@@ -177,7 +177,7 @@ class Replay:
 
     def _check_conflicts(self) -> None:
         """Raises ReplayConflict."""
-        self._look_at_s = time.monotonic() + CONFLICT_CHECK_S
+        self._next_check_s = time.monotonic() + CONFLICT_CHECK_S
         alone = [s.topic for s in self._sources.values() if s.role not in SHARED_TOPICS]
         why = conflict_text(self.node, self._topics, [*alone, STATUS_TOPIC])
         if why:
@@ -221,13 +221,13 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 def run(argv: Sequence[str]) -> int:
     options = parse_arguments(remove_ros_args(list(argv))[1:])
-    told = threading.Event()
+    end = threading.Event()
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, lambda *_: told.set())
+        signal.signal(signum, lambda *_: end.set())
     rclpy.init(args=list(argv), signal_handler_options=SignalHandlerOptions.NO)
     replay: Replay | None = None
     try:
-        replay = Replay(options.file, speed=options.speed, told=told, say=_print_line)
+        replay = Replay(options.file, speed=options.speed, end=end, say=_print_line)
         replay.run(loop=options.loop)
         _print_line(f'{replay.played} messages were played.')
         for topic, count in replay.losses.counts().items():
