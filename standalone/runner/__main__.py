@@ -78,13 +78,13 @@ def _several(options: Options, config: Config, lock: int, stack: contextlib.Exit
 def _discovery(
     options: Options, demos: list[Demo], lock: int, stack: contextlib.ExitStack
 ) -> None:
-    def tell(text: str) -> None:
+    def notify(text: str) -> None:
         for demo in demos:
-            demo.tell(text)
+            demo.notify_agent(text)
 
     if options.discovery_server:
         folder = log_folder() / 'discovery-server'
-        server = discovery_server(int(domain()), folder, tell=tell, keep_open=(lock,))
+        server = discovery_server(int(domain()), folder, notify=notify, keep_open=(lock,))
         stack.enter_context(server)
 
 

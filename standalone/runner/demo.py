@@ -60,7 +60,7 @@ class Demo:
         the processes die with it. Raises OSError.
         """
         supervisor = Supervisor(
-            self._planned, self._folder, tell=self.tell, keep_open=(self._lock,)
+            self._planned, self._folder, notify=self.notify_agent, keep_open=(self._lock,)
         )
         try:
             return self._agent.run()
@@ -71,7 +71,7 @@ class Demo:
         """Have the agent leave; from any thread, and from a signal's handler."""
         self._agent.end()
 
-    def tell(self, text: str) -> None:
+    def notify_agent(self, text: str) -> None:
         """News of the processes, for the agent; from any thread."""
         with contextlib.suppress(OSError):  # full, while no agent reads
             os.write(self._news, f'{text}\n'.encode())

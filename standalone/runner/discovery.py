@@ -29,7 +29,7 @@ FIRST_PORT = 11811  # of domain 0, as Fast DDS has it
 
 @contextlib.contextmanager
 def discovery_server(
-    domain: int, folder: Path, *, tell: Callable[[str], None], keep_open: tuple[int, ...]
+    domain: int, folder: Path, *, notify: Callable[[str], None], keep_open: tuple[int, ...]
 ) -> Iterator[None]:
     """One that runs, and is what the processes started within are told of. Raises OSError."""
     if os.environ.get(VARIABLE):
@@ -47,7 +47,7 @@ def discovery_server(
     words = [*_plain_server(binary), '-i', '0', '-x', str(PROFILE), '-l', ADDRESS, '-p', str(port)]
     command = ('/usr/bin/env', 'FASTDDS_BUILTIN_TRANSPORTS=NONE', binary, *words)
     supervisor = Supervisor(
-        [PlannedProcess('discovery', command)], folder, tell=tell, keep_open=keep_open
+        [PlannedProcess('discovery', command)], folder, notify=notify, keep_open=keep_open
     )
     os.environ[VARIABLE] = f'{ADDRESS}:{port}'
     try:

@@ -40,7 +40,7 @@ class Runs(Protocol):
 class Rover:
     """The pipes of one of them. They outlast its agent, which may be started again."""
 
-    def __init__(self, name: str, hear: Callable[[str, str, bool], None]) -> None:
+    def __init__(self, name: str, on_line: Callable[[str, str, bool], None]) -> None:
         self.name = name
         self.last = ''  # line of its standard output
         read, self._write = os.pipe()
@@ -50,7 +50,7 @@ class Rover:
         self.streams = Streams(read, _writer(out), _writer(errors))
         self.status: int | None = None
         self.ready = threading.Event()  # or ended
-        self._hear = hear
+        self._on_line = on_line
         self._lock = threading.Lock()
         self._open = True
         self._readers = [
@@ -68,7 +68,7 @@ class Rover:
                     self.last = text
                     if text == READY_MESSAGE:
                         self.ready.set()
-                self._hear(self.name, text, is_error)
+                self._on_line(self.name, text, is_error)
 
     def send(self, line: bytes) -> str:
         """Hand a line to the agent; why it cannot be, or nothing. Never waits."""

@@ -47,7 +47,7 @@ def die_with_parent(command: list[str]) -> list[str]:
 class Supervisor:
     """Runs the processes until ``stop``. ``folder`` takes logs, pid file and configuration.
 
-    ``tell`` hears, from a thread, of each process that ended by itself. ``keep_open`` are
+    ``notify`` hears, from a thread, of each process that ended by itself. ``keep_open`` are
     descriptors that stay open while supervisord lives. Raises OSError.
     """
 
@@ -56,13 +56,13 @@ class Supervisor:
         processes: list[PlannedProcess],
         folder: Path,
         *,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         keep_open: tuple[int, ...] = (),
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob('*.log*'):
             old.unlink()
-        self._folder, self._tell = folder, tell
+        self._folder, self._notify = folder, notify
         config = folder / 'supervisord.conf'
         config.write_text(supervisord_config(processes, folder), encoding='utf-8')
         # A session of its own: Ctrl-C at the console is not meant for the nodes.
@@ -77,13 +77,13 @@ class Supervisor:
             errors='replace',
         )
         assert self._process.stdout is not None
-        threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True).start()
+        threading.Thread(target=self._read_log, args=(self._process.stdout,), daemon=True).start()
 
-    def _hear(self, log: IO[str]) -> None:
+    def _read_log(self, log: IO[str]) -> None:
         for line in log:
             text = news(line)
             if text:
-                self._tell(text)
+                self._notify(text)
 
     def stop(self) -> None:
         self._process.terminate()
