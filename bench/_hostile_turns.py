@@ -204,9 +204,9 @@ class Turns:
 
         def work() -> None:
             try:
-                rosa.executor.request, rosa.executor.last_result = request, None
+                rosa.turn_executor.request, rosa.turn_executor.last_result = request, None
                 rosa.invoke('Drive into the light.')
-                last[0] = rosa.executor.last_result
+                last[0] = rosa.turn_executor.last_result
             except TurnCancelled:
                 ended.append('stopped')
             except BaseException as error:

@@ -124,6 +124,6 @@ def instant_rosa(
 def turn_of(rosa: CuriosityRosa, thread: str) -> None:
     """Run one turn with this thread ID. Raises AssertionError unless it ends with its answer."""
     rosa.clear_chat()
-    rosa.executor.request = TurnRequest('Go on.', Cancellation(), thread)
+    rosa.turn_executor.request = TurnRequest('Go on.', Cancellation(), thread)
     answer = rosa.invoke('Go on.')
     assert answer == 'done', answer

@@ -33,7 +33,7 @@ from typing import Any
 from _bench import report, table
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.policy import PolicyTick
-from curiosity_rosa_demo.agent.policy.suggestion import Situation
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.infra.config.world import WorldView
 from policy_world import COMPANION, instant, PolicyRun, ROVER, SETTINGS, world_of
@@ -60,7 +60,7 @@ class Year:
 def asked(chance: random.Random, year: Year) -> Ask:
     """A model without latency, which counts its calls in ``year``."""
 
-    def ask(situation: Situation, refusals: str) -> PolicyAction:
+    def ask(situation: PromptSituation, refusals: str) -> PolicyAction:
         year.asked += 1
         sensible = situation.options and chance.random() < 0.9
         name = chance.choice(situation.options) if sensible else 'fly_to_the_moon'

@@ -11,7 +11,7 @@
 A model without latency calls a tool without arguments 20 times, then answers; the world has no
 latency, and the trace is off. The contenders run alternately, block by block; the figures are
 medians. CPU time is that of the process: on a busy machine it is more reliable than wall time.
-- ours: CuriosityRosa with ReactExecutor, its checkpoints in a file (WAL, synchronous=FULL): the
+- ours: CuriosityRosa with TurnExecutor, its checkpoints in a file (WAL, synchronous=FULL): the
   intent of each act is on the disk before the act, its result afterwards
 - ours, no disk: the same with the checkpoints in memory
 - ROSA: ROSA with its own AgentExecutor, the same model, prompts and tools
@@ -191,18 +191,18 @@ def where(
 ) -> tuple[float, dict[str, float]]:
     """Milliseconds per step: in total, and by part."""
     watch = Stopwatch()
-    turn = rosa.executor._turn
+    turn = rosa.turn_executor._turn
     with watch.around(
         (saver, 'put', 'checkpoints'),
         (saver, 'put_writes', 'checkpoints'),
         (saver, 'get_tuple', 'checkpoints'),
         (turn, 'agent', 'model and its chain'),
         (react_decide, 'decide', 'model: its thread'),
-        (turn.executor, 'dispatch', 'skill: its thread'),
-        (turn.executor, 'get_result', 'skill: its thread'),
+        (turn.skill_executor, 'dispatch', 'skill: its thread'),
+        (turn.skill_executor, 'get_result', 'skill: its thread'),
         (world, 'tool', 'tool'),
         (loop, 'build_graph', 'graph: built'),
-        (rosa.executor, '_run', 'graph'),
+        (rosa.turn_executor, '_run', 'graph'),
         stages=graph.STAGES,
     ):
         began = time.perf_counter()

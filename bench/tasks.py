@@ -28,7 +28,7 @@ Aims, for either of ours: twice huey with its consumer, both ways; the ratios to
 printed. If other processes disturb the disk, the figures are unreliable, and the benchmark prints
 a note: two commits instead of three make the runner at most 1.5 times as fast as the floor.
 
-Then Scheduler.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
+Then ReadyQueue.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
 mixed priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster
 than log n, by 5. Then the CPU load of a runner with 1,000 tasks that wait for a later time.
 
@@ -55,7 +55,7 @@ import time
 
 from _bench import cpu_percent, quantile, report, SMOKE, table
 from _peers import Contender, disk_folder, peers_python
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
 
 AIM = 2.0
 COMMITS_SAVED = 3 / 2  # commits of the floor to those of the runner
@@ -130,7 +130,7 @@ def block(contender: Contender, way: str, faults: list[str]) -> float | None:
 
 
 class Steady:
-    """A scheduler with a constant number of queued tasks."""
+    """A ready queue with a constant number of tasks."""
 
     def __init__(self, queued: int) -> None:
         chance = random.Random(queued)
@@ -138,25 +138,25 @@ class Steady:
             frozenset(name for bit, name in enumerate(RESOURCES) if number >> bit & 1)
             for number in range(1 << len(RESOURCES))
         ]
-        self._scheduler = Scheduler()
+        self._queue = ReadyQueue()
         self._needs = {str(number): chance.choice(subsets) for number in range(queued)}
         self._ranks = [(chance.random() > 0.01, -chance.randrange(10)) for _ in range(DECISIONS)]
         self._seqs = count()
         for rank, (task_id, needs) in zip(self._cycle(queued), self._needs.items(), strict=True):
-            self._scheduler.add(task_id, (rank, True, next(self._seqs)), needs)
+            self._queue.add(task_id, (rank, True, next(self._seqs)), needs)
 
     def _cycle(self, length: int) -> list[tuple[bool, int]]:
         return [self._ranks[number % DECISIONS] for number in range(length)]
 
     def decide(self) -> float:
         """Seconds per decision: each popped task ends at once, and a similar one is added."""
-        scheduler, needs, seqs = self._scheduler, self._needs, self._seqs
+        queue, needs, seqs = self._queue, self._needs, self._seqs
         began = time.perf_counter()
         for rank in self._ranks:
-            task_id = scheduler.pop_next()
+            task_id = queue.pop_next()
             assert task_id is not None
-            scheduler.free(needs[task_id])
-            scheduler.add(task_id, (rank, True, next(seqs)), needs[task_id])
+            queue.free(needs[task_id])
+            queue.add(task_id, (rank, True, next(seqs)), needs[task_id])
         return (time.perf_counter() - began) / DECISIONS
 
 

@@ -80,11 +80,11 @@ def _discovery(
 ) -> None:
     def notify_agents(text: str) -> None:
         for demo in demos:
-            demo.tell(text)
+            demo.notify_agent(text)
 
     if options.discovery_server:
         folder = log_folder() / 'discovery-server'
-        server = discovery_server(int(domain()), folder, tell=notify_agents, keep_open=(lock,))
+        server = discovery_server(int(domain()), folder, notify=notify_agents, keep_open=(lock,))
         stack.enter_context(server)
 
 

@@ -63,7 +63,7 @@ class Demo:
         The calling thread must not end before: its end kills the processes.
         """
         supervisor = Supervisor(
-            self._planned, self._folder, tell=self.tell, keep_open=(self._lock,)
+            self._planned, self._folder, notify=self.notify_agent, keep_open=(self._lock,)
         )
         try:
             return self._agent.run()
@@ -74,7 +74,7 @@ class Demo:
         """End the agent. Safe in any thread and in a signal handler."""
         self._agent.end()
 
-    def tell(self, text: str) -> None:
+    def notify_agent(self, text: str) -> None:
         """Send a process event to the agent. Callable from any thread."""
         with contextlib.suppress(OSError):  # full, while no agent reads
             os.write(self._process_events_fd, f'{text}\n'.encode())

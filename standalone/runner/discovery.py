@@ -29,7 +29,7 @@ FIRST_PORT = 11811  # of domain 0, Fast DDS's default
 
 @contextlib.contextmanager
 def discovery_server(
-    domain: int, folder: Path, *, tell: Callable[[str], None], keep_open: tuple[int, ...]
+    domain: int, folder: Path, *, notify: Callable[[str], None], keep_open: tuple[int, ...]
 ) -> Iterator[None]:
     """Run a server, and name it in the environment of the processes started within.
 
@@ -60,7 +60,7 @@ def discovery_server(
     ]
     command = ('/usr/bin/env', 'FASTDDS_BUILTIN_TRANSPORTS=NONE', binary, *arguments)
     supervisor = Supervisor(
-        [PlannedProcess('discovery', command)], folder, tell=tell, keep_open=keep_open
+        [PlannedProcess('discovery', command)], folder, notify=notify, keep_open=keep_open
     )
     os.environ[VARIABLE] = f'{ADDRESS}:{port}'
     try:

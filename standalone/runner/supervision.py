@@ -47,7 +47,7 @@ def die_with_parent(command: list[str]) -> list[str]:
 class Supervisor:
     """Runs the processes until ``stop``. ``folder`` takes logs, pid file and configuration.
 
-    ``tell`` is called in a thread with a text about each process that ended unexpectedly.
+    ``notify`` is called in a thread with a text about each process that ended unexpectedly.
     supervisord keeps the descriptors ``keep_open`` open. Raises OSError.
     """
 
@@ -56,13 +56,13 @@ class Supervisor:
         processes: list[PlannedProcess],
         folder: Path,
         *,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         keep_open: tuple[int, ...] = (),
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob('*.log*'):
             old.unlink()
-        self._folder, self._tell = folder, tell
+        self._folder, self._notify = folder, notify
         config = folder / 'supervisord.conf'
         config.write_text(supervisord_config(processes, folder), encoding='utf-8')
         # A new session: Ctrl-C at the console must not reach the nodes.
@@ -85,7 +85,7 @@ class Supervisor:
         for line in log:
             text = process_event_text(line)
             if text:
-                self._tell(text)
+                self._notify(text)
 
     def stop(self) -> None:
         self._process.terminate()

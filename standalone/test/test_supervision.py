@@ -51,7 +51,7 @@ from pathlib import Path
 from runner.plan import PlannedProcess
 from runner.supervision import Supervisor
 folder, *command = sys.argv[1:]
-Supervisor([PlannedProcess('only', tuple(command))], Path(folder), tell=print)
+Supervisor([PlannedProcess('only', tuple(command))], Path(folder), notify=print)
 print('ready', flush=True)
 sys.stdin.read()
 """
@@ -91,7 +91,7 @@ def test_children_are_restarted_logged_and_stopped_in_order(tmp_path: Path, diar
         PlannedProcess('slow', diary.command('slow', 0.3)),
         PlannedProcess('quick', diary.command('quick')),
     ]
-    supervisor = Supervisor(processes, tmp_path, tell=told.append)
+    supervisor = Supervisor(processes, tmp_path, notify=told.append)
     try:
         wait_until(lambda: len(diary.notes('started')) == 3, 'three children')
         pids = dict(diary.notes('started'))
@@ -113,7 +113,7 @@ def test_children_are_restarted_logged_and_stopped_in_order(tmp_path: Path, diar
 def test_a_command_that_cannot_run_is_told_of(tmp_path: Path) -> None:
     told: list[str] = []
     command = (sys.executable, '-c', 'raise SystemExit(3)')
-    supervisor = Supervisor([PlannedProcess('broken', command)], tmp_path, tell=told.append)
+    supervisor = Supervisor([PlannedProcess('broken', command)], tmp_path, notify=told.append)
     try:
         wait_until(lambda: told, 'the process event')
     finally:

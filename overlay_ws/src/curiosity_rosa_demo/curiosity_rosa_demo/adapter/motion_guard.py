@@ -35,7 +35,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from curiosity_rosa_demo.adapter.heartbeat import AgentHeartbeat
+from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
@@ -101,7 +101,7 @@ class MotionGuard:
         self._stop_failure = ''
         self.stops_answered = -1  # the highest number whose call was answered
         self._unexpected_motion = UnexpectedMotion(motion)
-        self._heartbeat = AgentHeartbeat(motion.heartbeat_max_age_s)
+        self._heartbeat_monitor = AgentHeartbeatMonitor(motion.heartbeat_max_age_s)
         self._e_stop_pressed = False
         self._serial = 0
 
@@ -118,7 +118,7 @@ class MotionGuard:
 
     @property
     def move_allowed(self) -> bool:
-        forbidden = self._e_stop_pressed or self._heartbeat.silent(self._clock())
+        forbidden = self._e_stop_pressed or self._heartbeat_monitor.silent(self._clock())
         return self.mast is Mast.CLOSED and not self.stopping and not forbidden
 
     def check_move(self) -> None:
@@ -127,7 +127,7 @@ class MotionGuard:
             raise self._refusal(E_STOP_PRESSED)
         if self.mast is not Mast.CLOSED:
             raise self._refusal(NEED_TO_CLOSE_MAST)
-        if self._heartbeat.silent(self._clock()):
+        if self._heartbeat_monitor.silent(self._clock()):
             raise self._refusal(AGENT_IS_SILENT)
         if self.stopping:
             raise self._refusal(MOVE_IN_PROGRESS)
@@ -256,7 +256,7 @@ class MotionGuard:
 
     def record_heartbeat(self) -> None:
         """The agent's kernel published a heartbeat."""
-        self._heartbeat.beat(self._clock())
+        self._heartbeat_monitor.beat(self._clock())
 
     def set_e_stop(self, pressed: bool) -> None:
         """Record the button's current state. A mast motion continues: no service can stop it."""
@@ -265,13 +265,13 @@ class MotionGuard:
         self._e_stop_pressed = pressed
 
     @property
-    def heartbeat_heard(self) -> bool:
-        return self._heartbeat.heard
+    def heartbeat_received(self) -> bool:
+        return self._heartbeat_monitor.received
 
     def forget_heartbeat(self) -> None:
         """The agent is gone. Ignored while the rover moves: the silence must still stop it."""
         if not self.moving:
-            self._heartbeat.forget()
+            self._heartbeat_monitor.forget()
 
     # --- time -------------------------------------------------------------------------------
 
@@ -296,7 +296,7 @@ class MotionGuard:
             times.append(now + LEASH_CHECK_S)
         else:
             times += _without_none(self._unexpected_motion.next_wakeup(now))
-        return min(times + _without_none(self._heartbeat.next_wakeup(now)), default=None)
+        return min(times + _without_none(self._heartbeat_monitor.next_wakeup(now)), default=None)
 
     # --- internals --------------------------------------------------------------------------
 
@@ -339,8 +339,8 @@ class MotionGuard:
                 self.request_stop(f'{STOPPED_FOR_MAST} {self.mast.value}')
             elif self._travel_clock() - self._moving_since >= self._config.max_duration_s:
                 self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
-            elif self._heartbeat.silent(now):
-                age = f'{self._heartbeat.max_age_s:g} s'
+            elif self._heartbeat_monitor.silent(now):
+                age = f'{self._heartbeat_monitor.max_age_s:g} s'
                 self.request_stop(f'The agent fell silent for {age}: the rover was stopped')
         elif self._unexpected_motion.must_stop(now):
             self._unexpected_motion.reset()

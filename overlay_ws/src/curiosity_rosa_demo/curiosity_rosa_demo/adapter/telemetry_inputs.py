@@ -103,10 +103,10 @@ class TelemetryInputs:
         services.
         """
         with self._lock:
-            if self._guard.heartbeat_heard and not self._node.count_publishers(
+            if self._guard.heartbeat_received and not self._node.count_publishers(
                 self._heartbeat_topic
             ):
                 self._guard.forget_heartbeat()
-                if not self._guard.heartbeat_heard:
+                if not self._guard.heartbeat_received:
                     self._received_s[HEARTBEAT] = None
                 self._on_input()

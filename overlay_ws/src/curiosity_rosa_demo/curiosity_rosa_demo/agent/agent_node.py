@@ -77,8 +77,8 @@ from curiosity_rosa_demo.infra.storage.paths import (
     turn_checkpoint_file,
 )
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.tools.recorded_client import RecordedClient
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.tools.recording_client import RecordingClient
+from curiosity_rosa_demo.trace.bus import TraceBus
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -106,15 +106,15 @@ class AgentApp:
         self._losses = LossCounter()
         publisher = TracePublisher(self.node, self.config, self._losses)
         # Artifacts waits for a picture, so the agent's own events are delivered side by side.
-        self._own_events = EventBus(self._listener_failed, ordered=False)
-        self.event_bus = EventBus(self._listener_failed)  # those of the other nodes too
+        self._own_events = TraceBus(self._listener_failed, ordered=False)
+        self.event_bus = TraceBus(self._listener_failed)  # those of the other nodes too
         self._recorders: list[JsonlTraceLog] = []
         self.recording = RecordingControl(
             self.config,
             recordings_folder(self.config, options.record, space),
             self.console_writer.write,
         )
-        self.rover_client = RecordedClient(self.node, self.config, self.recording.record_call)
+        self.rover_client = RecordingClient(self.node, self.config, self.recording.record_call)
         self._captures = Captures(
             self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
         )

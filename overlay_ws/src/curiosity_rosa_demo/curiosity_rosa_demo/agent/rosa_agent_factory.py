@@ -9,7 +9,7 @@
 """ROSA with our tools and our executor.
 
 ROSA's system prompts, chat history and ``invoke`` stay. Its own 47 tools never reach the model:
-some of them run shell text. ReactExecutor replaces ROSA's executor and handles every tool call.
+some of them run shell text. TurnExecutor replaces ROSA's executor and handles every tool call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.llm.call import readable_actions
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.loop import ReactExecutor
+from curiosity_rosa_demo.agent.react.loop import TurnExecutor
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
@@ -68,7 +68,7 @@ class NextActionAgent:
 class CuriosityRosa(ROSA):
     """ROSA, limited to our skills. ``executor`` runs the turns and has the last one's result."""
 
-    executor: ReactExecutor
+    turn_executor: TurnExecutor
 
     def __init__(
         self, model: BaseChatModel, environment: TurnEnvironment, saver: TurnCheckpointer
@@ -77,12 +77,12 @@ class CuriosityRosa(ROSA):
         llm = config.agent.llm
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
-        self._make_executor = lambda agent: ReactExecutor(
+        self._make_turn_executor = lambda agent: TurnExecutor(
             TurnContext(
                 config=config,
                 limits=Limits.of(config),
                 registry=environment.registry,
-                executor=SkillExecutor(
+                skill_executor=SkillExecutor(
                     environment.registry, environment.world, monitor=environment.monitor
                 ),
                 world=environment.world,
@@ -124,8 +124,8 @@ class CuriosityRosa(ROSA):
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:
-        self.executor = self._make_executor(self._agent)
-        return self.executor
+        self.turn_executor = self._make_turn_executor(self._agent)
+        return self.turn_executor
 
 
 def _refuse_direct_run(name: str, **_: Any) -> ToolResult:

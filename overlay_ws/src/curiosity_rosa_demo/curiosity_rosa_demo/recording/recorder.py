@@ -34,7 +34,7 @@ from curiosity_rosa_demo.recording.mcap.file import RunFile
 from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
 from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
 from curiosity_rosa_demo.recording.recorder_node import RecorderNode
-from curiosity_rosa_demo.tools.recorded_client import ServiceCall
+from curiosity_rosa_demo.tools.recording_client import ServiceCall
 
 CALLS_CHANNEL = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
 

@@ -24,7 +24,7 @@ _log = logging.getLogger('curiosity_rosa.events')
 EventListener = Callable[[TraceEvent], None]
 
 
-class EventBus:
+class TraceBus:
     """Safe from any thread. An event that is published twice is delivered once: our own events
     come back from the topic.
 

@@ -32,7 +32,7 @@ def trace_result(trace: TraceFunction, tool: str, result: ToolResult) -> None:
         tool_name=tool,
         ok=result.ok,
         error_reason=result.error_reason or None,
-        score=number_text(result.data.get('score')),
+        score=finite_float(result.data.get('score')),
         data=result.data,
     )
 
@@ -61,7 +61,7 @@ def result_summary(result: ToolResult) -> str:
 
 def status_text(status: dict[str, Any]) -> str:
     """The rover's status as text."""
-    x, y, yaw = (number_text(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    x, y, yaw = (finite_float(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
     where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
     heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
     mast = status.get('mast') or 'unknown'
@@ -71,7 +71,7 @@ def status_text(status: dict[str, Any]) -> str:
     return f'{where}{heading}; {motion}; mast {mast}, {drive}{last}'
 
 
-def number_text(value: Any) -> float | None:
+def finite_float(value: Any) -> float | None:
     """``value`` as a float when it is a finite number, else None. A bool is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None

@@ -79,7 +79,7 @@ class FakeRobot:
         self._captures: list[Capture] = []
         self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
         self._events: list[TraceEvent] = []
-        self._hearers: list[Callable[[TraceEvent], None]] = []
+        self._listeners: list[Callable[[TraceEvent], None]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._jobs: list[asyncio.Task[None]] = []
@@ -117,8 +117,8 @@ class FakeRobot:
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
         event = new_event(kind, message, **fields)
         self._events = [*self._events[1 - KEPT :], event]
-        for hear in list(self._hearers):
-            hear(event)
+        for listener in list(self._listeners):
+            listener(event)
         return event
 
     def ask(self, text: str, op: Json | None = None, reasons: Sequence[str] = ()) -> Question:
@@ -206,8 +206,8 @@ class FakeRobot:
         return list(events) if count is None else events[max(0, len(events) - count) :]
 
     def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        self._hearers.append(listener)
-        return lambda: self._hearers.remove(listener)
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def picture(self) -> Picture | None:
         if not self.camera:

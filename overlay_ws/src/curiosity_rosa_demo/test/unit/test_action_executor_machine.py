@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from itertools import count
 
 from curiosity_rosa_demo.agent.policy.action import (
+    ActionProposal,
     CancelTasks,
     Command,
     PauseTasks,
     PolicyAction,
-    Proposal,
     ResumeTasks,
     Senses,
     SubmitTasks,
@@ -140,8 +140,8 @@ class ActionExecutorMachine(RuleBasedStateMachine):
     def senses(self) -> Senses:
         return Senses(tasks=dict(self.kernel.states), hold_reason=self.holding)
 
-    def may(self, name: str, by: Source) -> Proposal | None:
-        proposal = Proposal(PolicyAction(type=name, preemptive=True), by)
+    def may(self, name: str, by: Source) -> ActionProposal | None:
+        proposal = ActionProposal(PolicyAction(type=name, preemptive=True), by)
         reason = self.safety.refusal_reason(proposal, self.executor.state, self.senses(), self.at)
         return None if reason else proposal
 

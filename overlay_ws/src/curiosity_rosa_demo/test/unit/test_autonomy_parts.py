@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
     missing_model_note,
 )
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
@@ -38,7 +38,7 @@ import pytest
 from runtime_world import CONFIG
 
 DOT = 'digraph tree {\n"a" -> "b";\n}\n'
-SITUATION = Situation(place='base', activity='', energy=0.5, options=('rest',), text='')
+SITUATION = PromptSituation(place='base', activity='', energy=0.5, options=('rest',), text='')
 
 
 # --- the thread -----------------------------------------------------------------------------
@@ -50,14 +50,14 @@ class Log:
     def __init__(self, every_s: float | None = None) -> None:
         self.done: list[str] = []
         self.errors: list[Exception] = []
-        self.looks = 0
+        self.polls = 0
         self.every_s = every_s
         self.worker = PeriodicWorker(
-            'test', look=self.look, every_s=lambda: self.every_s, on_error=self.error
+            'test', poll=self.poll, every_s=lambda: self.every_s, on_error=self.error
         )
 
-    def look(self) -> None:
-        self.looks += 1
+    def poll(self) -> None:
+        self.polls += 1
         self.done.append('look')
 
     def error(self, error: Exception) -> None:
@@ -77,16 +77,16 @@ def test_jobs_are_done_in_order_with_a_look_after_each(log: Log) -> None:
     for number in range(3):
         log.worker.post(lambda number=number: log.done.append(str(number)))
     assert log.worker.call(lambda: 'answer', 20.0) == 'answer'
-    wait_until(lambda: log.looks == 4, 'four looks')
+    wait_until(lambda: log.polls == 4, 'four looks')
     assert log.done == ['0', 'look', '1', 'look', '2', 'look', 'look']
 
 
 def test_it_looks_by_itself_and_when_it_is_woken(log: Log) -> None:
     log.worker.wake()
-    wait_until(lambda: log.looks == 1, 'a look')
+    wait_until(lambda: log.polls == 1, 'a look')
     log.every_s = 0.001
     log.worker.wake()
-    wait_until(lambda: log.looks > 10, 'ten more')
+    wait_until(lambda: log.polls > 10, 'ten more')
 
 
 @pytest.mark.parametrize('what', ['once', 'twice'])
@@ -200,9 +200,9 @@ def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.Monk
 
 
 def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
-    asked: list[Situation] = []
+    asked: list[PromptSituation] = []
 
-    def ask(situation: Situation, _: str) -> PolicyAction:
+    def ask(situation: PromptSituation, _: str) -> PolicyAction:
         asked.append(situation)
         return PolicyAction(type='wonder', rationale='it is a fine day')
 

@@ -158,7 +158,7 @@ def test_a_message_is_read_at_once() -> None:
     assert tick.decision.done == (
         'a message came: hello; began read_message, by the emergency; the message is said aloud'
     )
-    assert tick.said == ('A message came: hello',)
+    assert tick.spoken_texts == ('A message came: hello',)
     assert tick.state.activity is not None
     assert tick.state.activity.rationale == 'hello'
     assert names(policy_run.events) == [
@@ -257,7 +257,7 @@ def test_what_the_model_suggests_begins() -> None:
     model = ScriptedModel(suggests('read'))
     policy_run = pupil(model=model)
     tick = policy_run.tick()
-    assert tick.decision.words == 'read: read would be good'
+    assert tick.decision.answer_text == 'read: read would be good'
     assert tick.decision.done == 'began read, by the model'
     assert tick.decision.path[-2:] == ['LLMDrivenBranch: yes', 'model: yes (read would be good)']
     (situation,) = model.asked
@@ -303,7 +303,7 @@ def test_a_suggestion_that_is_refused_is_told_and_the_routine_decides() -> None:
     model = ScriptedModel(suggests('study'))
     policy_run = pupil('2026-11-23 07:20', model=model)
     tick = policy_run.tick()
-    assert tick.decision.words == 'study: study would be good'
+    assert tick.decision.answer_text == 'study: study would be good'
     reason = 'it is at home, not at school'
     assert tick.decision.rejected == [Rejection(type='study', by=Source.MODEL, reason=reason)]
     assert f'model: no ({reason})' in tick.decision.path
@@ -320,7 +320,7 @@ def test_all_that_was_refused_in_a_tick_is_told() -> None:
         ('read_message', Source.EMERGENCY),
         ('study', Source.MODEL),
     ]
-    assert decision.words
+    assert decision.answer_text
 
 
 def test_the_provider_hears_of_a_refusal() -> None:
@@ -364,7 +364,7 @@ def test_a_model_that_fails_leaves_it_to_the_routine() -> None:
     model = ScriptedModel(fails)
     policy_run = pupil('2026-11-23 07:20', model=model)
     tick = policy_run.tick()
-    assert tick.decision.words == 'hm'
+    assert tick.decision.answer_text == 'hm'
     assert 'model: no (The model answered nothing.)' in tick.decision.path
     assert tick.decision.done == 'began go_to_school, by the routine'
 

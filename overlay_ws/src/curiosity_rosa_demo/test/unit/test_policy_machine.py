@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.infra.config.world import WorldView
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -49,7 +49,7 @@ class AnyLife(RuleBasedStateMachine):
         self.policy_run.twin.energy = energy
         self.policy_run.restart()
 
-    def says(self, situation: Situation) -> PolicyAction:
+    def says(self, situation: PromptSituation) -> PolicyAction:
         if self.action is None:
             raise SuggestionFailed('It has no idea.')
         return self.action

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from policy_doubles import ScriptedModel, SETTINGS, suggests, WORK_S
 from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, world_of
@@ -268,7 +268,7 @@ def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:
 
 # --- the model ---------------------------------------------------------------------------------
 
-SAYINGS: dict[str, Callable[[Situation], PolicyAction]] = {
+SAYINGS: dict[str, Callable[[PromptSituation], PolicyAction]] = {
     'an unknown activity': suggests('fly_to_the_moon', preemptive=True),
     'an empty-looking name': suggests(' '),
     'a name with a line in it': suggests('rest\nand more'),
@@ -280,8 +280,8 @@ SAYINGS: dict[str, Callable[[Situation], PolicyAction]] = {
 }
 
 
-def says_nothing_useful(error: BaseException) -> Callable[[Situation], PolicyAction]:
-    def say(situation: Situation) -> PolicyAction:
+def says_nothing_useful(error: BaseException) -> Callable[[PromptSituation], PolicyAction]:
+    def say(situation: PromptSituation) -> PolicyAction:
         raise error
 
     return say
@@ -303,7 +303,7 @@ SAYINGS['it answers nothing'] = lambda situation: None  # type: ignore[assignmen
 
 @pytest.mark.parametrize('say', SAYINGS.values(), ids=list(SAYINGS))
 def test_whatever_the_model_says_the_routine_s_day_is_lived(
-    say: Callable[[Situation], PolicyAction],
+    say: Callable[[PromptSituation], PolicyAction],
 ) -> None:
     model = ScriptedModel(say)
     policy_run = pupil('2026-11-22 20:30', provider=model.provider)
@@ -349,7 +349,7 @@ def test_a_model_that_never_answers_is_waited_for_no_longer_than_its_time() -> N
 def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> None:
     model = ScriptedModel(suggests('rest'))
     policy_run = pupil('2026-11-28 12:00', provider=model.provider)
-    asked_at: dict[float, Situation] = {}
+    asked_at: dict[float, PromptSituation] = {}
     for _ in range(8 * 60):
         before = len(model.asked)
         policy_run.run(1)

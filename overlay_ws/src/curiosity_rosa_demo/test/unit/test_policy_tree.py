@@ -18,8 +18,8 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     KEYS,
     NO_OUTCOME,
     PolicyBoard,
+    PolicyTickInputs,
     reader,
-    TickInputs,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import (
@@ -249,7 +249,7 @@ def test_the_keys_of_the_table_are_those_that_a_policy_uses() -> None:
     board.client(ClientRole.ENGINE)
     names = {key.removeprefix(f'/{board.namespace}/') for key in Blackboard.metadata}
     assert set(KEYS) <= names
-    assert TickInputs._fields[:3] == ('at', 'state', 'senses')
+    assert PolicyTickInputs._fields[:3] == ('at', 'state', 'senses')
     board.close()
 
 

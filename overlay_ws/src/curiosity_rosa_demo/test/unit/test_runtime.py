@@ -231,7 +231,7 @@ def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
     bench.hear('estop', pressed=True)
     bench.until(lambda: bench.session.stops == 1, 'the stop')
     assert bench.session.used[0].requested
-    assert bench.runtime.runner._engine.scheduler._allow is None  # the hold is still to come
+    assert bench.runtime.runner._engine.ready_queue._allow is None  # the hold is still to come
     bench.runtime._event_loop.call_soon(going.set)
     bench.becomes('look around', 'PAUSED')
     bench.becomes('capture_and_score', 'PENDING')
@@ -759,7 +759,7 @@ def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | f
             if step == 'press':
                 bench.hear('estop', pressed=True)
                 bench.mode('SAFE')
-                gate = runtime.runner._engine.scheduler
+                gate = runtime.runner._engine.ready_queue
                 bench.until(lambda gate=gate: gate._allow is not None, 'the hold')
                 assert all(each.requested for each in runtime._blocking._running)
                 held.set()

@@ -14,7 +14,7 @@ It is a plan for TypeScript without code to run. Its blackboard is ``PolicyBoard
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
@@ -83,7 +83,7 @@ def test_the_executor_begins_an_action_and_publishes_it() -> None:
     bus, heard = EventBus(), []
     bus.subscribe(heard.append)
     executor = ActionExecutor(HOME, bus, WorldState.first(COMPANION))
-    executor.start_activity(Proposal(PolicyAction(type='read'), Source.MODEL), at=1000.0)
+    executor.start_activity(ActionProposal(PolicyAction(type='read'), Source.MODEL), at=1000.0)
     assert [event.name for event in heard] == ['action.started']
     assert executor.state.activity is not None
     assert executor.state.activity.activity == 'read'
@@ -125,7 +125,7 @@ def test_what_may_not_be_interrupted_keeps_control() -> None:
     policy_run = PolicyRun(HOME, instant('2026-11-23 21:29', HOME))
     policy_run.run(1)
     assert policy_run.doing == 'sleep'
-    wish = Proposal(PolicyAction('rest', True), Source.MODEL)
+    wish = ActionProposal(PolicyAction('rest', True), Source.MODEL)
     reason = safety.refusal_reason(
         wish, policy_run.saved, Senses(tasks=policy_run.twin.states), policy_run.at
     )

@@ -82,7 +82,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         self.runner = staged(
             self.folder / 'tasks.db', self.stage, cancel_grace_s=LONG_S, retry_backoff_s=0.0
         )
-        scheduler = self.runner._engine.scheduler
+        scheduler = self.runner._engine.ready_queue
         take = scheduler.pop_next
 
         def checked_take() -> str | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import threading
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.bus import EventBus, MAX_KEPT_EVENTS
+from curiosity_rosa_demo.trace.bus import MAX_KEPT_EVENTS, TraceBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,8 +26,8 @@ def event(text: str) -> TraceEvent:
     return new_event(TraceKind.OBSERVE, text)
 
 
-def bus(*, ordered: bool = True) -> EventBus:
-    return EventBus(lambda name, error: None, ordered=ordered)
+def bus(*, ordered: bool = True) -> TraceBus:
+    return TraceBus(lambda name, error: None, ordered=ordered)
 
 
 def test_followers_hear_what_comes_from_now_on() -> None:
@@ -69,7 +69,7 @@ class Listeners:
         self.heard: list[tuple[int, TraceEvent]] = []
         self.failed: list[tuple[str, str]] = []
         self.report_fails = report_fails
-        self.event_bus = EventBus(self._report, ordered=ordered)
+        self.event_bus = TraceBus(self._report, ordered=ordered)
         for number, raises in enumerate(broken):
             self._subscribe(number, raises)
 

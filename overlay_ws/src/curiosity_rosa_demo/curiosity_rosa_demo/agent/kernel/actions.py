@@ -51,7 +51,7 @@ class HoldTasks:
 
 
 @dataclass(frozen=True)
-class CancelTasks:
+class CancelAllTasks:
     """Cancel every task that has not ended."""
 
     why: str
@@ -109,7 +109,7 @@ class Notice:
 Action = (
     StopRover
     | HoldTasks
-    | CancelTasks
+    | CancelAllTasks
     | PauseTask
     | ReleaseTasks
     | SubmitCharge
@@ -156,7 +156,7 @@ def _hold_action(state: BrainState) -> HoldTasks | None:
 def _pause_actions(after: BrainState, interrupt_reason: str) -> list[Action]:
     """A stop cancels all tasks. A pause pauses the waiting tasks first, so that none starts."""
     if after.hci.user_interrupt is UserInterruptType.STOP:
-        return [CancelTasks(interrupt_reason)]
+        return [CancelAllTasks(interrupt_reason)]
     if after.hci.user_interrupt is UserInterruptType.PAUSE:
         ready = [task for task in after.tasks.queue if wants_to_run(task)]
         ready.sort(key=lambda task: task.status in RUNNING_STATES)

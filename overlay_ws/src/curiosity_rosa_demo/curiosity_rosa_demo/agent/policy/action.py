@@ -30,7 +30,7 @@ class PolicyAction(Model):
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ActionProposal:
     action: PolicyAction
     source: Source
 

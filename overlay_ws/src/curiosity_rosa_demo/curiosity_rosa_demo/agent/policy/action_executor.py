@@ -23,10 +23,10 @@ from typing import Any
 from uuid import uuid4
 
 from curiosity_rosa_demo.agent.policy.action import (
+    ActionProposal,
     CancelTasks,
     Command,
     PauseTasks,
-    Proposal,
     ResumeTasks,
     Senses,
     SubmitTasks,
@@ -105,7 +105,7 @@ class ActionExecutor:
         if self.state.suspended:
             self._resume_suspended(at)
 
-    def start_activity(self, proposal: Proposal, at: float) -> None:
+    def start_activity(self, proposal: ActionProposal, at: float) -> None:
         """Start the proposed activity; the ongoing one ends or is suspended. The SafetyFilter
         must have passed the proposal: it is not checked again.
         """

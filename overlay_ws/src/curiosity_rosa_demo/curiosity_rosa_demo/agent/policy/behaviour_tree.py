@@ -14,10 +14,10 @@ from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
 from curiosity_rosa_demo.agent.policy.daily_routine import routine_fallback
 from curiosity_rosa_demo.agent.policy.guards import MayAsk, MessageWaits
 from curiosity_rosa_demo.agent.policy.leaves import (
+    AnswerMessage,
     AskModel,
     ContinueActivity,
     IsHeld,
-    UseSuggestion,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -40,7 +40,7 @@ def _emergency(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> S
     guarded = [
         MessageWaits(
             f'message {number}',
-            UseSuggestion(
+            AnswerMessage(
                 f'{entry.activity} answers {number}', board, activity=entry.activity, safety=safety
             ),
             board,

@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any, NamedTuple
 import uuid
 
-from curiosity_rosa_demo.agent.policy.action import Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, Senses
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
@@ -31,7 +31,7 @@ from py_trees.blackboard import Blackboard, Client
 from py_trees.common import Access
 
 
-class TickInputs(NamedTuple):
+class PolicyTickInputs(NamedTuple):
     """The constants of one tick. ``waiting``: unhandled messages, the oldest first."""
 
     at: float
@@ -44,10 +44,10 @@ class TickInputs(NamedTuple):
 class TickOutcome:
     """The leaves' decision in one tick. ``message``: the message that ``chosen`` answers."""
 
-    chosen: Proposal | None = None
+    chosen: ActionProposal | None = None
     message: ExternalMessage | None = None
     rejected: tuple[Rejection, ...] = ()
-    words: str = ''  # the model's text
+    answer_text: str = ''  # the model's text
 
 
 NO_OUTCOME = TickOutcome()

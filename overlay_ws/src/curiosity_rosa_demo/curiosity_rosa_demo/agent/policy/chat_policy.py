@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
     cleaned_text,
     MAX_TEXT_CHARS,
-    Situation,
+    PromptSituation,
     SuggestionFailed,
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
@@ -49,7 +49,7 @@ def ask_chat_model(model: BaseChatModel, view: WorldView, llm: LlmConfig) -> Ask
     """
     rules = SystemMessage(valid_unicode(rules_text(view)))
 
-    def ask(situation: Situation, refusals: str) -> PolicyAction:
+    def ask(situation: PromptSituation, refusals: str) -> PolicyAction:
         question = HumanMessage(question_text(view, situation, refusals))
         try:
             asked = model.with_structured_output(
@@ -84,7 +84,7 @@ def rules_text(view: WorldView) -> str:
     )
 
 
-def question_text(view: WorldView, situation: Situation, refusals: str) -> str:
+def question_text(view: WorldView, situation: PromptSituation, refusals: str) -> str:
     """The situation as one JSON object, so that the model takes no text in it for a rule."""
     data = {
         'situation': situation.text[:MAX_SITUATION_CHARS],

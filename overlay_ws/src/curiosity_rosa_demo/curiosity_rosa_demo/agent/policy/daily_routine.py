@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction
 from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
 from curiosity_rosa_demo.agent.policy.guards import IsDue
 from curiosity_rosa_demo.agent.policy.leaves import BeginProposal, ContinueActivity, StayIdle
@@ -35,7 +35,7 @@ def routine_fallback(board: PolicyBoard, world: WorldModel, safety: SafetyFilter
 def _entries(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> Iterator[Behaviour]:
     for number, entry in enumerate(world.view.routine, 1):
         action = PolicyAction(type=entry.activity, preemptive=entry.preemptive)
-        proposal = Proposal(action, Source.ROUTINE)
+        proposal = ActionProposal(action, Source.ROUTINE)
         name = f'{number} {entry.activity}'  # one activity may have several entries
         yield IsDue(
             f'{name} due',

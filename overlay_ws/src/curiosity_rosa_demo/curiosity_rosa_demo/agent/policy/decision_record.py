@@ -35,8 +35,8 @@ class Rejection(Model):
 
 class Decision(Model):
     """One tick: its cause, its path through the tree and its effects (``done``; '' for none).
-    ``place``, ``energy`` and ``activity`` ('' for none) are the values after the tick. ``words``:
-    the model's text. ``holding``: why no activity may start; '' when one may.
+    ``place``, ``energy`` and ``activity`` ('' for none) are the values after the tick.
+    ``answer_text``: the model's text. ``holding``: why no activity may start; '' when one may.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Decision(Model):
     cause: str
     missed: int = 0
     path: list[Text] = Field(default_factory=list)
-    words: str = ''
+    answer_text: str = ''
     rejected: list[Rejection] = Field(default_factory=list)
     done: str = ''
     place: str
@@ -69,7 +69,7 @@ def decision_log(decisions: Iterable[Decision], world: WorldModel, n: int | None
 
 def _group_key(decision: Decision) -> tuple[str, str, str] | None:
     """Equal for ticks that share one entry; None for a tick with an entry of its own."""
-    if decision.done or decision.words or decision.rejected or decision.missed:
+    if decision.done or decision.answer_text or decision.rejected or decision.missed:
         return None
     return decision.activity, decision.place, decision.holding
 
@@ -103,7 +103,7 @@ def _continues_text(decision: Decision) -> str:
 
 
 def _model_lines(decision: Decision) -> Iterator[str]:
-    words = clip_columns(printable(decision.words), MAX_TEXT_COLUMNS)
+    words = clip_columns(printable(decision.answer_text), MAX_TEXT_COLUMNS)
     for each in decision.rejected:
         if each.by is Source.MODEL:
             quote = f'"{_clipped(each.type)}" ({words})' if words else f'"{_clipped(each.type)}"'

@@ -12,8 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from curiosity_rosa_demo.agent.policy.action import Proposal
-from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
+from curiosity_rosa_demo.agent.policy.action import ActionProposal
+from curiosity_rosa_demo.agent.policy.blackboard import (
+    ClientRole,
+    PolicyBoard,
+    PolicyTickInputs,
+    reader,
+)
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
@@ -31,11 +36,11 @@ class Guard(Decorator):
 
     def __init__(self, name: str, child: Behaviour, board: PolicyBoard) -> None:
         super().__init__(name=name, child=child)
-        self._moment: Callable[[], TickInputs] = reader(
+        self._moment: Callable[[], PolicyTickInputs] = reader(
             board.client(ClientRole.GUARD, self), 'moment'
         )
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         """Why the child may not be ticked now; '': it may."""
         raise NotImplementedError
 
@@ -53,7 +58,7 @@ class Guard(Decorator):
 
 
 class MessageWaits(Guard):
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         return '' if moment.waiting else NO_MESSAGE
 
 
@@ -74,7 +79,7 @@ class MayAsk(Guard):
         super().__init__(name, child, board)
         self._world, self._provider = world, provider
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         if self._provider is None:
             return NO_MODEL
         ongoing = moment.state.activity
@@ -97,7 +102,7 @@ class IsDue(Guard):
         board: PolicyBoard,
         *,
         entry: RoutineConfig,
-        proposal: Proposal,
+        proposal: ActionProposal,
         world: WorldModel,
         safety: SafetyFilter,
     ) -> None:
@@ -110,7 +115,7 @@ class IsDue(Guard):
         self._early = f'due {self._window or "at any time"}{on}'
         self._charged = f'due below {self._below:.0%} of the charge'
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         at, state, senses, _ = moment
         if not self._world.within(self._window, self._days, at):
             return self._early

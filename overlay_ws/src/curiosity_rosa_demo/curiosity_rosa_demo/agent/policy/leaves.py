@@ -15,11 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
-from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction
+from curiosity_rosa_demo.agent.policy.blackboard import (
+    ClientRole,
+    PolicyBoard,
+    PolicyTickInputs,
+    reader,
+)
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
-from curiosity_rosa_demo.agent.policy.prompt_situation import situation_of, situation_text
+from curiosity_rosa_demo.agent.policy.prompt_situation import prompt_situation, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import NoSuggestion, PendingSuggestion
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -37,7 +42,7 @@ class Leaf(Behaviour):
     def __init__(self, name: str, board: PolicyBoard) -> None:
         super().__init__(name)
         self.board = board.client(self.part, self)
-        self.moment: Callable[[], TickInputs] = reader(self.board, 'moment')
+        self.moment: Callable[[], PolicyTickInputs] = reader(self.board, 'moment')
 
 
 class ObservingLeaf(Leaf):
@@ -52,13 +57,13 @@ class ObservingLeaf(Leaf):
 class ChoosingLeaf(Leaf):
     part = ClientRole.CHOICE
 
-    def choose(self, proposal: Proposal, message: ExternalMessage | None = None) -> Status:
+    def choose(self, proposal: ActionProposal, message: ExternalMessage | None = None) -> Status:
         board = self.board
         board.outcome = replace(board.outcome, chosen=proposal, message=message)
         self.feedback_message = proposal.action.rationale
         return Status.SUCCESS
 
-    def reject(self, proposal: Proposal, reason: str) -> None:
+    def reject(self, proposal: ActionProposal, reason: str) -> None:
         board, before = self.board, self.board.outcome
         rejection = Rejection(type=proposal.action.type, by=proposal.source, reason=reason)
         board.outcome = replace(before, rejected=(*before.rejected, rejection))
@@ -88,7 +93,7 @@ class ContinueActivity(ObservingLeaf):
         return Status.RUNNING
 
 
-class UseSuggestion(ChoosingLeaf):
+class AnswerMessage(ChoosingLeaf):
     """Chooses the activity that the world view names for a message, for the oldest message. After
     a refusal the message waits; the refusal is recorded once for each message and reason.
     """
@@ -104,7 +109,7 @@ class UseSuggestion(ChoosingLeaf):
         at, state, senses, waiting = self.moment()
         message = waiting[0]
         action = PolicyAction(type=self._activity, preemptive=True, rationale=message.text)
-        proposal = Proposal(action, Source.EMERGENCY)
+        proposal = ActionProposal(action, Source.EMERGENCY)
         reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
             self._reported = None
@@ -139,7 +144,7 @@ class AskModel(ChoosingLeaf):
             return Status.FAILURE
         at, state, senses, _ = self.moment()
         options = self._safety.options(state, senses, at)
-        situation = situation_of(self._world, state, at, options)
+        situation = prompt_situation(self._world, state, at, options)
         if not self._provider.unavailable_reason(situation, at):
             situation = replace(situation, text=situation_text(self._world, state, at))
         answer = self._provider.poll(situation, at)
@@ -149,12 +154,12 @@ class AskModel(ChoosingLeaf):
         if not isinstance(answer, NoSuggestion) and answer.cached and situation.activity:
             self.feedback_message = 'an interruption needs a fresh answer'
             return Status.FAILURE
-        if answer.words:
-            self.board.outcome = replace(self.board.outcome, words=answer.words)
+        if answer.answer_text:
+            self.board.outcome = replace(self.board.outcome, answer_text=answer.answer_text)
         if isinstance(answer, NoSuggestion):
             self.feedback_message = answer.reason
             return Status.FAILURE
-        proposal = Proposal(answer.action, Source.MODEL)
+        proposal = ActionProposal(answer.action, Source.MODEL)
         reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
             return self.choose(proposal)
@@ -167,7 +172,7 @@ class AskModel(ChoosingLeaf):
 class BeginProposal(ChoosingLeaf):
     """Chooses the proposal that its guard has found due."""
 
-    def __init__(self, name: str, board: PolicyBoard, *, proposal: Proposal) -> None:
+    def __init__(self, name: str, board: PolicyBoard, *, proposal: ActionProposal) -> None:
         super().__init__(name, board)
         self._proposal = proposal
 

@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
     NO_OUTCOME,
     PolicyBoard,
+    PolicyTickInputs,
     reader,
-    TickInputs,
     TickOutcome,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
@@ -54,13 +54,13 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class PolicyTick:
     """The result of a tick. Save ``state`` and ``decision`` before executing ``commands`` and
-    speaking the texts in ``said``.
+    speaking the texts in ``spoken_texts``.
     """
 
     decision: Decision
     commands: tuple[Command, ...]
     state: WorldState
-    said: tuple[str, ...] = ()
+    spoken_texts: tuple[str, ...] = ()
 
 
 class Policy:
@@ -117,7 +117,7 @@ class Policy:
         self._executor.observe(senses, at)
         for text in messages:
             self._receive_message(text, at)
-        self._client.moment = TickInputs(at, self._executor.state, senses, self._waiting)
+        self._client.moment = PolicyTickInputs(at, self._executor.state, senses, self._waiting)
         outcome = self._run_tree()
         if outcome.message is not None:
             self._waiting = self._waiting[1:]
@@ -213,7 +213,7 @@ class Policy:
         }
         if self._effects or outcome is not NO_OUTCOME:
             decision = Decision(
-                words=outcome.words,
+                answer_text=outcome.answer_text,
                 rejected=list(outcome.rejected),
                 done='; '.join(self._effects),
                 **stable,

@@ -10,19 +10,19 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.suggestion import Situation
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 
 MAX_RECENT = 6  # past events in the text, the latest first
 
 
-def situation_of(
+def prompt_situation(
     world: WorldModel, state: WorldState, at: float, options: tuple[str, ...]
-) -> Situation:
+) -> PromptSituation:
     """The situation without its text, which costs more and is needed only for a call."""
     activity = state.activity.activity if state.activity else ''
-    return Situation(
+    return PromptSituation(
         place=state.place,
         activity=activity,
         energy=energy_now(state, world, at),

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.world import ActivityConfig
@@ -22,7 +22,7 @@ class SafetyFilter:
     def __init__(self, world: WorldModel, retry_s: float) -> None:
         self._world, self._retry_s = world, retry_s
         self._model_proposals = tuple(
-            Proposal(PolicyAction(type=name, preemptive=True), Source.MODEL)
+            ActionProposal(PolicyAction(type=name, preemptive=True), Source.MODEL)
             for name in world.view.activities
         )
         self._emergency_activities = frozenset(each.activity for each in world.view.emergencies)
@@ -36,7 +36,7 @@ class SafetyFilter:
         )
 
     def refusal_reason(
-        self, proposal: Proposal, state: WorldState, senses: Senses, at: float
+        self, proposal: ActionProposal, state: WorldState, senses: Senses, at: float
     ) -> str:
         """'' when the activity may start, otherwise the first reason against it."""
         name = proposal.action.type
@@ -124,7 +124,7 @@ class SafetyFilter:
         return ''
 
     def _conflict_refusal(
-        self, proposal: Proposal, activity: ActivityConfig, ongoing: Ongoing | None
+        self, proposal: ActionProposal, activity: ActivityConfig, ongoing: Ongoing | None
     ) -> str:
         if ongoing is None or ongoing.activity in activity.ends:
             return ''

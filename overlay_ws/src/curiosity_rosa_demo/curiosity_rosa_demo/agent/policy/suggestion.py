@@ -22,7 +22,7 @@ Key = tuple[str, str, int, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Situation:
+class PromptSituation:
     """The input of a model call. ``activity``: the ongoing one, '' for none. ``options``: names
     of the activities that the model may suggest. ``text``: for the prompt, needed only in a call.
     """
@@ -41,17 +41,17 @@ class Situation:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """``words``: the model's text in one line. ``cached``: the answer is from the cache."""
+    """``answer_text``: the model's text in one line. ``cached``: the answer is from the cache."""
 
     action: PolicyAction
-    words: str
+    answer_text: str
     cached: bool
 
 
 @dataclass(frozen=True)
 class NoSuggestion:
     reason: str
-    words: str = ''
+    answer_text: str = ''
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class PendingSuggestion:
 
 
 class SuggestionFailed(Exception):
-    """The model gave no readable action. ``reason`` is for the user, ``words`` is the model's
-    text.
+    """The model gave no readable action. ``reason`` is for the user, ``answer_text`` is the
+    model's text.
     """
 
-    def __init__(self, reason: str, words: str = '') -> None:
+    def __init__(self, reason: str, answer_text: str = '') -> None:
         super().__init__(reason)
         self.reason = reason
-        self.words = cleaned_text(words)
+        self.answer_text = cleaned_text(answer_text)
 
 
 def cleaned_text(text: str) -> str:

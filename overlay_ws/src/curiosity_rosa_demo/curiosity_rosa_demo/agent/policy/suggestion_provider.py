@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     Key,
     NoSuggestion,
     PendingSuggestion,
-    Situation,
+    PromptSituation,
     Suggestion,
     suggestion_text,
     SuggestionFailed,
@@ -40,14 +40,14 @@ MAX_REFUSALS = 8  # cached refusals of one situation
 MAX_REFUSALS_SENT = 5  # refusals in the prompt
 MAX_ABANDONED_CALLS = 8  # calls that still run after their time limit
 
-Ask = Callable[[Situation, str], PolicyAction]
+Ask = Callable[[PromptSituation, str], PolicyAction]
 ActionKey = tuple[str, bool]  # the type of an action, and whether it is preemptive
 
 
 class _Request:
     """One call. Its own thread sets ``ended``, then ``result``, once."""
 
-    def __init__(self, situation: Situation, at: float, begun: float) -> None:
+    def __init__(self, situation: PromptSituation, at: float, begun: float) -> None:
         self.situation = situation
         self.at = at
         self.begun = begun
@@ -103,7 +103,7 @@ class LLMPolicyProvider:
             settings.rejected_s, MAX_SITUATIONS
         )
 
-    def unavailable_reason(self, situation: Situation, at: float) -> str:
+    def unavailable_reason(self, situation: PromptSituation, at: float) -> str:
         """Why a poll cannot yield an answer now: none is cached or under way, and no call may
         start. '' when it can. The situation needs no text.
         """
@@ -129,7 +129,7 @@ class LLMPolicyProvider:
         return '' if self._breaker.allows(at) else self._resting_text
 
     def poll(
-        self, situation: Situation, at: float
+        self, situation: PromptSituation, at: float
     ) -> Suggestion | NoSuggestion | PendingSuggestion:
         """The model's answer to this situation. Starts a call where one is allowed; never waits,
         never raises. Each answer or failure is returned once; an answer is returned again from
@@ -145,7 +145,7 @@ class LLMPolicyProvider:
         return self._poll_request(situation, at)
 
     def record_refusal(
-        self, situation: Situation, action: PolicyAction, reason: str, at: float
+        self, situation: PromptSituation, action: PolicyAction, reason: str, at: float
     ) -> None:
         """Remember that ``action`` was refused in ``situation``, and drop the cached answer."""
         action_key = (action.type, action.preemptive)
@@ -155,7 +155,7 @@ class LLMPolicyProvider:
         self._refused.put(situation.key, dict(list(refusals.items())[-MAX_REFUSALS:]), at)
         self._answers.discard(situation.key)
 
-    def _start_request(self, situation: Situation, at: float) -> None:
+    def _start_request(self, situation: PromptSituation, at: float) -> None:
         self._window = at // self._settings.window_s
         self._breaker.record_start()
         request = self._request = _Request(situation, at, self._clock())
@@ -173,7 +173,7 @@ class LLMPolicyProvider:
             request.result = error
 
     def _poll_request(
-        self, situation: Situation, at: float
+        self, situation: PromptSituation, at: float
     ) -> Suggestion | NoSuggestion | PendingSuggestion:
         request = self._request
         assert request is not None
@@ -191,11 +191,11 @@ class LLMPolicyProvider:
             return self._record_answer(request, result, situation, at)
         self._breaker.record_failure(at)
         if isinstance(result, SuggestionFailed):
-            return NoSuggestion(result.reason, result.words)
+            return NoSuggestion(result.reason, result.answer_text)
         return NoSuggestion(f'The model failed ({type(result).__name__}).')
 
     def _record_answer(
-        self, request: _Request, action: PolicyAction, situation: Situation, at: float
+        self, request: _Request, action: PolicyAction, situation: PromptSituation, at: float
     ) -> Suggestion | NoSuggestion:
         words = suggestion_text(action, action.rationale)
         asked = request.situation

@@ -50,7 +50,7 @@ class TurnLost(Exception):
     """A turn cannot start or resume; the message gives the reason and the remedy."""
 
 
-class ReactExecutor:
+class TurnExecutor:
     """Replaces ROSA's AgentExecutor: ROSA.invoke calls ``invoke``."""
 
     def __init__(

@@ -21,7 +21,7 @@ import math
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 SCORE_TOLERANCE = 0.02  # scores closer than this count as equal
 
@@ -59,7 +59,7 @@ class MotionBelief:
     start: Pose | None
     end: Pose | None
     distance_m: float | None
-    looks_before: int
+    captures_before: int
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Beliefs:
     asked_here: bool = False
     new_view: bool = True  # no capture since the start, or since the mast turned
     rotations: int = 0
-    looks: list[CaptureBelief] = field(default_factory=list)
+    captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
     poses: dict[int, Pose] = field(default_factory=dict)
 
@@ -84,18 +84,18 @@ class Beliefs:
         """The score of each capture whose pose is known, with that pose."""
         return [
             (self.poses[look.motions_before], look.score)
-            for look in self.looks
+            for look in self.captures
             if look.motions_before in self.poses
         ]
 
     @property
-    def moves_since_look(self) -> list[MotionBelief]:
-        return [move for move in self.moves if move.looks_before == len(self.looks)]
+    def moves_since_capture(self) -> list[MotionBelief]:
+        return [move for move in self.moves if move.captures_before == len(self.captures)]
 
     @property
     def view_matters(self) -> bool:
         """Whether a turn of the mast changed the score at any spot."""
-        pairs = zip(self.looks, self.looks[1:], strict=False)
+        pairs = zip(self.captures, self.captures[1:], strict=False)
         return any(
             a.motions_before == b.motions_before
             and a.rotations != b.rotations
@@ -146,14 +146,16 @@ class Beliefs:
             return
         self.mast = Mast.CLOSED  # otherwise the adapter refuses the motion
         duration = (
-            number_text(data.get('duration_s')) or number_text(step.args.get('duration_s')) or 1.0
+            finite_float(data.get('duration_s'))
+            or finite_float(step.args.get('duration_s'))
+            or 1.0
         )
-        distance = number_text(data.get('distance_m'))
+        distance = finite_float(data.get('distance_m'))
         if distance is None and start and self.pose:
             distance = math.hypot(self.pose.x - start.x, self.pose.y - start.y)
         self.moves.append(
             MotionBelief(
-                step.tool, duration, start, self.pose, distance, looks_before=len(self.looks)
+                step.tool, duration, start, self.pose, distance, captures_before=len(self.captures)
             )
         )
 
@@ -172,8 +174,8 @@ class Beliefs:
             if self.mast is not Mast.CLOSED:
                 self.mast = Mast.OPEN
             self.new_view = False
-            score = number_text(data.get('score')) or 0.0
-            self.looks.append(
+            score = finite_float(data.get('score')) or 0.0
+            self.captures.append(
                 CaptureBelief(score, data.get('is_good') is True, self.spot, self.rotations)
             )
         elif step.result.error_reason.startswith(MAST_IS_CLOSED):
@@ -213,5 +215,5 @@ def beliefs_from(steps: Iterable[ToolStep]) -> Beliefs:
 
 
 def _pose(x: object, y: object, yaw: object) -> Pose | None:
-    a, b, c = number_text(x), number_text(y), number_text(yaw)
+    a, b, c = finite_float(x), finite_float(y), finite_float(yaw)
     return None if a is None or b is None or c is None else Pose(a, b, c)

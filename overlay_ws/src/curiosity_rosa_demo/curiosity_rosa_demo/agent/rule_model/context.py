@@ -61,10 +61,10 @@ class RuleContext:
 
     def figures(self) -> dict[str, Any]:
         """The counts and values of the turn so far, for the texts of answers."""
-        looks = self.beliefs.looks
+        captures = self.beliefs.captures
         return {
-            'score': f'{looks[-1].score:.2f}' if looks else '-',
-            'looks': len(looks),
+            'score': f'{captures[-1].score:.2f}' if captures else '-',
+            'captures': len(captures),
             'moves': len(self.beliefs.moves),
             'metres': f'{self.beliefs.driven_m():.1f}',
         }

@@ -29,10 +29,10 @@ STUCK_M = 0.05  # a shorter motion did not move the rover
 
 
 def report_a_good_capture(context: RuleContext) -> Decision | None:
-    looks = context.beliefs.looks
-    if not looks or not looks[-1].is_good:
+    captures = context.beliefs.captures
+    if not captures or not captures[-1].is_good:
         return None
-    pose = context.beliefs.poses.get(looks[-1].motions_before)
+    pose = context.beliefs.poses.get(captures[-1].motions_before)
     turned = context.view.last('mast_rotate')
     trouble = turned.result.error_reason if turned else ''
     return FinalAnswer(
@@ -42,11 +42,11 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
     )
 
 
-def look_here(context: RuleContext) -> Decision | None:
+def capture_here(context: RuleContext) -> Decision | None:
     """Capture a new view, or at the end of a drive; pass while the drive goes on."""
     facts = context.beliefs
     if not facts.new_view:
-        if not facts.moves_since_look or motion_along(context.view, facts) is not None:
+        if not facts.moves_since_capture or motion_along(context.view, facts) is not None:
             return None
         return context.capture('I have driven as far as planned: look again.')
     if facts.rotations:
@@ -55,12 +55,12 @@ def look_here(context: RuleContext) -> Decision | None:
     return context.capture(f'A capture costs only {cost:g}: look first.')
 
 
-def look_around(context: RuleContext) -> Decision | None:
+def capture_around(context: RuleContext) -> Decision | None:
     """Turn the mast once per spot; after the first turn only if turning has changed a score and
     costs less than a hop.
     """
     view, facts = context.view, context.beliefs
-    here = [look for look in facts.looks if look.motions_before == facts.spot]
+    here = [look for look in facts.captures if look.motions_before == facts.spot]
     turned = len({look.rotations for look in here}) > 1
     tries = max(view.failures('mast_rotate', refused=refused) for refused in (False, True))
     if not here or turned or tries >= MAX_ATTEMPTS or 'mast_rotate' not in view.tools:
@@ -91,7 +91,7 @@ def end_when_stuck(context: RuleContext) -> Decision | None:
 
 
 def end_without_progress(context: RuleContext) -> Decision | None:
-    scores = list({look.motions_before: look.score for look in context.beliefs.looks}.values())
+    scores = list({look.motions_before: look.score for look in context.beliefs.captures}.values())
     recent, before = scores[-MAX_DARK_HOPS:], scores[:-MAX_DARK_HOPS]
     if not before or max(recent) >= max(before) + SCORE_TOLERANCE:
         return None
@@ -110,8 +110,8 @@ def drive_to_the_light(context: RuleContext) -> Decision:
 
 
 EXPLORE_RULES = (
-    look_here,
-    look_around,
+    capture_here,
+    capture_around,
     find_out_where_i_am,
     end_when_stuck,
     end_without_progress,

@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import (
@@ -156,6 +156,10 @@ def read_result(tool: str, content: str) -> ToolResult:
         result = from_json(ToolResult, content)
     except SerdeError:
         return ToolResult.failure(content.strip()[:MAX_REASON_CHARS] or 'Empty result')
-    if tool == 'capture_and_score' and result.ok and number_text(result.data.get('score')) is None:
+    if (
+        tool == 'capture_and_score'
+        and result.ok
+        and finite_float(result.data.get('score')) is None
+    ):
         return ToolResult.failure('capture_and_score gave no score')
     return result

@@ -98,7 +98,7 @@ def search_heading(view: TurnView, facts: Beliefs) -> SearchHeading | None:
         left = (at.x - pose.x) * ux + (at.y - pose.y) * uy + 1.1 * (1.0 - score) / steepness
         reach = max(LEG_M, 2.0 * max(math.hypot(p.x - at.x, p.y - at.y) for p, _ in samples))
         left = min(left, reach - math.hypot(at.x - pose.x, at.y - pose.y))
-        if not facts.moves_since_look:
+        if not facts.moves_since_capture:
             left = max(left, EDGE_OVERSHOOT_M)  # still dark here: go at least this far
         return SearchHeading(
             math.atan2(uy, ux), left, f'the score rises by {steepness:.2f} per metre'
@@ -136,7 +136,7 @@ def motion_along(view: TurnView, facts: Beliefs) -> Motion | None:
     if course is None or facts.pose is None:
         return search_motion(view, facts)
     drives = [move for move in facts.moves if move.tool == 'move_forward']
-    first_hop_unseen = bool(drives) and drives[0].looks_before == len(facts.looks)
+    first_hop_unseen = bool(drives) and drives[0].captures_before == len(facts.captures)
     if course.remaining <= ARRIVED_M or first_hop_unseen:
         return None
     error = math.remainder(course.heading - facts.pose.yaw, math.tau)
@@ -165,7 +165,7 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
 
     Drives straight on while the score rises, else turns first.
     """
-    since = facts.moves_since_look
+    since = facts.moves_since_capture
     drives = [move for move in facts.moves if move.tool == 'move_forward']
     if since:
         if since[-1].tool == 'move_forward':
@@ -176,12 +176,12 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
             'move_forward', view.seconds(FIRST_HOP_S), 'a first hop shows how the score changes'
         )
     before = [
-        look for look in facts.looks if look.motions_before != facts.looks[-1].motions_before
+        look for look in facts.captures if look.motions_before != facts.captures[-1].motions_before
     ]
-    gain = facts.looks[-1].score - before[-1].score if before else 0.0
+    gain = facts.captures[-1].score - before[-1].score if before else 0.0
     if gain >= SCORE_TOLERANCE:
         seconds = sum(move.duration_s for move in _between(facts))
-        wanted = 1.1 * (1.0 - facts.looks[-1].score) * seconds / gain
+        wanted = 1.1 * (1.0 - facts.captures[-1].score) * seconds / gain
         return Motion('move_forward', view.seconds(wanted), f'the last hop gained {gain:.2f}')
     rate = turn_rate(facts)
     angle = math.pi if gain <= -SCORE_TOLERANCE else SEARCH_TURN
@@ -191,5 +191,5 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
 
 def _between(facts: Beliefs) -> list[MotionBelief]:
     """The motions of the newest hop, which a capture has followed."""
-    last = facts.moves[-1].looks_before
-    return [move for move in facts.moves if move.looks_before == last]
+    last = facts.moves[-1].captures_before
+    return [move for move in facts.moves if move.captures_before == last]

@@ -18,7 +18,7 @@ import threading
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
     Approve,
-    CancelTasks,
+    CancelAllTasks,
     HoldTasks,
     Notice,
     PauseTask,
@@ -38,7 +38,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
-ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelTasks, PauseTask)
+ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTask)
 
 
 @dataclass
@@ -128,7 +128,7 @@ class ActionDispatcher:
 
     def stop_rover(self, why: str) -> None:
         """Stop the rover at once, then cancel all tasks."""
-        self.enqueue_actions([StopRover(why), CancelTasks(why)])
+        self.enqueue_actions([StopRover(why), CancelAllTasks(why)])
 
     async def run(self) -> None:
         """Perform the queued batches, until it is cancelled."""
@@ -186,7 +186,7 @@ class ActionDispatcher:
             await runner.hold(action.why, lambda task: task.name in allowed)
         elif isinstance(action, ReleaseTasks):
             await runner.release()
-        elif isinstance(action, CancelTasks):
+        elif isinstance(action, CancelAllTasks):
             await self._cancel_all_tasks(
                 action.why if stopped_by is None else f'Stopped by {stopped_by}'
             )

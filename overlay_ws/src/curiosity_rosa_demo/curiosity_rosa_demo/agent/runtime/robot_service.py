@@ -43,7 +43,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.drawing.trail import Trail
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.bus import TraceBus
 
 T = TypeVar('T')
 
@@ -68,7 +68,7 @@ class RobotService:
         autonomy: AutonomyStatus,
         console: OperatorConsole,
         *,
-        event_bus: EventBus,
+        event_bus: TraceBus,
         camera: CameraFeed,
         captures: Captures,
         nodes: NodeHealth,

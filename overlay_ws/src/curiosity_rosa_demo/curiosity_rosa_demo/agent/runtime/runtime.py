@@ -24,7 +24,7 @@ import threading
 import time
 from typing import Any, TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
+from curiosity_rosa_demo.agent.kernel.actions import Action, CancelAllTasks
 from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
@@ -290,7 +290,7 @@ class Runtime(TaskClient):
         if self._kernel.ticks:
             self._kernel.post(StopMessage({'intent': 'STOP'}, by))
         else:
-            self._dispatcher.enqueue_actions([CancelTasks(by)], stopped_by=by)
+            self._dispatcher.enqueue_actions([CancelAllTasks(by)], stopped_by=by)
 
     def post_message(self, message: Json, on_reply: ReplyCallback, stops: int) -> None:
         """Post a message to the kernel, after ``run_tasks``. ``on_reply`` gets the result, in the

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 PROGRESS = 'PROGRESS'  # kind of the feedback in the action run_task
 TOLD_EVERY_S = 1.0  # the shortest time between two published reports
@@ -32,7 +32,7 @@ def part_done(before: float, left: float) -> float:
 
 def fraction_of(progress: Mapping[str, object]) -> float | None:
     """The completed fraction, 0.0 to 1.0; None: unknown."""
-    fraction = number_text(progress.get('fraction'))
+    fraction = finite_float(progress.get('fraction'))
     return fraction if fraction is not None and 0.0 <= fraction <= 1.0 else None
 
 
@@ -41,9 +41,9 @@ def progress_text(skill: str, progress: Json) -> str:
     parts = []
     if (fraction := fraction_of(progress)) is not None:
         parts.append(f'{100.0 * fraction:.0f} %')
-    if (metres := number_text(progress.get('distance_m'))) is not None:
+    if (metres := finite_float(progress.get('distance_m'))) is not None:
         parts.append(f'{metres:.1f} m left')
-    if (seconds := number_text(progress.get('waited_s'))) is not None:
+    if (seconds := finite_float(progress.get('waited_s'))) is not None:
         parts.append(f'waited {seconds:.0f} s')
     return f'{skill}: {", ".join(parts) or "under way"}'
 

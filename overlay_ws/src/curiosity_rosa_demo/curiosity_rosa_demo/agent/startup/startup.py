@@ -54,7 +54,7 @@ class Startup:
         self._robot_service, self._web, self._crash = robot_service, web, crash
         self._cancellation = Cancellation()
         self.complete = threading.Event()  # all imports are done
-        self._thread = threading.Thread(target=self._run, name='begin', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='startup', daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:

@@ -23,7 +23,7 @@ class Subscription:
     ``dropped`` counts the loss.
     """
 
-    def __init__(self, bus: Bus, maxlen: int) -> None:
+    def __init__(self, bus: TaskEventBus, maxlen: int) -> None:
         self.dropped = 0
         self._bus = bus
         self._events: deque[Event] = deque(maxlen=maxlen)
@@ -53,7 +53,7 @@ class Subscription:
         return self._events.popleft()
 
 
-class Bus:
+class TaskEventBus:
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
 

@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
     TaskError,
     UnknownTask,
 )
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import (
@@ -44,7 +44,7 @@ class TaskControl:
     the file cannot be written now: the change still holds, and is written as soon as possible.
     """
 
-    def __init__(self, engine: Engine, store: TaskStore, skills: Skills) -> None:
+    def __init__(self, engine: Engine, store: TaskStore, skills: TaskSkills) -> None:
         self._engine = engine
         self._store = store
         self._skills = skills
@@ -100,7 +100,7 @@ class TaskControl:
         record.plan.held = True
         if record.plan.state is not _S.WAITING:
             record.plan.reason = reason
-        engine.scheduler.discard(task_id)
+        engine.ready_queue.discard(task_id)
         engine.save(record)
         await self._commit([record])
         return True
@@ -159,14 +159,14 @@ class TaskControl:
         """
         self._check()
         records = self._engine.records
-        self._engine.scheduler.gate(lambda task_id: allow(records[task_id].plan))
+        self._engine.ready_queue.gate(lambda task_id: allow(records[task_id].plan))
         running = [r for r in self._engine.runs.busy() if not allow(r.plan)]
         await self._pause(running, reason)
 
     async def release(self) -> None:
         """End the hold: every task may run again."""
         self._check()
-        self._engine.scheduler.gate(None)
+        self._engine.ready_queue.gate(None)
         self._engine.dispatch_and_flush()
 
     async def _pause(self, running: list[TaskRecord], reason: str) -> None:
@@ -248,7 +248,7 @@ class TaskControl:
 
     def subscribe(self, maxlen: int = 1000) -> Subscription:
         """Subscribe to future events. The queue holds ``maxlen``."""
-        return self._engine.event_writer.bus.subscribe(maxlen)
+        return self._engine.event_publisher.bus.subscribe(maxlen)
 
     @property
     def counters(self) -> dict[str, int]:

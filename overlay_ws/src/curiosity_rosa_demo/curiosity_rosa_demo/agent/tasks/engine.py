@@ -21,12 +21,12 @@ import logging
 
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange, StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.tasks.event_writer import TaskEventWriter
+from curiosity_rosa_demo.agent.tasks.event_publisher import TaskEventPublisher
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, rank_of
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
@@ -47,7 +47,7 @@ class Engine:
     def __init__(
         self,
         store: TaskStore,
-        skills: Skills,
+        skills: TaskSkills,
         *,
         cancel_grace_s: float,
         retry_backoff_s: float,
@@ -58,10 +58,10 @@ class Engine:
         self.records: dict[str, TaskRecord] = {}
         self.ended: OrderedDict[str, Task] = OrderedDict()
         self.idempotency_keys: dict[str, TaskRecord] = {}
-        self.event_writer = TaskEventWriter()
-        self.counters = self.event_writer.counters
+        self.event_publisher = TaskEventPublisher()
+        self.counters = self.event_publisher.counters
         self.journal = Journal(store, self)
-        self.scheduler = Scheduler()
+        self.ready_queue = ReadyQueue()
         self.ranks = PriorityRanks()
         self.runs = SkillRuns(
             self, skills, cancel_grace_s=cancel_grace_s, backoff_s=retry_backoff_s
@@ -95,7 +95,7 @@ class Engine:
         del self.records[task_id]
         if record.plan.idempotency_key is not None:
             del self.idempotency_keys[record.plan.idempotency_key]
-        self.scheduler.discard(task_id)
+        self.ready_queue.discard(task_id)
         self._reranked(self.ranks.remove(task_id))
         record.cancel_timers()
 
@@ -105,7 +105,7 @@ class Engine:
         record.stage_move(after, reason)
         self._changed_records.append(record)
         if after.terminal:
-            self.scheduler.discard(record.plan.id)
+            self.ready_queue.discard(record.plan.id)
         if record.plan.deadline_s is not None:
             self.watch_deadline(record)
 
@@ -144,7 +144,7 @@ class Engine:
         plan = record.plan
         if not plan.held:
             place = (self.ranks[plan.id], plan.state is not _S.RECOVERING, plan.seq)
-            self.scheduler.add(plan.id, place, self._skills.needs(plan))
+            self.ready_queue.add(plan.id, place, self._skills.needs(plan))
 
     def reprioritise(self, record: TaskRecord, priority: int) -> None:
         plan = record.plan
@@ -165,7 +165,7 @@ class Engine:
         self.move(record, _S.CANCELLED, reason)
 
     def free_resources(self, record: TaskRecord) -> None:
-        self.scheduler.free(record.resources)
+        self.ready_queue.free(record.resources)
         record.freed = self._freed = True
 
     def dispatch_and_flush(self) -> None:
@@ -186,14 +186,14 @@ class Engine:
 
     def _dispatch(self) -> None:
         while self.open and self.journal.broken is None:
-            task_id = self.scheduler.pop_next()
+            task_id = self.ready_queue.pop_next()
             if task_id is None:
                 return
             self.runs.occupy(self.records[task_id])
 
     def _reranked(self, task_ids: Iterable[str]) -> None:
         for task_id in task_ids:
-            self.scheduler.move(task_id, self.ranks[task_id])
+            self.ready_queue.move(task_id, self.ranks[task_id])
 
     # --- time --------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class Engine:
 
     def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
         for step in steps:
-            self.event_writer.publish_change(record, step)
+            self.event_publisher.publish_change(record, step)
         if record.task.terminal:
             self._ended(record)
         elif record.starting and not (record.in_flight or record.staged):

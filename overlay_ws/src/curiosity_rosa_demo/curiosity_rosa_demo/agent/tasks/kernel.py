@@ -23,9 +23,9 @@ from typing import Literal
 from curiosity_rosa_demo.agent.tasks.engine import Engine, MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
+from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
 from curiosity_rosa_demo.agent.tasks.task import Task
@@ -83,8 +83,8 @@ class RARKKernel(TaskSubmission):
         self._recovered: list[str] = []
         self._end = asyncio.Event()
 
-    def _make_skills(self, resources: Iterable[str]) -> Skills:
-        return OutsideExecutor(resources)
+    def _make_skills(self, resources: Iterable[str]) -> TaskSkills:
+        return ExternalSkills(resources)
 
     # --- life cycle --------------------------------------------------------------------------
 
@@ -139,7 +139,7 @@ class RARKKernel(TaskSubmission):
                 _log.error('event=stopped_unwritten error=%r', engine.journal.broken)
             await self._store.close()
         self._phase = 'stopped'
-        engine.event_writer.bus.close()
+        engine.event_publisher.bus.close()
         self._end.set()
 
     @property
@@ -196,7 +196,7 @@ class RARKKernel(TaskSubmission):
                 f'Task {task_label(record.plan)} is {state}; only an ACTIVE one can end'
             )
         run_ended = self._engine.runs.wait_until_ended(record)
-        assert isinstance(self._skills, OutsideExecutor)
+        assert isinstance(self._skills, ExternalSkills)
         self._skills.report(task_id, error)
         await run_ended
         if record.task.state in (_S.PAUSED, _S.CANCELLED):

@@ -18,7 +18,7 @@
     task = await runner.submit(Task('pour_water', 3))
 
 A skill starts once ACTIVE is committed. It runs at least once: after a crash it runs again, with
-the metadata of its last checkpoint. scheduler.py defines the order of tasks, skill_runs.py the
+the metadata of its last checkpoint. ready_queue.py defines the order of tasks, skill_runs.py the
 effect of a skill's end.
 
 If a task of ``blocked_by`` FAILED or was CANCELLED, the dependent task is CANCELLED too. The clock
@@ -32,7 +32,7 @@ from typing import TypeVar
 
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel
-from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, Skills
+from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, TaskSkills
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 
 F = TypeVar('F', bound=SkillFunction)
@@ -41,8 +41,8 @@ F = TypeVar('F', bound=SkillFunction)
 class SkillRunner(RARKKernel):
     """A kernel that runs the skills itself. The constructor arguments are those of RARKKernel."""
 
-    def _make_skills(self, resources: Iterable[str]) -> Skills:
-        return Skills(resources)
+    def _make_skills(self, resources: Iterable[str]) -> TaskSkills:
+        return TaskSkills(resources)
 
     def skill(
         self,

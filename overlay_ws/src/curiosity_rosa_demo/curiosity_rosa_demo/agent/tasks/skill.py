@@ -20,17 +20,17 @@ SkillFunction = Callable[[Task], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Skill:
+class TaskSkill:
     function: SkillFunction
     resources: frozenset[str]
     recovers: bool  # after a crash it re-observes, then calls observed()
     cancel_supported: bool = True  # False: pause, interrupt and cancel do not stop it
 
 
-class Skills:
+class TaskSkills:
     def __init__(self, resources: Iterable[str]) -> None:
         self.resources = frozenset(resources)
-        self._skills: dict[str, Skill] = {}
+        self._skills: dict[str, TaskSkill] = {}
 
     def add(
         self,
@@ -52,9 +52,9 @@ class Skills:
                 f'The skill {name!r} needs {sorted(unknown)}; '
                 f'the resources are {sorted(self.resources)}'
             )
-        self._skills[name] = Skill(function, needed, recovers, cancel_supported)
+        self._skills[name] = TaskSkill(function, needed, recovers, cancel_supported)
 
-    def get(self, name: str) -> Skill | None:
+    def get(self, name: str) -> TaskSkill | None:
         return self._skills.get(name)
 
     def needs(self, task: Task) -> frozenset[str]:

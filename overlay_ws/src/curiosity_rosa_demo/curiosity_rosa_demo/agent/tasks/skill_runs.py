@@ -22,7 +22,7 @@ import logging
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.tasks.entry import StopCause, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s, error_text, metadata_fault
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
@@ -56,7 +56,7 @@ class SkillRuns:
     """
 
     def __init__(
-        self, engine: TaskStates, skills: Skills, *, cancel_grace_s: float, backoff_s: float
+        self, engine: TaskStates, skills: TaskSkills, *, cancel_grace_s: float, backoff_s: float
     ) -> None:
         self._engine = engine
         self._skills = skills
@@ -68,7 +68,7 @@ class SkillRuns:
         return list(self._busy.values())
 
     def occupy(self, record: TaskRecord) -> None:
-        """Start a task to which the scheduler has assigned its resources."""
+        """Start a task to which the ready queue has assigned its resources."""
         plan = record.plan
         self._busy[plan.id] = record
         record.busy, record.freed = True, False

@@ -8,8 +8,8 @@
 
 """The task store. A change survives any crash once the future of write() is done.
 
-One SQLite file in WAL mode with fsync. One thread writes (writer.py), so the loop never waits for
-a write. Reads run in the caller's thread and see committed data.
+One SQLite file in WAL mode with fsync. One thread writes (store_writer.py), so the loop never
+waits for a write. Reads run in the caller's thread and see committed data.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreLocked
-from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.writer import (
+from curiosity_rosa_demo.agent.tasks.store_writer import (
     Change,
     Insert,
     Move,
     Save,
     store_error,
+    StoreWriter,
     to_row,
-    Writer,
     WriteUnit,
     WrittenCallback,
 )
+from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
@@ -91,7 +91,7 @@ class TaskStore:
         self._clock = clock
         self._pruned_at = clock()
         self._lock_file: int | None = None
-        self._writer: Writer | None = None
+        self._writer: StoreWriter | None = None
         self._reader: sqlite3.Connection | None = None
         self._reading = Lock()
 
@@ -115,7 +115,7 @@ class TaskStore:
         except StoreError:
             self._unlock()
             raise
-        self._writer = Writer(
+        self._writer = StoreWriter(
             connection,
             self.path,
             counters=self.counters,

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import snapshot, StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import check_task, task_label
@@ -28,7 +28,7 @@ _S = LifecycleState
 
 
 class TaskSubmission(TaskControl):
-    def __init__(self, engine: Engine, store: TaskStore, skills: Skills) -> None:
+    def __init__(self, engine: Engine, store: TaskStore, skills: TaskSkills) -> None:
         super().__init__(engine, store, skills)
         self._seq = 0
         self._stopped: asyncio.Task[None] | None = None
@@ -144,7 +144,7 @@ class TaskSubmission(TaskControl):
 
     def _preempt(self, urgent: TaskRecord) -> list[asyncio.Future[None]]:
         engine = self._engine
-        if not engine.open or not engine.scheduler.admits(urgent.plan.id):
+        if not engine.open or not engine.ready_queue.admits(urgent.plan.id):
             return []
         needs, rank = self._skills.needs(urgent.plan), engine.ranks[urgent.plan.id]
         exits = []

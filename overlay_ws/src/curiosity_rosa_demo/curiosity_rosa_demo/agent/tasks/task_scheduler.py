@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A simple priority queue of tasks for a custom life cycle, built on scheduler.Scheduler."""
+"""A simple priority queue of tasks for a custom life cycle, built on ReadyQueue."""
 
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.tasks.errors import UnknownTask
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import rank_of
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
@@ -25,7 +25,7 @@ class TaskScheduler:
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
         self._numbers: dict[str, int] = {}
-        self._ready = Scheduler()
+        self._ready = ReadyQueue()
 
     def register(self, task: Task) -> None:
         """Make ``task`` known to get(), without queueing it."""

@@ -59,7 +59,7 @@ class RunWriter:
         self._reported_drops = False
         self._problem = ''
         self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name='recording', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='recording-writer', daemon=True)
         self._thread.start()
 
     def enqueue(self, channel: Channel, data: bytes, at_ns: int | None = None) -> bool:

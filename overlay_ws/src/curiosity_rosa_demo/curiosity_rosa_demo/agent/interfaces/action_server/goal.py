@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.models import json_object
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TEXT_CHARS = 20_000  # of a text or of arguments; enough for a plan
 TEXT_OR_SKILL_RULE = 'give either text or skill'
@@ -94,7 +94,7 @@ def goal_result_of(task: Task) -> GoalResult:
     """The result of a goal whose ``task`` has ended."""
     stored = task.metadata.get('outcome')
     outcome = stored if isinstance(stored, dict) else {}
-    score = number_text(outcome.get('score'))
+    score = finite_float(outcome.get('score'))
     known = math.nan if score is None else score
     answer = str(outcome.get('answer') or '')
     if task.state is LifecycleState.COMPLETED:

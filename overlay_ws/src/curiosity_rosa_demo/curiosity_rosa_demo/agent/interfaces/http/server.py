@@ -119,7 +119,7 @@ def create_app(
     app.add_middleware(CrossSiteCheck)
     app.add_middleware(HostCheck, settings=settings, in_process=in_process)
     app.add_middleware(CountRequests, metrics=metrics)
-    app.add_middleware(UnhandledErrors)
+    app.add_middleware(UnhandledErrorMiddleware)
     return app
 
 
@@ -174,7 +174,7 @@ def _method_not_allowed(methods: set[str]) -> Callable[[Request], Awaitable[Resp
     return refuse
 
 
-class UnhandledErrors:
+class UnhandledErrorMiddleware:
     """Middleware: answers an unexpected exception with a plain problem and logs it."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.view import View
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 TIMELINE_PERIOD_S = 2.0  # the time line moves even without new data
 DRAWING_FAILED_HTML = '<p>This cannot be drawn; the log of the agent says why.</p>'
@@ -144,5 +144,5 @@ def _navigation_goal(
 def _goal_place(arguments: object) -> tuple[float, float] | None:
     if not isinstance(arguments, dict):
         return None
-    x, y = number_text(arguments.get('x')), number_text(arguments.get('y'))
+    x, y = finite_float(arguments.get('x')), finite_float(arguments.get('y'))
     return None if x is None or y is None else (x, y)

@@ -159,7 +159,7 @@ def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
             for line in lines:
                 console.print_notice(line.rstrip())
 
-    thread = threading.Thread(target=pump, name='errors', daemon=True)
+    thread = threading.Thread(target=pump, name='stderr', daemon=True)
     thread.start()
     try:
         yield

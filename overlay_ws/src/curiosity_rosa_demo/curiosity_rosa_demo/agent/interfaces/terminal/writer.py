@@ -21,7 +21,7 @@ CLOSE_TIMEOUT_S = 3.0
 class ConsoleWriter:
     def __init__(self) -> None:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name='printer', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='console-writer', daemon=True)
         self._thread.start()
 
     def write(self, text: str) -> None:

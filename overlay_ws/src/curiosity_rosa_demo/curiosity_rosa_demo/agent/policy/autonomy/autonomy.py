@@ -92,7 +92,7 @@ class Autonomy:
         self._hold_reason = self._last_text = ''
         self._worker = PeriodicWorker(
             'autonomy',
-            look=self._poll,
+            poll=self._poll,
             every_s=lambda: POLL_PERIOD_S if self._on else None,
             on_error=self._on_worker_error,
         )
@@ -302,7 +302,7 @@ class Autonomy:
         if self._on:
             self._runtime_port.execute(tick.commands, self._stop_count)
             self._runtime_port.resume_stuck_tasks(tick.state, view, self._stop_count)
-            for text in tick.said:
+            for text in tick.spoken_texts:
                 self._speak(text)
         self._last_text = self._describe_state()
 

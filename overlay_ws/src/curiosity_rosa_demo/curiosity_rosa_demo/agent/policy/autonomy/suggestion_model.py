@@ -14,7 +14,7 @@ from collections.abc import Callable
 import threading
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.infra.config.contracts import Config
 
@@ -47,7 +47,7 @@ def _lazy_ask(config: Config, imported: Callable[[], None]) -> Ask:
     making = threading.Lock()
     made: list[Ask] = []
 
-    def ask(situation: Situation, refusals: str) -> PolicyAction:
+    def ask(situation: PromptSituation, refusals: str) -> PolicyAction:
         imported()
         with making:  # an abandoned call may still run in another thread
             if not made:

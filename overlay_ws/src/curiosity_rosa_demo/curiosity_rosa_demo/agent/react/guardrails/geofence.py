@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Situation,
 )
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 # The demo's turns command linear.x = 1.0 with angular.z = 0.4, both in the same wheel units.
 TURN_RADIUS_M = 1.0 / 0.4
@@ -49,7 +49,7 @@ class ReachableArea:
 
 def motion_seconds(proposal: Proposal, limits: Limits) -> float:
     """The longest driving time. A motion without a valid duration may use the whole leash."""
-    duration_s = number_text(proposal.op.arguments.get('duration_s'))
+    duration_s = finite_float(proposal.op.arguments.get('duration_s'))
     if duration_s is None or not 0.0 <= duration_s <= limits.leash_s:
         duration_s = limits.leash_s
     return duration_s + limits.reaction_s
@@ -123,7 +123,7 @@ def _pose(situation: Situation) -> tuple[float, float] | None:
 
 
 def _goal(proposal: Proposal) -> tuple[float, float] | None:
-    return _point(*(number_text(proposal.op.arguments.get(key)) for key in 'xy'))
+    return _point(*(finite_float(proposal.op.arguments.get(key)) for key in 'xy'))
 
 
 def _point(x: float | None, y: float | None) -> tuple[float, float] | None:

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence, Patience
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 NAVIGATE_SKILL = 'navigate_to_pose'
 STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, without approval
@@ -129,9 +129,9 @@ def situation_of_facts(
         mode=_text(facts.get('mode')),
         mast=_text(facts.get('mast')) or 'unknown',
         moving=moving if isinstance(moving, bool) else None,
-        x=number_text(facts.get('x')),
-        y=number_text(facts.get('y')),
-        yaw_rad=number_text(facts.get('yaw_rad')),
+        x=finite_float(facts.get('x')),
+        y=finite_float(facts.get('y')),
+        yaw_rad=finite_float(facts.get('yaw_rad')),
         battery=_battery(facts),
         running=tuple(running),
         spent=spent,
@@ -151,7 +151,7 @@ def _latch(value: object) -> str:
 
 def _battery(facts: Mapping[str, object]) -> float | None:
     """The charge; None before the first measurement, when the percentage is only a default."""
-    percent = number_text(facts.get('battery_pct'))
+    percent = finite_float(facts.get('battery_pct'))
     if percent is None or not 0.0 <= percent <= 100.0:
         return None
     return None if facts.get('battery_state') == BatteryLevel.UNKNOWN.value else percent / 100.0

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
-from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check as check_rules
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -37,8 +37,8 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
             data={'rule': refusal.rule},
         )
 
-    running = turn.executor.monitor.competing()
+    running = turn.skill_executor.monitor.competing()
     if running != state.skills.running:
         skills = state.skills.model_copy(update={'running': running})
         state = state.model_copy(update={'skills': skills})
-    return await check_rules(state, turn.limits, skill_facts, trace_refusal)
+    return await apply_guardrails(state, turn.limits, skill_facts, trace_refusal)

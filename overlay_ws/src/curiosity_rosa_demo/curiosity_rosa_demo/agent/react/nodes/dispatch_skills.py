@@ -24,6 +24,6 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
         op = Operation.from_json(proposed.to_dispatch[0])
         turn.cancellation.check()
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
-        result = await turn.executor.result_of(op.skill, op.arguments, turn.cancellation)
+        result = await turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
     skills = state.skills.model_copy(update={'last_result': result})
     return state.model_copy(update={'skills': skills})

@@ -28,7 +28,7 @@ def _ignore(op: Operation, refused: Refusal) -> None:
     """The default callback."""
 
 
-async def guardrails_check(
+async def apply_guardrails(
     state: BrainState,
     limits: Limits,
     skills: SkillFacts,

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import (
-    number_text,
+    finite_float,
     result_summary,
     tool_result,
     trace_result,
@@ -73,7 +73,7 @@ def _with_result(
         (each.get('edited_from') for each in state.messages if each['call_id'] == op.call_id), None
     )
     result = tool_result(done)
-    cost = number_text(result.data.get('cost'))
+    cost = finite_float(result.data.get('cost'))
     if cost is None:
         cost = turn.config.tool_costs.of(op.skill)
     data = {**result.data, 'cost': cost}
@@ -98,7 +98,7 @@ def _with_result(
     if result.ok and turn.registry.get(op.skill).definition.resources_required:
         changes['refused'] = {}  # the robot has changed: a refused call may pass now
     if op.skill == 'capture_and_score':
-        changes['score'] = number_text(result.data.get('score'))
+        changes['score'] = finite_float(result.data.get('score'))
         changes['is_good'] = result.ok and result.data.get('is_good') is True
     messages = with_result(state.messages, op.call_id, result, op=op.text)
     return with_react_fields(state.model_copy(update={'messages': messages}), **changes)
@@ -108,11 +108,11 @@ def _metres_driven(op: Operation, done: SkillResult, turn: TurnContext) -> float
     """The measured path, or the longest possible one when there is no measurement. A failed motion
     reports a duration when it may have started.
     """
-    measured = number_text(done.metrics.get('distance_m'))
+    measured = finite_float(done.metrics.get('distance_m'))
     if measured is not None:
         return measured
     source = done.metrics if done.status is SkillStatus.FAILED else op.arguments
-    seconds = number_text(source.get('duration_s')) or 0.0
+    seconds = finite_float(source.get('duration_s')) or 0.0
     return seconds * turn.config.guardrails.geofence.max_speed_mps
 
 

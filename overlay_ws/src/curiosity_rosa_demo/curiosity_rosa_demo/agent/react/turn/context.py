@@ -35,7 +35,7 @@ class TurnContext:
     config: Config
     limits: Limits
     registry: SkillRegistry
-    executor: SkillExecutor
+    skill_executor: SkillExecutor
     world: SkillWorld
     agent: Any
     trace: TraceFunction

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 
 class _DrivenLegs:
@@ -70,7 +70,7 @@ class RoverWorld:
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
-        self._legs.add_leg(self.spent(), number_text(result.data.get('distance_m')) or 0.0)
+        self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         return result
 
     def reset_budget(self) -> None:
@@ -89,9 +89,9 @@ class RoverWorld:
         state = self.brain_state()
         moving = status.get('moving')
         return {
-            'x': number_text(status.get('rover_x')),
-            'y': number_text(status.get('rover_y')),
-            'yaw_rad': number_text(status.get('yaw_rad')),
+            'x': finite_float(status.get('rover_x')),
+            'y': finite_float(status.get('rover_y')),
+            'yaw_rad': finite_float(status.get('yaw_rad')),
             'mast': _mast_state(status),
             'moving': moving if isinstance(moving, bool) else None,
             'battery_pct': state.robot.battery_pct

@@ -27,11 +27,11 @@ class ModelUnavailable(Exception):
     """No turn is possible. The message gives the reason and the remedy."""
 
 
-class ModelLoader:
+class RosaLoader:
     def __init__(self, environment: TurnEnvironment) -> None:
         self._environment, self._config = environment, environment.world.config
         self._agent: Future[CuriosityRosa] = Future()
-        self._thread = threading.Thread(target=self._load, name='import-rosa', daemon=True)
+        self._thread = threading.Thread(target=self._load, name='rosa-loader', daemon=True)
         self._starting = threading.Lock()
         self._kept_threads: Collection[str] | None = None
 
@@ -93,6 +93,6 @@ class ModelLoader:
         from curiosity_rosa_demo.domain.text import valid_unicode
 
         rosa = self._agent.result()
-        rosa.executor.request, rosa.executor.last_result = request, None
+        rosa.turn_executor.request, rosa.turn_executor.last_result = request, None
         answer = rosa.invoke(valid_unicode(request.text))
-        return rosa.executor.last_result or TurnResult(ok=False, answer=answer)
+        return rosa.turn_executor.last_result or TurnResult(ok=False, answer=answer)

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
@@ -80,7 +80,7 @@ class AgentSession:
         self.world.spent = lambda: self.react_state.spent if self._in_turn else Spent()
         self.world.brain_state = lambda: self.brain_state()
         self.monitor = SkillMonitor(self._trace_progress)
-        self._model_loader = ModelLoader(
+        self._rosa_loader = RosaLoader(
             TurnEnvironment(
                 registry=registry,
                 world=self.world,
@@ -177,11 +177,11 @@ class AgentSession:
 
     def warm_up(self, keep: Collection[str] | None = None) -> None:
         """Load the model in the background. ``keep``: the tasks whose turns may resume."""
-        self._model_loader.start(keep)
+        self._rosa_loader.start(keep)
 
     def wait_for_model(self) -> None:
         """Block until the loading that ``warm_up`` has started is done."""
-        self._model_loader.wait_until_loaded()
+        self._rosa_loader.wait_until_loaded()
 
     def rover_status(self) -> ToolResult:
         """The rover's status. May be called while a skill or a turn runs."""
@@ -213,7 +213,7 @@ class AgentSession:
         self.world.reset_budget()
         self._in_turn = True
         try:
-            result = self._model_loader.run_turn(request)
+            result = self._rosa_loader.run_turn(request)
         except ModelUnavailable as error:
             self.trace(TraceKind.ERROR, str(error), ok=False, error_reason=str(error))
             return Outcome(False, str(error))

@@ -25,8 +25,8 @@ _log = logging.getLogger('curiosity_rosa.worker')
 
 
 class PeriodicWorker:
-    """Calls ``look`` after every job and every ``wake``, and every ``every_s()`` seconds; None: no
-    period. ``on_error`` is called in the thread with the exception of a job or of ``look``; the
+    """Calls ``poll`` after every job and every ``wake``, and every ``every_s()`` seconds; None: no
+    period. ``on_error`` is called in the thread with the exception of a job or of ``poll``; the
     thread goes on.
     """
 
@@ -34,11 +34,11 @@ class PeriodicWorker:
         self,
         name: str,
         *,
-        look: Job,
+        poll: Job,
         every_s: Callable[[], float | None],
         on_error: Callable[[Exception], None],
     ) -> None:
-        self._look, self._every_s, self._on_error = look, every_s, on_error
+        self._poll, self._every_s, self._on_error = poll, every_s, on_error
         self._condition = threading.Condition()
         self._jobs: deque[Job] = deque()
         self._woken = self._closed = False
@@ -95,10 +95,10 @@ class PeriodicWorker:
                 if self._closed:
                     return
                 self._woken = False
-                job = self._jobs.popleft() if self._jobs else self._look
+                job = self._jobs.popleft() if self._jobs else self._poll
             self._run_job(job)
-            if job is not self._look:
-                self._run_job(self._look)
+            if job is not self._poll:
+                self._run_job(self._poll)
 
     def _run_job(self, job: Job) -> None:
         try:

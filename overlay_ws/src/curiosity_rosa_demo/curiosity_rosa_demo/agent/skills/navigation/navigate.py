@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 
 TOLERANCE_M = 0.5
@@ -148,7 +148,7 @@ class _Navigation:
         self._check_guardrails(name, seconds)
         result = self._call.world.tool(name, self._call.cancellation, duration_s=seconds)
         self._legs += 1
-        driven = number_text(result.data.get('distance_m'))
+        driven = finite_float(result.data.get('distance_m'))
         self._driven_m += driven or 0.0  # before _read_pose, which may raise
         there = self._read_pose()
         metres = math.hypot(there.x - here.x, there.y - here.y)

@@ -83,7 +83,7 @@ class WriteUnit(NamedTuple):
     on_written: WrittenCallback | None  # called in the loop as soon as ``done`` is set
 
 
-class Writer:
+class StoreWriter:
     """Owns ``connection`` until stop(). Its thread then closes it and calls ``at_end``.
 
     The thread holds ``lock`` while a transaction is open, and while it calls ``after_group`` after

@@ -36,7 +36,7 @@ class ServiceCall:
     duration_s: float
 
 
-class RecordedClient(RoverClient):
+class RecordingClient(RoverClient):
     """``on_call`` runs in the caller's thread and must return quickly. Successful get_status calls
     are not reported: there are up to twenty a second.
     """
@@ -51,23 +51,23 @@ class RecordedClient(RoverClient):
         self._names = {name: getattr(services, name).name for name in type(services).model_fields}
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
-        return self._recorded(
+        return self._record(
             self._names[name], lambda: RoverClient.trigger(self, name, cancellation), str
         )
 
     def start(self, name: str, cancellation: Cancellation) -> str:
-        return self._recorded(
+        return self._record(
             self._names[name], lambda: RoverClient.start(self, name, cancellation), str
         )
 
     def capture(self) -> CaptureAndScore.Response:
-        return self._recorded(
+        return self._record(
             self._capture_name,
             lambda: RoverClient.capture(self),
             lambda response: f'score {response.score:.3f}; {response.debug}',
         )
 
-    def _recorded(self, service: str, call: Callable[[], T], text_of: Callable[[T], str]) -> T:
+    def _record(self, service: str, call: Callable[[], T], text_of: Callable[[T], str]) -> T:
         began_s, ok, answer = time.monotonic(), False, CANCELLED
         try:
             result = call()

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 
-class AgentHeartbeat:
+class AgentHeartbeatMonitor:
     """Silence counts only after a first beat: without an agent, a person may call the services."""
 
     def __init__(self, max_age_s: float) -> None:
@@ -19,7 +19,7 @@ class AgentHeartbeat:
         self._at: float | None = None
 
     @property
-    def heard(self) -> bool:
+    def received(self) -> bool:
         return self._at is not None
 
     def beat(self, now: float) -> None:

@@ -14,19 +14,19 @@ import asyncio
 from collections.abc import Iterable
 
 from curiosity_rosa_demo.agent.tasks.errors import SkillFailed
-from curiosity_rosa_demo.agent.tasks.skill import Skill, Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkill, TaskSkills
 from curiosity_rosa_demo.agent.tasks.task import Task
 
 
-class OutsideExecutor(Skills):
+class ExternalSkills(TaskSkills):
     """Every name is a skill, which waits until report() delivers the outcome of its task."""
 
     def __init__(self, resources: Iterable[str]) -> None:
         super().__init__(resources)
         self._outcomes: dict[str, asyncio.Future[None]] = {}
 
-    def get(self, name: str) -> Skill:
-        return Skill(self._wait, self.resources, recovers=False)
+    def get(self, name: str) -> TaskSkill:
+        return TaskSkill(self._wait, self.resources, recovers=False)
 
     def report(self, task_id: str, error: str | None) -> None:
         """End a task; ``error`` is the reason of its failure. The first report counts."""

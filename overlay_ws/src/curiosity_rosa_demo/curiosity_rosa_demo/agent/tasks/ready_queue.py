@@ -46,7 +46,7 @@ class _Ready:
     resources: frozenset[str]
 
 
-class Scheduler:
+class ReadyQueue:
     def __init__(self) -> None:
         self._ready: dict[str, _Ready] = {}
         self._busy: frozenset[str] = frozenset()

@@ -16,7 +16,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.interfaces import ISkillExecutor
 
 
-class PlainSkillExecutor(ISkillExecutor):
+class JsonSkillExecutor(ISkillExecutor):
     """Adapts a SkillExecutor and raises its errors. ``cancellation`` stops every run of this
     executor and refuses new ones; the owner of a stop button must hold it. A turn's guardrails do
     not check these runs; the adapter's checks apply to them as to all others.
