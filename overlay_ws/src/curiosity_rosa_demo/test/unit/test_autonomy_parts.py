@@ -268,16 +268,16 @@ def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> Non
         def holding() -> str:
             return bench.autonomy._runtime_port.observe([], '').senses.hold_reason
 
-        bench.runs(':mast_open')
-        assert holding() == "a person's task goes first: mast_open"
+        bench.runs(':submit query_world')
+        assert holding() == 'a person\'s task goes first: query_world(query="")'
         bench.console.handle_line(':pause')
-        bench.becomes('mast_open', 'PAUSED')
+        bench.becomes('query_world', 'PAUSED')
         assert holding() == ''
         assert bench.autonomy._runtime_port.observe(
             [], 'the user said pause'
         ).senses.hold_reason.endswith('pause')
         bench.console.handle_line(':resume')
-        bench.becomes('mast_open', 'ACTIVE')
+        bench.becomes('query_world', 'ACTIVE')
         assert holding() != ''
         bench.finish()
         assert holding() == ''
@@ -312,10 +312,10 @@ def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
     tmp_path: Path,
 ) -> None:
     with AutonomyBench(tmp_path) as bench:
-        bench.runs(':mast_open')
+        bench.runs(':submit query_world')
         bench.console.handle_line(':pause')
-        bench.becomes('mast_open', 'PAUSED')
-        task = bench.task('mast_open')
+        bench.becomes('query_world', 'PAUSED')
+        task = bench.task('query_world')
         port, stops = bench.autonomy._runtime_port, bench.runtime.stop_count
         ongoing = Ongoing(
             activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
@@ -333,9 +333,9 @@ def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
         port.resume_stuck_tasks(first, RuntimeView(Senses(), (task,)), stops)
         port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops - 1)
         port.execute([ResumeTasks((task.id,))], stops - 1)
-        assert bench.task('mast_open').held
+        assert bench.task('query_world').held
         port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops)
-        bench.becomes('mast_open', 'ACTIVE')
+        bench.becomes('query_world', 'ACTIVE')
 
 
 # --- the picture ----------------------------------------------------------------------------
