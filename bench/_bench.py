@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the benchmarks share: a ROS domain of their own, CPU time, tables, the demo in a terminal.
+"""Shared code of the benchmarks: a separate ROS domain, CPU time, tables, the demo in a terminal.
 
-The domain and its processes are those of the tests (test/harness.py): only what a benchmark has
-started is ever ended.
+The domain and its processes come from the tests (test/harness.py). A benchmark ends only processes
+that it has started.
 """
 
 from __future__ import annotations
@@ -55,12 +55,14 @@ __all__ = [
     'wait_until',
 ]
 
-SMOKE = os.environ.get('CURIOSITY_BENCH_SMOKE') == '1'  # whether it works, not how fast it is
+SMOKE = (
+    os.environ.get('CURIOSITY_BENCH_SMOKE') == '1'
+)  # a short run that checks only whether the benchmark works
 ESCAPES = re.compile(r'\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_=>])')
 
 
 class Sandbox(harness.Sandbox):
-    """A domain in which a benchmark has further nodes of its own; they leave it at its end."""
+    """A domain with additional nodes of the benchmark, which are destroyed at its end."""
 
     def __enter__(self) -> Sandbox:
         super().__enter__()
@@ -74,13 +76,13 @@ class Sandbox(harness.Sandbox):
             super().__exit__(*error)
 
     def further_node(self, name: str) -> Node:
-        """One that nothing spins yet."""
+        """Create a node that is not spun."""
         node = rclpy.create_node(name)
         self._further.callback(node.destroy_node)
         return node
 
     def default_node(self, name: str) -> Node:
-        """One that a thread spins with rclpy's default executor."""
+        """Create a node that a thread spins with rclpy's default executor."""
         node = self.further_node(name)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
@@ -116,13 +118,13 @@ def milliseconds(values: Sequence[float]) -> dict[str, float]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time that the process has taken so far."""
+    """The user and system time of the process so far."""
     times = psutil.Process(pid).cpu_times()
     return float(times.user + times.system)
 
 
 def cpu_percent(pids: dict[str, int], for_s: float) -> dict[str, float]:
-    """Percent of one core that each process takes over the next ``for_s`` seconds."""
+    """CPU load of each process over the next ``for_s`` seconds, in percent of one core."""
     before = {name: cpu_seconds(pid) for name, pid in pids.items()}
     began = time.perf_counter()
     threading.Event().wait(for_s)
@@ -131,7 +133,7 @@ def cpu_percent(pids: dict[str, int], for_s: float) -> dict[str, float]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows in columns, numbers to the right."""
+    """Print rows in columns; all but the first are right-aligned."""
     texts = [[_shown(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [list(head), *texts]) for i in range(len(head))]
     for row in [list(head), *texts]:
@@ -145,9 +147,9 @@ def _shown(cell: Any) -> str:
 
 
 def report(bench: str, faults: Sequence[str], **figures: Any) -> int:
-    """Print the JSON object of the last line; the exit status: 1 when there were faults.
+    """Print the last line, a JSON object. Returns the exit status: 1 if there were faults.
 
-    A fault is something that must never happen. A missed aim is a figure, not a fault. With
+    A fault is an event that must never happen. A missed aim is a figure, not a fault. With
     CURIOSITY_BENCH_RESULTS in the environment the figures are also added to bench/results.
     """
     for fault in faults:
@@ -176,43 +178,46 @@ def _save(bench: str, figures: dict[str, Any], *, append: bool) -> None:
 
 
 class Demo:
-    """scripts/run_demo.sh in a terminal of its own, as a person would have it."""
+    """scripts/run_demo.sh in a pseudo-terminal, as an operator runs it."""
 
     def __init__(self, env: dict[str, str], *arguments: str) -> None:
-        self._terminal, theirs = pty.openpty()
+        self._terminal, child_side = pty.openpty()
         self._text = ''
-        self._came = threading.Condition()
+        self._changed = threading.Condition()
         self.began = time.perf_counter()
         self._seen_at: list[tuple[int, float]] = []  # length of the text, and when
         self.popen = subprocess.Popen(
             [str(ROOT / 'scripts/run_demo.sh'), *arguments],
             env={**env, 'TERM': 'xterm', 'PROMPT_TOOLKIT_NO_CPR': '1'},
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=child_side,
+            stdout=child_side,
+            stderr=child_side,
             start_new_session=True,
         )
-        os.close(theirs)
+        os.close(child_side)
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
         with contextlib.suppress(OSError):  # the terminal ends with its last process
             while data := os.read(self._terminal, 65536):
-                with self._came:
+                with self._changed:
                     self._text += ESCAPES.sub('', data.decode('utf-8', 'replace'))
                     self._seen_at.append((len(self._text), time.perf_counter()))
-                    self._came.notify_all()
+                    self._changed.notify_all()
 
     @property
     def text(self) -> str:
-        with self._came:
+        with self._changed:
             return self._text
 
     def wait_for(self, text: str, timeout_s: float = 60.0) -> float:
-        """Seconds from the start of the script until this text was on the screen."""
-        with self._came:
-            if not self._came.wait_for(lambda: text in self._text, timeout_s):
+        """Wait for ``text`` on the screen. Returns the seconds from the start of the script to it.
+
+        Raises AssertionError after ``timeout_s``.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: text in self._text, timeout_s):
                 raise AssertionError(f'no {text!r} within {timeout_s} s:\n{self._text[-2000:]}')
             end = self._text.index(text) + len(text)
             return next(at for length, at in self._seen_at if length >= end) - self.began
@@ -221,14 +226,14 @@ class Demo:
         os.write(self._terminal, f'{line}\r'.encode())
 
     def processes(self) -> list[psutil.Process]:
-        """The script and all that it has started."""
+        """The script and all its descendants."""
         return [psutil.Process(self.popen.pid), *self.children()]
 
     def children(self) -> list[psutil.Process]:
         return list(psutil.Process(self.popen.pid).children(recursive=True))
 
     def nodes(self) -> dict[str, int]:
-        """Process id of each node by its executable."""
+        """The process ID of each node, by the name of its executable."""
         found = {}
         for process in self.processes():
             with contextlib.suppress(psutil.NoSuchProcess):
@@ -238,7 +243,7 @@ class Demo:
         return found
 
     def leave(self) -> list[str]:
-        """``:quit``; what went wrong with it, and who was left behind."""
+        """Quit the demo. Returns the faults: a bad exit status, and each process left running."""
         processes = self.processes()
         self.enter(':quit')
         faults = []
@@ -256,7 +261,7 @@ class Demo:
         return faults
 
     def end(self) -> None:
-        """End it for good; it may have ended already."""
+        """Terminate the demo and its processes, unless it has ended."""
         if self.popen.poll() is None:
             processes = self.processes()
             self.popen.send_signal(signal.SIGTERM)

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The process that bench/crash.py kills: a SkillRunner under load, which tells what it knows.
+"""The process that bench/crash.py kills: a SkillRunner under load, which reports on stdout.
 
-Lines on stdout, each one write: ``starting``, ``ready``, ``note TEXT``, then ``ack ID`` (submit()
-or interrupt() returned), ``run ID STEP`` (a skill begins, at the step of its metadata),
-``kept ID STEP`` (a checkpoint returned), ``cancelled ID``, ``done ID`` (wait() says COMPLETED).
+Each line is a single write: ``starting``, ``ready``, ``note TEXT``, then ``ack ID`` (submit() or
+interrupt() returned), ``run ID STEP`` (a skill starts, at the step of its metadata), ``kept ID
+STEP`` (a checkpoint returned), ``cancelled ID``, ``done ID`` (wait() returned COMPLETED).
 
 Run by bench/crash.py as: python _crash_child.py FILE SEED load|drain
 """
@@ -36,23 +36,23 @@ runner = SkillRunner(path, retry_backoff_s=0.01, cancel_grace_s=1.0)
 names = (f'{seed}-{number}' for number in count())
 
 
-def tell(*words: object) -> None:
+def write_line(*words: object) -> None:
     os.write(1, f'{" ".join(map(str, words))}\n'.encode())
 
 
 @runner.skill('noop', resources=())
 async def noop(task: Task) -> None:
-    tell('run', task.id, 0)
+    write_line('run', task.id, 0)
 
 
 async def walk(task: Task) -> None:
-    """A few steps; what is done is kept."""
-    tell('run', task.id, task.metadata.get('step', 0))
+    """A skill of a few steps, with a checkpoint after each."""
+    write_line('run', task.id, task.metadata.get('step', 0))
     for step in range(task.metadata.get('step', 0), STEPS):
         await asyncio.sleep(chance.random() * 0.004)
         task.metadata['step'] = step + 1
         await runner.checkpoint(task)
-        tell('kept', task.id, step + 1)
+        write_line('kept', task.id, step + 1)
 
 
 for name, resources in (('drive', ('base',)), ('look', ('mast', 'camera')), ('all', None)):
@@ -61,7 +61,7 @@ for name, resources in (('drive', ('base',)), ('look', ('mast', 'camera')), ('al
 
 @runner.skill('flaky', resources=('camera',))
 async def flaky(task: Task) -> None:
-    tell('run', task.id, 0)
+    write_line('run', task.id, 0)
     await asyncio.sleep(0)
     if chance.random() < 0.6:
         raise ValueError('a bad day')
@@ -73,17 +73,17 @@ def new(name: str, **fields: object) -> Task:
 
 async def submit(task: Task) -> Task:
     await runner.submit(task)
-    tell('ack', task.id)
+    write_line('ack', task.id)
     return task
 
 
 async def await_end(task_id: str) -> None:
     if (await runner.wait(task_id)).state is LifecycleState.COMPLETED:
-        tell('done', task_id)
+        write_line('done', task_id)
 
 
-async def use() -> None:
-    """One user: asks for something, changes the mind at times, waits for the end of it."""
+async def run_client() -> None:
+    """One client: submits tasks, at times cancels or pauses one, and waits for their ends."""
     while True:
         kind = chance.choice(('noop', 'noop', 'walk', 'chain', 'flaky', 'urgent', 'timed'))
         tasks = [new(chance.choice(('drive', 'look', 'all')))]
@@ -92,7 +92,7 @@ async def use() -> None:
             await asyncio.gather(*map(submit, tasks))
         elif kind == 'urgent':
             await runner.interrupt(tasks[0])
-            tell('ack', tasks[0].id)
+            write_line('ack', tasks[0].id)
         else:
             if kind == 'flaky':
                 tasks = [new('flaky', max_retries=chance.randrange(3))]
@@ -104,17 +104,17 @@ async def use() -> None:
                 blocker = (tasks[-1].id,)
                 tasks.append(new(chance.choice(('noop', 'flaky', 'drive')), blocked_by=blocker))
                 await submit(tasks[-1])
-        await change_mind(chance.choice(tasks).id)
+        await cancel_or_pause(chance.choice(tasks).id)
         await asyncio.gather(*(await_end(task.id) for task in tasks))
 
 
-async def change_mind(task_id: str) -> None:
-    """Which comes too late at times: then it has ended."""
-    fancy = chance.random()
-    if fancy < 0.15:
+async def cancel_or_pause(task_id: str) -> None:
+    """Cancel or pause a task at random. The task may have ended already."""
+    draw = chance.random()
+    if draw < 0.15:
         if await runner.cancel(task_id):
-            tell('cancelled', task_id)
-    elif fancy < 0.25:
+            write_line('cancelled', task_id)
+    elif draw < 0.25:
         await asyncio.gather(
             *(runner.pause(task_id), asyncio.sleep(0.002), runner.resume(task_id)),
             return_exceptions=True,
@@ -122,11 +122,11 @@ async def change_mind(task_id: str) -> None:
 
 
 async def main() -> None:
-    tell('starting')
+    write_line('starting')
     await runner.start()
-    tell('ready')
+    write_line('ready')
     for note in runner.notes:
-        tell('note', note)
+        write_line('note', note)
     running = asyncio.create_task(runner.run_loop())
     left = [task for task in runner.list_tasks() if not task.terminal]
     for task in left:
@@ -134,7 +134,7 @@ async def main() -> None:
             await runner.resume(task.id)
     ends = [asyncio.create_task(await_end(task.id)) for task in left]
     if mode == 'load':
-        await asyncio.gather(*(use() for _ in range(USERS)))
+        await asyncio.gather(*(run_client() for _ in range(USERS)))
     if ends:
         await asyncio.wait(ends, timeout=DRAINED_S)
     await runner.stop()

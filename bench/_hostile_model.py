@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A chat model that means harm, or is broken: what it proposes is drawn at random."""
+"""A malicious or broken chat model. It draws its proposals at random."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Malice:
         return {'name': self.chance.choice(FOREIGN), 'args': {'command': 'reboot'}}
 
     def broken(self) -> Call:
-        """A known skill with arguments that it has not, or of other kinds."""
+        """A known skill with unknown arguments or arguments of wrong types."""
         name = self.chance.choice((*MOTIONS, *PLAIN, 'speak', 'wait_until', 'decide', 'stop_base'))
         keys = ('duration_s', 'text', 'type', 'condition', 'plan_patch', 'op', 'skill', 'self')
         count = self.chance.choice((0, 1, 1, 3, 50))
@@ -140,7 +140,7 @@ class Malice:
         return {'name': 'decide', 'args': arguments}
 
     def plan(self) -> Any:
-        """With cycles, of any size, whose fallbacks repeat; sometimes as text, sometimes none."""
+        """A plan of any size, with cycles and repeating fallbacks; sometimes text or no plan."""
         pick = self.chance
         count = pick.choice((0, 1, 2, 5, 5, 30, 400))
         plan: dict[str, Any] = {
@@ -156,7 +156,7 @@ class Malice:
         if pick.random() < 0.3:
             try:
                 text = json.dumps(plan)
-            except RecursionError:  # too deep to be sent as text
+            except RecursionError:  # too deep for JSON text
                 return plan
             return pick.choice((f'```json\n{text}\n```', text[: len(text) // 2], f'{text},'))
         return pick.choice((plan, plan, plan, self.value()))
@@ -184,7 +184,7 @@ class Malice:
         return step
 
     def drive(self) -> Call:
-        """As one who knows how, and does not stop."""
+        """A valid drive, mostly: a closed mast and motions without a stop."""
         pick = self.chance
         if pick.random() < 0.2:
             return {'name': 'mast_close', 'args': {}}
@@ -207,7 +207,7 @@ class Malice:
 
 
 class HostileModel(BaseChatModel):
-    """``begin`` draws the temper of a turn; no turn is longer than the loop allows."""
+    """``begin`` draws the behaviour of a turn. The model never ends a loop by itself."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     chance: random.Random
@@ -246,7 +246,7 @@ class HostileModel(BaseChatModel):
     def _stream(
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any
     ) -> Iterator[ChatGenerationChunk]:
-        """Text in pieces; arguments too, and torn ones at times."""
+        """Stream text and arguments in chunks; at times the arguments are truncated."""
         message = self._answer(messages)
         text = str(message.content)
         for at in range(0, min(len(text), 400), 40):

@@ -42,9 +42,9 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 
-TURN_S = 10.0  # within which each turn has to end
-EXAMPLE = 60  # characters of an example; those that begin alike are one
-PATIENCE_S = 3.0  # the operator stops what takes longer
+TURN_S = 10.0  # the time limit of each turn
+EXAMPLE = 60  # characters of an example; examples with the same start count as one
+PATIENCE_S = 3.0  # the operator stops a longer turn
 FENCE = {'x_min': -6.0, 'x_max': 6.0, 'y_min': -6.0, 'y_max': 6.0, 'max_speed_mps': 0.5}
 BEGUN = ('subprocess.', 'os.system', 'os.exec', 'os.posix_spawn', 'os.fork', 'socket.connect')
 WORDS = (
@@ -58,7 +58,7 @@ WORDS = (
 
 
 def configs(folder: Path) -> list[Config]:
-    """As shipped; with approvals and questions; with a fence that a person may let it leave."""
+    """Three configurations: shipped rules, approvals and questions, and a fence with approval."""
     shipped = load_config()
     agent = shipped.agent.model_copy(
         update={
@@ -93,22 +93,22 @@ def configs(folder: Path) -> list[Config]:
 
 
 class Operator:
-    """Answers at random, from a thread of its own."""
+    """Answers the agent's questions at random, in its own thread."""
 
     def __init__(self, chance: random.Random, model: HostileModel) -> None:
         self.approval_queue = ApprovalQueue(timeout_s=0.5, on_change=self._changed)
         self.answers = 0
         self.rover: HostileRover | None = None
         self._chance, self._malice = chance, model.malice
-        self._news = threading.Semaphore(0)
+        self._question_count = threading.Semaphore(0)
         threading.Thread(target=self._work, daemon=True).start()
 
     def _changed(self) -> None:
-        self._news.release()
+        self._question_count.release()
 
     def _work(self) -> None:
         while True:
-            self._news.acquire()
+            self._question_count.acquire()
             question = self.approval_queue.oldest_question
             if question is None or self._chance.random() < 0.1:
                 continue
@@ -130,7 +130,7 @@ class Operator:
 
 
 class Turns:
-    """One ROSA for each configuration, before one rover each."""
+    """One agent for each configuration, each with its own rover."""
 
     def __init__(self, folder: Path, chance: random.Random) -> None:
         self.chance = chance
@@ -183,7 +183,7 @@ class Turns:
         return CuriosityRosa(self.model, environment, TurnCheckpointer(file)), rover, names
 
     def run(self) -> None:
-        """One turn; a stopped one may be gone on with."""
+        """Run one turn. A stopped turn may be resumed."""
         rosa, rover, _ = self.chance.choice(self._made)
         rover.place()
         self.operator.rover = rover
@@ -204,9 +204,9 @@ class Turns:
 
         def work() -> None:
             try:
-                rosa.executor.request, rosa.executor.last_result = request, None
+                rosa.turn_executor.request, rosa.turn_executor.last_result = request, None
                 rosa.invoke('Drive into the light.')
-                last[0] = rosa.executor.last_result
+                last[0] = rosa.turn_executor.last_result
             except TurnCancelled:
                 ended.append('stopped')
             except BaseException as error:
@@ -258,7 +258,7 @@ class Turns:
 
 
 def _kind(text: str) -> str:
-    """The kind of a reason, without what the model wrote."""
+    """The kind of a reason, without text of the model."""
     for words in WORDS:
         if words in text:
             return words
@@ -269,7 +269,7 @@ def _kind(text: str) -> str:
 
 @contextmanager
 def watching(turns: Turns) -> Iterator[None]:
-    """Within, nothing may begin a process or a connection."""
+    """Count each start of a process or connection within the context as a violation."""
     on = [True]
 
     def hook(event: str, arguments: Any) -> None:
@@ -284,7 +284,7 @@ def watching(turns: Turns) -> Iterator[None]:
 
 
 def child(count: int, chance: random.Random) -> int:
-    """Run them; print what was found as JSON."""
+    """Run ``count`` turns and print the findings as JSON."""
     began = time.monotonic()
     with disk_folder() as folder:
         turns = Turns(folder, chance)

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The contenders of a benchmark as processes that are asked over pipes, in blocks.
+"""The contenders of a benchmark: processes that run blocks of work on request over pipes.
 
-The peers get an environment of their own, .venv-peers, made at the first run: they cannot be
-installed beside ROSA (see peers/requirements.txt).
+The peers have a separate environment, .venv-peers, made at the first run: they cannot be installed
+beside ROSA (see peers/requirements.txt).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ MEMORY_FILE_SYSTEMS = {'tmpfs', 'ramfs'}
 
 
 def peers_python() -> str:
-    """The interpreter that has the peers. Raises subprocess.CalledProcessError."""
+    """The interpreter with the peers installed. Raises subprocess.CalledProcessError."""
     wanted = (PEERS / 'requirements.txt').read_text()
-    made_for = ENVIRONMENT / 'requirements.txt'  # written last: what has it is whole
+    made_for = ENVIRONMENT / 'requirements.txt'  # written last: marks a complete environment
     python = ENVIRONMENT / 'bin/python'
     if not made_for.is_file() or made_for.read_text() != wanted:
         print(f'installing the peers of this benchmark into {ENVIRONMENT.name}, once', flush=True)
@@ -50,7 +50,7 @@ def peers_python() -> str:
 
 @contextlib.contextmanager
 def disk_folder() -> Iterator[Path]:
-    """A folder that is on a disk: the usual place, or beside the repository."""
+    """A temporary folder on a disk: in the default place, or beside the repository."""
     usual = Path(tempfile.gettempdir()).resolve()
     mounts = {Path(part.mountpoint): part.fstype for part in psutil.disk_partitions(all=True)}
     mount = next(each for each in (usual, *usual.parents) if each in mounts)
@@ -69,7 +69,7 @@ class Contender:
         self.name = name
         command = [python, str(PEERS / script), str(folder), *arguments]
         env = dict(os.environ)
-        if python != sys.executable:  # of our environment it gets nothing
+        if python != sys.executable:  # a peer does not inherit this environment's variables
             command.insert(1, '-E')
             env = {key: env[key] for key in ('PATH', 'HOME', 'LANG', 'TMPDIR') if key in env}
         self._popen = subprocess.Popen(
@@ -103,7 +103,7 @@ class Contender:
         return self._popen.pid
 
     def ask(self, way: str, count: int = 0) -> dict[str, Any]:
-        """Its answer to one line. Raises RuntimeError when there is none within two minutes."""
+        """Send one request and return its answer. Raises RuntimeError after two minutes."""
         assert self._popen.stdin is not None
         self._popen.stdin.write(f'{way} {count}\n')
         self._popen.stdin.flush()
@@ -118,6 +118,6 @@ class Contender:
         return answer
 
     def ports(self) -> list[str]:
-        """Its sockets of the internet kind."""
+        """The internet sockets of the process."""
         found = psutil.Process(self.pid).net_connections(kind='inet')
         return [f'{each.status} {each.laddr}' for each in found]

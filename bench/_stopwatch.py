@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the time of a piece of work goes, with a stopwatch around some of its functions."""
+"""A stopwatch around functions, which splits the time of a piece of work into parts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from typing import Any
 
 
 class Stopwatch:
-    """``seconds`` by part, without the parts within it: in the same thread, or in another one that
-    it waits for meanwhile. One piece of work at a time.
+    """``seconds`` by part, without the nested parts. Nested parts run in the same thread, or in
+    another thread for which the part waits. Times one piece of work at once.
     """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
-        self._stack: list[list[float]] = []  # of what is under way: seconds of the parts within
+        self._stack: list[list[float]] = []  # seconds of the nested parts, for each active part
         self._lock = threading.Lock()
 
     def run(self, part: str, work: Callable[[], Any]) -> Any:
@@ -70,8 +70,8 @@ class Stopwatch:
     def around(
         self, *parts: tuple[Any, str, str], stages: dict[str, tuple[Any, ...]]
     ) -> Iterator[None]:
-        """Within, these attributes and the nodes of ``stages`` are timed. A part is an object, the
-        name of its attribute, and what to call it.
+        """Time these attributes and the nodes of ``stages`` within the context. A part is an
+        object, the name of its attribute, and the label of the part.
         """
         before = [(owner, name, getattr(owner, name)) for owner, name, _ in parts]
         nodes = dict(stages)
@@ -90,7 +90,7 @@ class Stopwatch:
 
 
 class _Agent:
-    """An agent whose ``invoke`` is another."""
+    """An agent with a replaced ``invoke``."""
 
     def __init__(self, agent: Any, invoke: Callable[..., Any]) -> None:
         self._agent, self.invoke = agent, invoke

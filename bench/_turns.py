@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Turns of the agent without ROS, for the benchmarks: a model that takes no time, a world that
-answers at once.
-"""
+"""Turns of the agent without ROS, for the benchmarks: a model and a world without latency."""
 
 from __future__ import annotations
 
@@ -66,8 +64,8 @@ class InstantModel(BaseChatModel):
 
 
 class InstantWorld:
-    """A SkillWorld whose facts never change and whose tools answer at once. No two results are
-    the same: else a turn would end for lack of progress. ``seen`` is called within each tool.
+    """A SkillWorld with constant facts and tools without latency. No two results are equal, or a
+    turn would end for lack of progress. ``seen`` is called within each tool.
     """
 
     def __init__(self, config: Config) -> None:
@@ -107,7 +105,7 @@ class InstantWorld:
 def instant_rosa(
     model: BaseChatModel, world: InstantWorld, checkpoints: Path | str
 ) -> tuple[CuriosityRosa, TurnCheckpointer]:
-    """Our ROSA with nobody to answer and nothing traced."""
+    """CuriosityRosa without an operator and without a trace."""
     approval_queue = ApprovalQueue(timeout_s=1.0)
     approval_queue.is_attended = False
     environment = TurnEnvironment(
@@ -124,8 +122,8 @@ def instant_rosa(
 
 
 def turn_of(rosa: CuriosityRosa, thread: str) -> None:
-    """One turn under that thread. Raises AssertionError unless it came to its answer."""
+    """Run one turn with this thread ID. Raises AssertionError unless it ends with its answer."""
     rosa.clear_chat()
-    rosa.executor.request = TurnRequest('Go on.', Cancellation(), thread)
+    rosa.turn_executor.request = TurnRequest('Go on.', Cancellation(), thread)
     answer = rosa.invoke('Go on.')
     assert answer == 'done', answer

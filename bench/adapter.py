@@ -6,23 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What it costs to reach the rover through the adapter, beside rclpy's default way of doing so.
+"""The latency of a stop through the adapter, compared with rclpy's default executor.
 
-Round trip of a stop, interleaved in blocks. The rover is a bare node that serves /move_stop with
-rclpy.spin, as the demo's run_demo does; for the first row with an EventsExecutor, as the stand-in.
+Measures the round trip of a stop, interleaved in blocks. The rover is a bare node that serves
+/move_stop with rclpy.spin, like the demo's run_demo; in the first row with an EventsExecutor, like
+the stand-in.
 - adapter, our rover: the chain of the standalone start, EventsExecutor from end to end
-- adapter: /adapter/move_stop, asked as this project's nodes ask, before the default rover
+- adapter: /adapter/move_stop, called as this project's nodes do, in front of the default rover
 - default two hops: a minimal forwarding node (async callback that awaits its client, rclpy.spin),
-  asked from a node spun alike
-- default one hop (floor): the rover's service asked directly, likewise
-- tutorial two hops: the forwarding node asked with rclpy.spin_until_future_complete, its first 100
-  calls only, because each is seen to take longer than the one before
+  called from a node that is spun alike
+- default one hop (floor): a direct call of the rover's service, likewise
+- tutorial two hops: the forwarding node called with rclpy.spin_until_future_complete; only its
+  first 100 calls, because each takes longer than the one before
 
 Aim: our chain 1.5 times as fast as the default two hops. Then the adapter's CPU time while it is
 idle beside the stand-in, and while one of its calls to the rover hangs. Aim: waiting adds nothing.
 
-Must never happen: a stop that is not answered with success; a wait that takes more than a tenth of
-a core more than idling.
+Must never happen: a stop whose response is no success; a wait that takes a tenth of a core more
+than idling.
 
 Run: python bench/adapter.py [calls of each kind, default 600]
 """
@@ -87,7 +88,7 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from std_srvs.srv import Empty, Trigger
 rclpy.init()
 node = rclpy.create_node('forwarder')
-# A group of its own: in the node's it would wait for the callback that waits for it.
+# A separate group: in the default group the client and its callback would deadlock.
 client = node.create_client(
     Empty, '/move_stop', callback_group=MutuallyExclusiveCallbackGroup())
 client.wait_for_service()
@@ -103,7 +104,7 @@ rclpy.spin(node)
 
 
 class Contender:
-    """One way to ask for a stop; ``pids`` are the processes between us and the rover."""
+    """One way to call a stop; ``pids`` are the processes between this one and the rover."""
 
     def __init__(
         self, name: str, ask: Callable[[], Any], *between: Process, limit: int = 1_000_000
@@ -131,7 +132,7 @@ def default_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
 
 
 def tutorial_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
-    """A call that spins its own node until it is answered."""
+    """A call that spins its own node until the response."""
     node = box.further_node('asker_of_a_tutorial')
     client = node.create_client(srv_type, name)
     assert client.wait_for_service(timeout_sec=20.0), f'{name} did not appear'
@@ -185,7 +186,7 @@ def round_trips(calls: int) -> list[Contender]:
 
 
 def waiting() -> dict[str, float]:
-    """CPU of the adapter, percent of a core: idle, and with a call to the rover that hangs."""
+    """CPU load of the adapter in percent of a core: idle, and while a call to the rover hangs."""
     with Sandbox() as box:
         box.stand_in(fault_services=['mast_close:hang'])
         folder = box.config_dir(thresholds={'motion': {'service_timeout_s': 60.0}})

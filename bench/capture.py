@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""/capture_and_score beside what it cannot do without: one picture's processing and one hop.
+"""The latency of /capture_and_score, compared with the processing of a picture plus one hop.
 
-Interleaved, medians in milliseconds, with pictures of 800 x 800 coming at 10 Hz and TF beside
-them, both from a process of the benchmark's own:
+Interleaved, medians in milliseconds. Another process publishes pictures of 800 x 800 and TF at
+10 Hz:
 - capture: the whole call
 - picture: ImagePipeline.compressed of the same JPEG, in this process
-- hop: the same service, answered empty by a bare node, all on EventsExecutors
+- hop: the same service of a bare node with an empty response, all on EventsExecutors
 
 Aim: capture within 1.3 of picture + hop. Must never happen: a capture that fails.
 

@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""kill -9 at a random moment, again and again, over one task file: what was acknowledged is there.
+"""Durability of one task file under repeated kill -9 at random moments.
 
 A child process (_crash_child.py) runs the SkillRunner under load: no-op tasks, tasks with
 checkpoints, chains, interrupts, cancels, pauses, retries, times and deadlines, over three
-resources. It is killed after 20 to 400 ms of work, in every fifth round already within start().
-Then the file is read by a connection of our own, which leaves the write-ahead log as it is, and
-the next child starts. The last one is left in peace until everything has ended.
+resources. It is killed after 20 to 400 ms of work, in every fifth round during start(). Then
+a read-only connection, which does not change the write-ahead log, reads the file, and the next
+child starts. The last child runs until every task has ended.
 
 Must never happen: an acknowledged task that is not in the file; a completion, a cancellation or a
 checkpoint that was reported and is not in it; a task that runs after it was recorded as ended, or
@@ -21,8 +21,8 @@ afterwards or does not end in the task's state; two active tasks with one resour
 has not ended after the last run; a start that fails or sets the file aside; an integrity_check
 that is not ok.
 
-A kill is no power failure: what the process has written survives it, synced or not. That every
-commit is synced is what bench/tasks.py asks for.
+A kill is no power failure: written data survives it, synced or not. bench/tasks.py checks that
+every commit is synced.
 
 Run: python bench/crash.py [rounds, default 200] [seed]
 """
@@ -64,8 +64,8 @@ ALLOWED = {(before.value, after.value) for before, to in TRANSITIONS.items() for
 
 
 @dataclass
-class Life:
-    """What one child has said."""
+class ChildRun:
+    """The output of one child process."""
 
     lines: list[list[str]]
     status: int | None  # None: it was killed
@@ -74,10 +74,10 @@ class Life:
     began: bool
 
 
-def live(path: Path, seed: int, mode: str, kill_after: tuple[str, float]) -> Life:
-    """Run a child until some seconds after it said a word; then it is killed."""
+def run_child(path: Path, seed: int, mode: str, kill_after: tuple[str, float]) -> ChildRun:
+    """Run a child, and kill it some seconds after it wrote a given word."""
     word, seconds = kill_after
-    heard: dict[str, float] = {}
+    seen_at: dict[str, float] = {}
     data = b''
     with tempfile.TemporaryFile() as errors:
         child = subprocess.Popen(
@@ -96,10 +96,10 @@ def live(path: Path, seed: int, mode: str, kill_after: tuple[str, float]) -> Lif
                     break  # it has ended
                 data += piece
                 for mark in ('starting', 'ready'):
-                    if mark not in heard and f'{mark}\n'.encode() in data[:64]:
-                        heard[mark] = time.perf_counter()
+                    if mark not in seen_at and f'{mark}\n'.encode() in data[:64]:
+                        seen_at[mark] = time.perf_counter()
                         if mark == word:
-                            deadline = heard[mark] + seconds
+                            deadline = seen_at[mark] + seconds
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(timeout=0.0 if time.perf_counter() >= deadline else 5.0)
             ended = child.poll()
@@ -109,11 +109,11 @@ def live(path: Path, seed: int, mode: str, kill_after: tuple[str, float]) -> Lif
         errors.seek(0)
         error = errors.read().decode(errors='replace')
     whole = data[: data.rfind(b'\n') + 1].decode()
-    start_s = heard['ready'] - heard['starting'] if len(heard) == 2 else None
-    return Life(
+    start_s = seen_at['ready'] - seen_at['starting'] if len(seen_at) == 2 else None
+    return ChildRun(
         [line.split(' ', 2) for line in whole.splitlines()],
         *(ended, error, start_s),
-        began='starting' in heard,
+        began='starting' in seen_at,
     )
 
 
@@ -153,27 +153,30 @@ def read(path: Path) -> tuple[dict[str, Stored], str]:
 
 @dataclass
 class Witness:
-    """What must be true, by what the children have said and what was in the file so far."""
+    """Checks the file against the reports of the children and its earlier content."""
 
     faults: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     acknowledged: set[str] = field(default_factory=set)
     stored: dict[str, Stored] = field(default_factory=dict)
     ran: set[str] = field(default_factory=set)
-    said_end: dict[str, str] = field(default_factory=dict)  # by the last child; '': any end
-    kept: dict[str, int] = field(default_factory=dict)  # likewise: checkpoints
+    # Reports of the last child by task: its end ('': any end), and its newest checkpoint.
+    reported_end: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, int] = field(default_factory=dict)
 
-    def hear(self, life: Life) -> None:
-        """Before look(): ``stored`` is what the child found in the file when it started."""
-        self.said_end, self.kept = {}, {}
-        for kind, *rest in life.lines:
+    def add_run(self, child_run: ChildRun) -> None:
+        """Add the reports of a child. Call it before ``check_file``: ``stored`` must be the
+        content of the file at the start of the child.
+        """
+        self.reported_end, self.kept = {}, {}
+        for kind, *rest in child_run.lines:
             self.counts[kind] += 1
             task_id = rest[0] if rest else ''
             earlier = self.stored.get(task_id)
             if kind == 'ack':
                 self.acknowledged.add(task_id)
             elif kind == 'run':
-                if task_id in self.said_end or (earlier is not None and earlier.state in ENDS):
+                if task_id in self.reported_end or (earlier is not None and earlier.state in ENDS):
                     self.faults.append(f'{task_id} ran after it had ended')
                 kept = max(self.kept.get(task_id, 0), earlier.step if earlier else 0)
                 if int(rest[1]) < kept:
@@ -183,21 +186,21 @@ class Witness:
             elif kind == 'kept':
                 self.kept[task_id] = int(rest[1])
             elif kind == 'done':
-                self.said_end[task_id] = 'completed'
+                self.reported_end[task_id] = 'completed'
             elif kind == 'cancelled':
-                self.said_end.setdefault(task_id, '')
+                self.reported_end.setdefault(task_id, '')
             elif kind == 'note' and 'set aside' in ' '.join(rest):
                 self.faults.append(f'the file was set aside: {" ".join(rest)}')
-        self.ran |= {rest[0] for kind, *rest in life.lines if kind == 'run'}
+        self.ran |= {rest[0] for kind, *rest in child_run.lines if kind == 'run'}
 
-    def look(self, path: Path) -> None:
+    def check_file(self, path: Path) -> None:
         stored, verdict = read(path)
         if verdict != 'ok':
             self.faults.append(f'integrity_check says {verdict}')
         self.faults += [f'{each} is lost' for each in self.acknowledged - stored.keys()]
         self.faults += [f'{each} is in the file no more' for each in self.stored.keys() - stored]
         self.counts['stored, but not acknowledged'] = len(stored.keys() - self.acknowledged)
-        for task_id, end in self.said_end.items():
+        for task_id, end in self.reported_end.items():
             if task_id in stored and stored[task_id].state not in ({end} if end else ENDS):
                 self.faults.append(f'{task_id} was reported {end or "cancelled"}, and is not')
         for task_id, step in self.kept.items():
@@ -218,7 +221,7 @@ class Witness:
         if earlier is not None and earlier.path == task.path:
             if earlier.state != task.state:
                 self.faults.append(f'{task_id} is {task.state} without a history of it')
-            return  # it was looked at before
+            return  # checked before
         if earlier is not None and earlier.path != task.path[: len(earlier.path)]:
             self.faults.append(f'{task_id}: its history has changed')
         steps = task.path
@@ -230,7 +233,7 @@ class Witness:
 
 
 def crash(rounds: int, seed: int, path: Path, witness: Witness) -> list[float]:
-    """All rounds and the drain; the seconds that the starts took."""
+    """Run all rounds and the drain. Returns the duration of each start in seconds."""
     chance = random.Random(seed)
     starts: list[float] = []
     counts = witness.counts
@@ -238,22 +241,24 @@ def crash(rounds: int, seed: int, path: Path, witness: Witness) -> list[float]:
         when = ('ready', chance.uniform(*WORK_S))
         if chance.random() < DURING_START and starts:
             when = ('starting', chance.uniform(0.0, 1.1 * median(starts[-10:])))
-        life = live(path, chance.randrange(2**31), 'load', when)
-        if life.status is not None or not life.began:
-            witness.faults.append(f'round {round_}: a start failed: {life.error[-500:]!r}')
+        child_run = run_child(path, chance.randrange(2**31), 'load', when)
+        if child_run.status is not None or not child_run.began:
+            witness.faults.append(f'round {round_}: a start failed: {child_run.error[-500:]!r}')
             return starts
-        if life.start_s is None:
+        if child_run.start_s is None:
             counts['killed within start()'] += 1
         else:
-            starts.append(life.start_s)
+            starts.append(child_run.start_s)
         counts['rounds'] += 1
-        witness.hear(life)
-        witness.look(path)
-    life = live(path, seed, 'drain', ('ready', DRAIN_S))
-    if life.status != 0:
-        witness.faults.append(f'the last run: status {life.status}, {life.error[-500:]!r}')
-    witness.hear(life)
-    witness.look(path)
+        witness.add_run(child_run)
+        witness.check_file(path)
+    child_run = run_child(path, seed, 'drain', ('ready', DRAIN_S))
+    if child_run.status != 0:
+        witness.faults.append(
+            f'the last run: status {child_run.status}, {child_run.error[-500:]!r}'
+        )
+    witness.add_run(child_run)
+    witness.check_file(path)
     stuck = [
         f'{key} is {each.state}' for key, each in witness.stored.items() if each.state not in ENDS
     ]

@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""CPU and memory of the demo's processes at the prompt: idle, and with the camera watched.
+"""CPU load and memory of the demo's processes at the prompt: idle, and with a watched camera.
 
-- idle: the prompt waits, the rover stands, nobody looks at anything
-- watched: the rover drives and somebody sees the capture topic at 10 Hz
-- floor: a bare node that hears the odometry and the joint states, as the adapter must
+- idle: the prompt waits, the rover stands, the camera has no subscriber
+- watched: the rover drives, and a subscriber receives the capture topic at 10 Hz
+- floor: a bare node that subscribes to the odometry and the joint states, as the adapter must
 
-Aim: the four nodes of the overlay together under 5 % of one core while idle. Memory: USS is what
-the process has for itself, PSS adds its share of what it has in common with others.
+Aim: the four nodes of the overlay together under 5 % of one core while idle. Memory: USS is the
+memory of the process alone, PSS adds its share of the memory that it shares with others.
 
 Must never happen: a process that ends, no picture while watched, an idle overlay above half a
 core.
@@ -54,7 +54,7 @@ threading.Event().wait()
 
 
 def memory(pids: dict[str, int]) -> dict[str, dict[str, float]]:
-    """Megabytes."""
+    """USS and PSS of each process in megabytes."""
     found = {}
     for name, pid in pids.items():
         info = psutil.Process(pid).memory_full_info()
@@ -71,7 +71,7 @@ def phase(pids: dict[str, int], for_s: float) -> dict[str, dict[str, Any]]:
 
 
 def show(title: str, figures: dict[str, dict[str, Any]]) -> float:
-    """Print one phase; the CPU of the overlay's nodes together, percent of a core."""
+    """Print one phase. Returns the CPU load of the overlay's nodes, in percent of a core."""
     together = {
         key: round(sum(figures[name][key] for name in OVERLAY), 2)
         for key in ('cpu_percent', 'uss_mb', 'pss_mb')
@@ -99,11 +99,11 @@ def main() -> int:
             floor = script(box, FLOOR, 'floor')
             pids = {name: demo.nodes()[name] for name in NODES} | {'floor': floor.pid}
             wait_until(lambda: not json.loads(ask(box, 'get_status'))['moving'], 'a still rover')
-            cpu_percent(pids, 3.0)  # let discovery come to rest
+            cpu_percent(pids, 3.0)  # wait until discovery has settled
             idle = phase(pids, for_s)
 
             pictures = box.collect(CompressedImage, '/capture/image_raw/compressed', 10)
-            # On a busy machine the joints may be late: a close that nobody saw is asked for again.
+            # On a busy machine the joint states may be late: retry an unconfirmed close.
             wait_until(
                 lambda: box.call(Trigger, '/adapter/mast_close', timeout_s=30.0).success,
                 'a mast that is closed',

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Darkening one camera JPEG: this project's way beside its peers and its floor, in the same run.
+"""The time to darken one camera JPEG, compared with peers and a floor in the same run.
 
 Contenders, interleaved, medians in milliseconds:
 - ours: ImagePipeline.compressed, with score, verdict and all checks
@@ -14,7 +14,7 @@ Contenders, interleaved, medians in milliseconds:
 - cv2: the same with cv2.convertScaleAbs
 - floor: libjpeg-turbo's YUV decode + encode with nothing in between
 
-Aims: 1.8 times as fast as numpy, within 1.1 of the floor. The exit status tells only of the
+Aims: 1.8 times as fast as numpy, within 1.1 of the floor. The exit status depends only on the
 correctness: at least 40 dB against the exact result (float64, no re-encoding).
 
 Run: python bench/image_pipeline.py [seconds per size, default 4]
@@ -44,7 +44,7 @@ MIN_DB = 40.0
 
 
 def ground(width: int, height: int) -> Any:
-    """BGR pixels of a made-up Mars: coarse strong patches under finer and weaker ones."""
+    """BGR pixels of a synthetic ground: strong coarse patches under weaker fine ones."""
     random = np.random.default_rng(7)
     pixels = np.full((height, width, 3), (70.0, 105.0, 150.0), np.float32)
     for grain, strength in ((1, 6), (4, 25), (16, 90), (60, 400)):

@@ -6,16 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Milliseconds of a drawing of the page, and how large it is.
+"""The time and the size of each drawing of the page.
 
-Each drawing of the largest scene that it takes: a map with a trail of 2,000 points, as it is
-driven and at its worst (no two points near each other), 60 captures and an obstacle on each side;
-20 tasks with 60 states each; a turn of 200 events. CPU time of this process: on a busy machine it
-says more than the clock; medians and 99th percentiles.
+Each drawing has its largest scene: a map with a trail of 2,000 points, realistic and worst case
+(no two points near each other), 60 captures and an obstacle on each side;
+20 tasks with 60 states each; a turn of 200 events. CPU time of this process, which is more
+reliable than wall time on a busy machine; medians and 99th percentiles.
 
 Aim: a map in under 5 ms. The map is drawn at most 5 times a second, once for all open pages.
 
-Must never happen: a drawing that is no XML, one of more than 60 kB.
+Must never happen: a drawing that is no valid XML or exceeds 60 kB.
 
 Run: python bench/page_render.py [rounds, default 200]
 """
@@ -33,7 +33,7 @@ from xml.etree import ElementTree
 
 from _bench import quantile, report, table
 from curiosity_rosa_demo.agent.interfaces.page import timeline
-from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip
+from curiosity_rosa_demo.agent.interfaces.page.phase_bar import phase_bar
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -66,7 +66,7 @@ def spots() -> list[CaptureMarker]:
     return [CaptureMarker(f'event {i}', i / 6, i % 3 - 1.0, i / 60, i > 47) for i in range(60)]
 
 
-def lives() -> list[timeline.TimelineRow]:
+def task_rows() -> list[timeline.TimelineRow]:
     states = (LifecycleState.ACTIVE, LifecycleState.PAUSED)
     return [
         timeline.TimelineRow(
@@ -93,14 +93,14 @@ def drawings() -> dict[str, Callable[[], str]]:
     chance = random.Random(1)
     driven = scene([(i / 200, 2 * math.sin(i / 300)) for i in range(TRAIL)])
     wild = scene([(chance.uniform(-9, 9), chance.uniform(-9, 9)) for _ in range(TRAIL)])
-    captures, tasks, events = spots(), lives(), turn()
+    captures, tasks, events = spots(), task_rows(), turn()
     light = load_config().thresholds.light_model
     return {
         DRIVEN: lambda: world_map.render(driven),
         WILD: lambda: world_map.render(wild),
         'score over position': lambda: plots.score_over_position(captures, 0.8, light=light),
         'time line': lambda: timeline.render(tasks, NOW),
-        'steps of a turn': lambda: decision_strip(events),
+        'steps of a turn': lambda: phase_bar(events),
     }
 
 

@@ -6,16 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How long a stop takes through the HTTP server while 20 pages are open.
+"""The latency of a stop through the HTTP server while 20 pages are open.
 
-The server of the agent with the page, before a robot in memory that moves all the time; another
-process holds 20 pages open (their sockets, as a browser has them) and asks for camera frames as
-often as their scripts do. A stop is one POST /stop on a fresh connection. Told: until the robot is
-called, until the answer is there, and what the server's process takes, without and with the pages.
+The agent's server with the page runs in front of a simulated robot that moves all the time.
+Another process holds the sockets of 20 pages open and requests camera frames as often as their
+scripts do. A stop is one POST /stop on a new connection. Measured without and with the pages: the
+time to the call of the robot, the time to the response, and the CPU load of the server.
 
 Aim: the median until the robot is called at most doubles, its 99th percentile stays below 50 ms.
 
-Must never happen: a stop that is refused or gets lost; a page that falls silent.
+Must never happen: a stop that is refused or lost; a page without messages for 2 s.
 
 Run: python bench/page_stop.py [stops, default 300]
 """
@@ -56,7 +56,7 @@ SILENT_S = 2.0
 
 
 class Robot(FakeRobot):
-    """Notes when it is stopped; drives in a circle, and thinks aloud."""
+    """Records the time of a stop, drives in a circle and publishes trace events."""
 
     called = 0.0
 
@@ -101,12 +101,12 @@ class OpenPage:
         self._address = f'{url}?{query}'
         self._headers = {'Cookie': cookie, 'Origin': url.rstrip('/')}
         self._socket = socketio.AsyncClient(reconnection=False)
-        self._socket.on('run_javascript', self._heard)
-        self._socket.on('update', self._heard)
+        self._socket.on('run_javascript', self._on_message)
+        self._socket.on('update', self._on_message)
         self._last = time.monotonic()
         self.longest_s, self.messages = 0.0, 0
 
-    def _heard(self, message: Any) -> None:
+    def _on_message(self, message: Any) -> None:
         now = time.monotonic()
         self.longest_s, self._last = max(self.longest_s, now - self._last), now
         self.messages += 1
@@ -121,12 +121,14 @@ class OpenPage:
         self._last = time.monotonic()
 
     async def close(self) -> None:
-        self._heard(None)
+        self._on_message(None)
         await self._socket.disconnect()
 
 
 async def hold_open(url: str) -> None:
-    """Until standard input ends; then how silent they were at worst, and what they heard."""
+    """Hold the pages open until standard input ends. Prints the longest silence in seconds and the
+    least number of messages.
+    """
     pages = [OpenPage(url) for _ in range(PAGES)]
     await asyncio.gather(*(page.connect() for page in pages))
     loop = asyncio.get_running_loop()
@@ -164,7 +166,7 @@ def open_pages(url: str, faults: list[str]) -> Iterator[None]:
 
 
 def stop(url: str, robot: Robot, faults: list[str]) -> tuple[float, float]:
-    """Seconds until the robot is called, and until the answer is there."""
+    """Seconds to the call of the robot, and to the response."""
     connection = http.client.HTTPConnection(url.removeprefix('http://').rstrip('/'), timeout=10)
     robot.called = 0.0
     began = time.perf_counter()

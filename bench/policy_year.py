@@ -8,13 +8,13 @@
 
 """CPU time of a simulated year of minute ticks for both worlds, and where it goes.
 
-A kernel's twin carries out what the policy begins, and the rules of the world are checked at every
-tick (test/policy_world.py). A message comes about once a day; once a week nothing may begin for
-two hours. Each world lives by its rules alone, and once more with a model that suggests something
-possible nine times of ten, else nonsense.
-- CPU: of 525,600 ticks of the policy with all that around it
+A simulated kernel runs the activities that the policy starts, and every tick checks the rules of
+the world (test/policy_world.py). A message comes about once a day; once a week no activity may
+start for two hours. Each world runs with its rules alone, and again with a model that suggests a
+possible activity nine times of ten, else an impossible one.
+- CPU: of 525,600 ticks of the policy with the simulation around it
 - tick: microseconds of Policy.tick alone
-- floor: microseconds of a bare py_trees selector over as many nodes as a tick visits on average,
+- floor: microseconds of a bare py_trees selector with as many nodes as a tick visits on average,
   ticked as often in the same run
 
 Aim: both years together under 60 s of CPU. Must never happen: a broken rule.
@@ -33,7 +33,7 @@ from typing import Any
 from _bench import report, table
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.policy import PolicyTick
-from curiosity_rosa_demo.agent.policy.suggestion import Situation
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.infra.config.world import WorldView
 from policy_world import COMPANION, instant, PolicyRun, ROVER, SETTINGS, world_of
@@ -41,13 +41,13 @@ from py_trees.behaviours import Failure
 from py_trees.composites import Selector
 
 AIM_S = 60.0
-BLOCK = 1440  # ticks of ours, then as many of the floor
+BLOCK = 1440  # ticks of the policy, then as many of the floor
 HOLDING = ('SAFE: e-stop pressed', 'CHARGE: battery is low')
 
 
 @dataclass
 class Year:
-    """``begun``: activities by who decided."""
+    """``begun``: started activities by decider."""
 
     cpu_s: float = 0.0
     tick_s: float = 0.0
@@ -58,9 +58,9 @@ class Year:
 
 
 def asked(chance: random.Random, year: Year) -> Ask:
-    """A model that answers at once."""
+    """A model without latency, which counts its calls in ``year``."""
 
-    def ask(situation: Situation, refusals: str) -> PolicyAction:
+    def ask(situation: PromptSituation, refusals: str) -> PolicyAction:
         year.asked += 1
         sensible = situation.options and chance.random() < 0.9
         name = chance.choice(situation.options) if sensible else 'fly_to_the_moon'
@@ -69,16 +69,16 @@ def asked(chance: random.Random, year: Year) -> Ask:
     return ask
 
 
-def lived(view: WorldView, days: int, *, model: bool) -> Year:
+def simulate(view: WorldView, days: int, *, model: bool) -> Year:
     chance, year = random.Random(5), Year()
     world = world_of(view)
     now = begins = instant('2026-01-01 00:00', world)
     provider = LLMPolicyProvider(
         asked(chance, year), SETTINGS, start=lambda job: job(), steady=lambda: now
     )
-    life = PolicyRun(world, begins, provider=provider if model else None, keep=0)
+    policy_run = PolicyRun(world, begins, provider=provider if model else None, keep=0)
     nodes, visited = [Failure(str(number)) for number in range(50)], 0
-    policy_tick = life.policy.tick
+    policy_tick = policy_run.policy.tick
 
     def timed(*arguments: Any, **named: Any) -> PolicyTick:
         began = time.process_time()
@@ -88,16 +88,16 @@ def lived(view: WorldView, days: int, *, model: bool) -> Year:
         visited += len(tick.decision.path)
         return tick
 
-    life.policy.tick = timed
+    policy_run.policy.tick = timed
     for day in range(days):
         began = time.process_time()
         for _ in range(BLOCK):
-            now = life.at = life.at + 60.0
-            week_min = int(life.at - begins) // 60 % (7 * 1440)
-            life.holding = HOLDING[int(life.at) % 2] if week_min < 120 else ''
-            life.tick(*(['is anybody there?'] if chance.random() < 1 / 1440 else []))
+            now = policy_run.at = policy_run.at + 60.0
+            week_min = int(policy_run.at - begins) // 60 % (7 * 1440)
+            policy_run.holding = HOLDING[int(policy_run.at) % 2] if week_min < 120 else ''
+            policy_run.tick(*(['is anybody there?'] if chance.random() < 1 / 1440 else []))
         year.cpu_s += time.process_time() - began
-        life.events.clear()
+        policy_run.events.clear()
         year.visited = visited / (BLOCK * (day + 1))
         floor = Selector('floor', memory=False, children=nodes[: round(year.visited) - 1])
         began = time.process_time()
@@ -105,7 +105,7 @@ def lived(view: WorldView, days: int, *, model: bool) -> Year:
             floor.tick_once()
         floor.remove_all_children()
         year.floor_s += time.process_time() - began
-    for _, _, by in life.rules.begun:
+    for _, _, by in policy_run.rules.begun:
         year.begun[by.value] = year.begun.get(by.value, 0) + 1
     return year
 
@@ -118,7 +118,7 @@ def main() -> int:
         for model in (False, True):
             row = f'{name}, {"a model" if model else "rules alone"}'
             try:
-                years[row] = lived(view, days, model=model)
+                years[row] = simulate(view, days, model=model)
             except AssertionError as error:
                 faults.append(f'{row}: a rule was broken: {error}')
     ticks = days * BLOCK

@@ -6,23 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Milliseconds of a tool step of our loop beside ROSA's own AgentExecutor, and where they go.
+"""The time of a tool step of this loop, compared with ROSA's AgentExecutor, and its parts.
 
-A model that takes no time calls a tool without arguments 20 times, then answers; the world answers
-at once; nothing is traced. The contenders take turns, block by block; the figures are medians.
-CPU time is that of the process: on a busy machine it says more than the clock.
-- ours: CuriosityRosa with ReactExecutor, its checkpoints in a file (WAL, synchronous=FULL): the
-  intent of each act is on the disk before it, its result after it
+A model without latency calls a tool without arguments 20 times, then answers; the world has no
+latency, and the trace is off. The contenders run alternately, block by block; the figures are
+medians. CPU time is that of the process: on a busy machine it is more reliable than wall time.
+- ours: CuriosityRosa with TurnExecutor, its checkpoints in a file (WAL, synchronous=FULL): the
+  intent of each act is on the disk before the act, its result afterwards
 - ours, no disk: the same with the checkpoints in memory
 - ROSA: ROSA with its own AgentExecutor, the same model, prompts and tools
-- chain: our agent alone, asked the same questions (prompt, model, parser)
-- commit: one bare commit of as many bytes as a checkpoint of ours
+- chain: the same calls to the agent alone (prompt, model, parser)
+- commit: one bare commit of as many bytes as a checkpoint
 
-Aim: ours / ROSA at most 1.5. Where the time goes comes from a run of its own with a stopwatch
-around each part; a part's time is without the parts within it.
+Aim: ours / ROSA at most 1.5. The parts come from a separate run with a stopwatch around each;
+the time of a part excludes its nested parts.
 
 Must never happen: synchronous below FULL, a journal that is not WAL, an act whose intent another
-connection cannot see in the file while the act runs, a result that is not there afterwards.
+connection cannot see in the file while the act runs, a result that is missing afterwards.
 
 Run: python bench/react_overhead.py [rounds, default 15]
 """
@@ -68,7 +68,7 @@ Block = Callable[[], None]
 
 
 class PlainRosa(ROSA):  # type: ignore[misc]
-    """ROSA as it is, with our tools and without its own."""
+    """Unmodified ROSA, with this project's tools instead of its own."""
 
     def __init__(self, model: InstantModel, config: Config, world: InstantWorld) -> None:
         def run(name: str, /, **_: Any) -> ToolResult:
@@ -99,7 +99,7 @@ def theirs(rosa: PlainRosa) -> Block:
 
 
 def chain(rosa: CuriosityRosa) -> Block:
-    """The agent's questions of one turn."""
+    """The agent's model calls of one turn."""
     cache, agent = StepCache(), rosa._agent
     messages = []
     for count in range(STEPS):
@@ -131,7 +131,7 @@ def commits(file: Path, size: int) -> Block:
 
 
 def checkpoint_bytes(saver: TurnCheckpointer) -> int:
-    """Of a turn's last checkpoint."""
+    """The size of the newest checkpoint."""
     row = saver.conn.execute(
         'SELECT length(checkpoint) + length(metadata) FROM checkpoints ORDER BY checkpoint_id DESC'
     ).fetchone()
@@ -139,7 +139,7 @@ def checkpoint_bytes(saver: TurnCheckpointer) -> int:
 
 
 def watch_intents(rosa: CuriosityRosa, world: InstantWorld, file: Path, faults: list[str]) -> None:
-    """One turn whose every act looks for its intent through a connection of its own."""
+    """Run a turn in which each act reads its intent through a separate connection."""
     thread = uuid.uuid4().hex
     looked: list[int] = []
 
@@ -179,30 +179,30 @@ def check_pragmas(saver: TurnCheckpointer, faults: list[str]) -> None:
 
 
 def commits_a_step(rosa: CuriosityRosa, saver: TurnCheckpointer) -> float:
-    said: list[str] = []
-    saver.conn.set_trace_callback(said.append)
+    statements: list[str] = []
+    saver.conn.set_trace_callback(statements.append)
     turn_of(rosa, uuid.uuid4().hex)
     saver.conn.set_trace_callback(None)
-    return said.count('COMMIT') / STEPS
+    return statements.count('COMMIT') / STEPS
 
 
 def where(
     rosa: CuriosityRosa, saver: TurnCheckpointer, world: InstantWorld, rounds: int
 ) -> tuple[float, dict[str, float]]:
-    """Milliseconds a step: the whole, and by part."""
+    """Milliseconds per step: in total, and by part."""
     watch = Stopwatch()
-    turn = rosa.executor._turn
+    turn = rosa.turn_executor._turn
     with watch.around(
         (saver, 'put', 'checkpoints'),
         (saver, 'put_writes', 'checkpoints'),
         (saver, 'get_tuple', 'checkpoints'),
         (turn, 'agent', 'model and its chain'),
         (react_decide, 'decide', 'model: its thread'),
-        (turn.executor, 'dispatch', 'skill: its thread'),
-        (turn.executor, 'get_result', 'skill: its thread'),
+        (turn.skill_executor, 'dispatch', 'skill: its thread'),
+        (turn.skill_executor, 'get_result', 'skill: its thread'),
         (world, 'tool', 'tool'),
         (loop, 'build_graph', 'graph: built'),
-        (rosa.executor, '_run', 'graph'),
+        (rosa.turn_executor, '_run', 'graph'),
         stages=graph.STAGES,
     ):
         began = time.perf_counter()
@@ -215,7 +215,7 @@ def where(
 
 
 def ratios_of(times: dict[str, list[float]]) -> list[float]:
-    """Ours to theirs, round by round, the least first."""
+    """The ratio of this loop to ROSA in each round, in ascending order."""
     return sorted(mine / other for mine, other in zip(times[OURS], times[THEIRS], strict=True))
 
 

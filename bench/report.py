@@ -8,8 +8,8 @@
 
 """The tables of docs/reference/performance.md, made from bench/results/*.json.
 
-A result has one or more runs. A figure of several runs is shown as their median, and from the
-least to the greatest. What was measured as a span, [low, high], is shown as that.
+A result has one or more runs. A figure of several runs appears as the median with the least and
+the greatest value. A figure that is a span, [low, high], appears as this span.
 
 Run: scripts/bench.sh --report
 """
@@ -31,14 +31,14 @@ NONE = '-'
 
 
 class Result:
-    """What a benchmark has measured, in one run or more."""
+    """The figures of a benchmark, from one or more runs."""
 
     def __init__(self, saved: dict[str, Any]) -> None:
         self.bench, self.measured = str(saved['bench']), str(saved['measured'])
         self._runs: list[dict[str, Any]] = saved['runs']
 
     def values(self, *path: str) -> list[float]:
-        """The figure in each run, or both ends of a span; none where no run has it."""
+        """The figure of each run, or both ends of a span; empty if no run has it."""
         found: list[float] = []
         for run in self._runs:
             value: Any = run
@@ -49,7 +49,7 @@ class Result:
         return found
 
     def middle(self, *path: str) -> float:
-        """The median over the runs; NaN where there is no such figure."""
+        """The median over the runs; NaN if no run has the figure."""
         values = self.values(*path)
         return median(values) if values else float('nan')
 
@@ -74,7 +74,7 @@ def aim(met: bool) -> str:
 
 
 def row(result: Result) -> tuple[str, str, str]:
-    """Result, aim, whether it was met."""
+    """The result, its aim, and whether the aim was met, as texts."""
     text, goal, met = SUMMARIES[result.bench](result)
     return text, goal, met
 
@@ -270,7 +270,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def tables(results: dict[str, Result]) -> dict[str, str]:
-    """By name, in Markdown."""
+    """The tables in Markdown, by name."""
     summary = [(f'`{name}.py`', *row(results[name]), results[name].measured) for name in SUMMARIES]
     adapter, stop, tasks = results['adapter'], results['stop_latency'], results['tasks']
     trips = {
@@ -339,7 +339,7 @@ def read_results(folder: Path = RESULTS) -> dict[str, Result]:
 
 
 def with_tables(page: str, made: dict[str, str]) -> str:
-    """The page with each table between its markers. Raises ValueError where one is missing."""
+    """The page with each table between its markers. Raises ValueError if a marker is missing."""
     for name, text in made.items():
         begin, end = BEGIN.format(name=name), END.format(name=name)
         before, found, rest = page.partition(f'{begin}\n')

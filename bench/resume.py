@@ -6,22 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""kill -9 at random moments of :demo: each goes on by itself and succeeds, nothing is repeated.
+"""kill -9 at random moments of :demo: each demo resumes and succeeds, and no call is repeated.
 
-The real demo in a domain of its own: scripts/run_demo.sh with the rover's time at 8 times the
-clock, the rover 12 m before the origin. Once the demo is under way its agent's process is killed,
-after 0 to 2.5 s of its work; it comes back by itself, goes on, and is killed again, until the demo
-has ended; then the next one. After every tenth kill it is killed while it starts.
+The real demo in its own domain: scripts/run_demo.sh with the rover's time at 8 times the clock,
+the rover 12 m before the origin. Each kill of the agent's process comes after 0 to 2.5 s of work.
+The agent restarts, resumes, and is killed again, until the demo has ended; then the next demo
+starts. About one kill in ten is followed by another during the restart.
 
-What is looked at afterwards are the trace in a file and the turn's last checkpoint. Each ACT
-belongs to the call whose result is the next one recorded; a call that was under way at a kill has
-"Interrupted" for its result. The rover's odometry tells how often it began to move.
+Afterwards the benchmark checks the trace file and the turn's last checkpoint. Each ACT belongs to
+the call with the next recorded result; a call that ran at a kill has the result "Interrupted". The
+odometry shows how often the rover started to move.
 
-Must never happen: a demo that does not end in success with a score of 0.8; a call that is carried
-out twice; an ACT without a recorded call; two calls with one ID; more motions of the rover than
-ACTs; an agent that does not come back; a script that does not end with status 0.
+Must never happen: a demo that does not succeed with a score of 0.8; a call that runs twice; an ACT
+without a recorded call; two calls with one ID; more motions of the rover than ACTs; an agent that
+does not restart; a script that does not end with status 0.
 
-Two demos run side by side, in processes of their own: an agent that starts is busy with imports.
+Two demos run side by side in separate processes, because a starting agent is busy with imports.
 run_demo.sh gives up after the sixth crash in a minute, so a demo is killed five times at most.
 
 Run: python bench/resume.py [kills, default 100] [seed] [side by side, default 2]
@@ -58,8 +58,8 @@ from nav_msgs.msg import Odometry
 
 OPTIONS = ('--speed', '8', '--stand-in', 'initial_x=-12.0')
 AGENT = 'agent_node'
-WORK_S = 2.5  # the longest from its coming back to the next kill
-STARTING = 0.1  # of the kills: while it starts
+WORK_S = 2.5  # the longest time from a restart to the next kill
+STARTING = 0.1  # fraction of the kills that another kill during the restart follows
 BACK_S, END_S = 60.0, 120.0
 GOOD = 0.8
 MOST_KILLS = 5  # of one demo
@@ -84,14 +84,14 @@ class Demo:
         return read_trace(self._trace) if self._trace.is_file() else []
 
     def ended(self) -> bool:
-        """The turn's own end: an event that names no tool, after a call."""
+        """Whether the turn has ended: the trace has a RESULT with a score and without a tool."""
         return any(
             event.tool_name is None and event.kind is TraceKind.RESULT and event.score is not None
             for event in self.events()
         )
 
     def go(self, most: int) -> None:
-        """Through to its end, with ``most`` kills at most. Raises AssertionError."""
+        """Run the demo to its end, with at most ``most`` kills. Raises AssertionError."""
         self._run.expect('Type :help')
         self._run.send(':demo')
         self._run.until(lambda: any('User:' in e.message for e in self.events()), 'the demo')
@@ -104,7 +104,7 @@ class Demo:
         return self._run.end()
 
     def _rest(self, seconds: float) -> bool:
-        """Wait; whether the demo ended meanwhile."""
+        """Wait up to ``seconds``. Returns whether the demo has ended."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             if self.ended():
@@ -124,9 +124,9 @@ class Demo:
                 os.kill(again.pid, signal.SIGKILL)
                 self.phases['starting'] += 1
                 self._back(again.pid)
-        heard = len(events)
+        seen = len(events)
         self._run.until(
-            lambda: any(_goes_on(each) for each in self.events()[heard:]) or self.ended(),
+            lambda: any(_goes_on(each) for each in self.events()[seen:]) or self.ended(),
             'the demo to go on',
             BACK_S,
         )
@@ -138,7 +138,7 @@ class Demo:
 
         wait_until(back, 'the agent to come back', BACK_S)
 
-    # --- what is left of it -----------------------------------------------------------------
+    # --- the checkpoint ---------------------------------------------------------------------
 
     def calls(self) -> list[Any]:
         """The calls of the turn's last checkpoint."""
@@ -156,7 +156,7 @@ def _goes_on(event: TraceEvent) -> bool:
 
 
 def phase(events: list[TraceEvent]) -> str:
-    """What was under way after the last event."""
+    """The activity of the agent after the last event."""
     for event in reversed(events):
         if event.tool_name is not None and event.kind is TraceKind.ACT:
             name = event.tool_name
@@ -203,13 +203,13 @@ def _interrupted(call: Any) -> bool:
 
 
 def starts_of(speeds: list[float]) -> int:
-    """How often the rover began to move."""
+    """How often the rover started to move."""
     moving = [False, *(speed > STILL_MPS for speed in speeds)]
     return sum(now and not before for before, now in pairwise(moving))
 
 
 def work(kills: int, seed: int) -> dict[str, Any]:
-    """Demo after demo, until there were so many kills."""
+    """Run demos until the number of kills is reached. Returns the findings."""
     chance, faults = random.Random(seed), list[str]()
     phases: Counter[str] = Counter()
     counts: Counter[str] = Counter()
@@ -239,7 +239,7 @@ def work(kills: int, seed: int) -> dict[str, Any]:
 
 
 def side_by_side(kills: int, seed: int, workers: int) -> Iterator[dict[str, Any]]:
-    """What each process found."""
+    """Yield the findings of each worker process."""
     parts = [kills // workers + (number < kills % workers) for number in range(workers)]
     command = [sys.executable, '-W', 'ignore', __file__, '--work']
     running = [
@@ -249,10 +249,10 @@ def side_by_side(kills: int, seed: int, workers: int) -> Iterator[dict[str, Any]
         for number, part in enumerate(parts)
     ]
     for process in running:
-        said, _ = process.communicate()
-        lines = said.splitlines()
+        output, _ = process.communicate()
+        lines = output.splitlines()
         if process.returncode != 0 or not lines:
-            yield {'phases': {}, 'counts': {}, 'faults': [f'a worker ended: {said[-300:]!r}']}
+            yield {'phases': {}, 'counts': {}, 'faults': [f'a worker ended: {output[-300:]!r}']}
         else:
             yield json.loads(lines[-1])
 

@@ -6,15 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What each further rover costs: memory and CPU of one, two and three of them, and their demos.
+"""Memory and CPU load of one, two and three rovers, and the duration of their demos.
 
 - idle: all consoles wait, the rovers stand
 - driving: all rovers drive at once
 - demo: seconds from the command to the end of :demo on all at once, at three times the speed
 
-A rover is its stand-in and the four nodes; "around" is what runs once for all of them (the runner)
-and a supervisord for each. PSS: what the process has for itself, and its share of what it has in
-common with others.
+A rover is its stand-in and the four nodes. "around" is the runner, which runs once for all rovers,
+and a supervisord for each. PSS: the memory of the process alone, and its share of the memory that
+it shares with others.
 
 Must never happen: a process that ends, a rover that does not drive, a demo that fails.
 
@@ -40,7 +40,7 @@ AROUND = 'around'
 
 
 def owners(demo: Demo, names: list[str]) -> dict[int, str]:
-    """Whose each process is."""
+    """The rover of each process by process ID, or AROUND."""
     found = {}
     for process in demo.processes():
         line = process.cmdline()
@@ -50,7 +50,7 @@ def owners(demo: Demo, names: list[str]) -> dict[int, str]:
 
 
 def measured(whose: dict[int, str], for_s: float) -> dict[str, dict[str, float]]:
-    """CPU (percent of a core) and PSS (MB) of each rover and of what is around them."""
+    """CPU load (percent of a core) and PSS (MB) of each rover and of AROUND."""
     cpu = cpu_percent({str(pid): pid for pid in whose}, for_s)
     found = {name: {'cpu_percent': 0.0, 'pss_mb': 0.0} for name in sorted(set(whose.values()))}
     for pid, name in whose.items():
@@ -63,7 +63,7 @@ def measured(whose: dict[int, str], for_s: float) -> dict[str, dict[str, float]]
 
 
 def wait_for_the_page(demo: Demo, name: str) -> None:
-    """Until it answers: its import is the last that an agent does after its start."""
+    """Wait until the page responds: its import is the last work of a starting agent."""
     demo.wait_for(f'[{name}] The page: ')
     url = demo.text.partition(f'[{name}] The page: ')[2].split()[0]
     with urllib.request.urlopen(url, timeout=60.0) as answer:
@@ -88,7 +88,7 @@ def at_rest_and_driving(
             demo.wait_for(f'[{name}]   [RESULT] mast_close: done')
             wait_for_the_page(demo, name)
         whose = owners(demo, names)
-        cpu_percent({str(pid): pid for pid in whose}, 3.0)  # let discovery come to rest
+        cpu_percent({str(pid): pid for pid in whose}, 3.0)  # wait until discovery has settled
         idle = measured(whose, for_s)
         demo.enter(':forward 20')
         wait_until(driving, f'{len(names)} rovers to drive', 20.0)
@@ -105,7 +105,7 @@ def at_rest_and_driving(
 
 
 def demos(box: Sandbox, options: list[str], faults: list[str]) -> float:
-    """Seconds that :demo takes on all at once, start and end included."""
+    """Seconds of :demo on all rovers at once, start and end included."""
     began = time.perf_counter()
     ended = subprocess.run(
         [str(ROOT / 'scripts/run_demo.sh'), *options, '--speed', DEMO_SPEED, '-c', ':demo'],

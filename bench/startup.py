@@ -6,15 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""From scripts/run_demo.sh to the prompt, all nodes up, beside ``python -c 'import rosa'``.
+"""Time from scripts/run_demo.sh to the prompt with all nodes, compared with ``import rosa``.
 
-Interleaved runs; the check that nothing needs to be set up is counted in. The script runs in a
-terminal, the prompt is what a person can type at. Aim: within 1.5 of the import. The answer to a
-:status typed at once shows that the nodes work too. ROSA is imported behind the prompt, so the
-time to the answer of a question to the agent is shown; and the time from :quit to the end.
+Interleaved runs, which include the check of the setup. The script runs in a pseudo-terminal; the
+start ends when an operator can type at the prompt. Aim: within 1.5 of the import. The answer to an
+immediate :status shows that the nodes work. ROSA is imported after the prompt, so the time to the
+agent's first answer is measured as well; and the time from :quit to the end.
 
-Must never happen: a start or an end that fails, a process that is left behind, a prompt with a
-node missing.
+Must never happen: a start or an end that fails, a process left running, a prompt with a node
+missing.
 
 Run: python bench/startup.py [runs, default 5]
 """
@@ -30,7 +30,7 @@ import time
 from _bench import Demo, report, ROOT, Sandbox, table
 
 AIM = 1.5
-STATUS = '; mast '  # the rover's pose and mast, by way of the adapter: everything works
+STATUS = '; mast '  # part of the status, which comes through the adapter
 BANNER, PROMPT = 'Type :help', 'rover>'
 QUESTION, ANSWER = '現在のローバーの状態を教えて', '走行可能'
 NODES = {'agent_node', 'adapter_node', 'simulator_node', 'visualizer_node', 'stand_in_node'}
@@ -43,7 +43,7 @@ def timed(command: list[str]) -> float:
 
 
 def started(faults: list[str]) -> dict[str, float]:
-    """Seconds to each mark of one start, and of its end."""
+    """Seconds to each event of one start, and of its end."""
     with Sandbox() as box:
         demo = Demo(box.env)
         try:
@@ -75,7 +75,7 @@ def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     faults: list[str] = []
     times: defaultdict[str, list[float]] = defaultdict(list)
-    timed([str(ROOT / 'scripts/setup.sh')])  # whatever has to be built is built here
+    timed([str(ROOT / 'scripts/setup.sh')])  # builds outdated parts before the first run
     for _ in range(runs):
         times['import rosa'].append(timed([sys.executable, '-c', 'import rosa']))
         for name, seconds in started(faults).items():

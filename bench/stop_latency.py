@@ -9,19 +9,19 @@
 """From the line ``:stop`` on the agent's standard input to the rover's /move_stop callback.
 
 All nodes are up; the agent is on pipes and its model is an OpenAI client whose every call hangs
-for 30 s. In each round a sentence makes it ask the model; once the server has the request, ":stop"
-is written, and the rover, a bare node spun with rclpy.spin, notes when its callback begins. Beside
-it in every round, while the model call hangs, the same clock on bare round trips of a stop:
+for 30 s. In each round a sentence triggers a model call. Once the server has the request, the
+benchmark writes ":stop", and the rover, a bare node with rclpy.spin, records the start of its
+callback. While the model call hangs, each round also measures bare round trips of a stop:
 - default one hop: the rover's service
 - default two hops: a minimal forwarding node, its client and the rover, all with rclpy.spin
-- EventsExecutor one hop, two hops: the like with EventsExecutors from end to end, the forwarding
-  node's client on a thread of its own
+- EventsExecutor one hop, two hops: the same with EventsExecutors from end to end, the forwarding
+  node's client in a thread of its own
 
-Aim: p99 under 3 times the two-hop round trip: shown for the default two hops and those with
+Aim: p99 under 3 times the two-hop round trip, printed for the default two hops and those with
 EventsExecutors, for their median and their p99.
 
-Must never happen: a stop that does not arrive within 2 s; a sentence that does not reach the model
-any more; a task that is not CANCELLED afterwards; an agent that does not end with :quit.
+Must never happen: a stop that does not arrive within 2 s; a sentence that does not reach the
+model; a task that is not CANCELLED afterwards; an agent that does not end with :quit.
 
 Run: python bench/stop_latency.py [rounds, default 200]
 """
@@ -50,7 +50,7 @@ LATEST_S = 2.0
 STOP = 'from :stop to the rover'
 DEFAULT, EVENTS = 'default two hops', 'EventsExecutor two hops'
 WARM_UP = 5
-QUIET_S = 0.1  # without a stop at the rover: that of an earlier round is not taken for this one
+QUIET_S = 0.1  # time without a stop at the rover, so that no late stop counts for the next round
 
 ROVER = """
 import os, time
@@ -107,7 +107,7 @@ threading.Event().wait()
 
 
 class Rover:
-    """What the rover's process has written: seconds of perf_counter, which is one for all."""
+    """The output of the rover's process: perf_counter seconds, comparable between processes."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -120,7 +120,7 @@ class Rover:
 
 
 class Agent:
-    """The agent's node on pipes."""
+    """The agent's node, with standard input from a pipe."""
 
     def __init__(self, box: Sandbox, config_dir: str) -> None:
         self.log = box.folder / 'agent.log'
@@ -143,7 +143,7 @@ class Agent:
         return self.log.read_text(errors='replace')
 
     def leave(self) -> int:
-        """Its exit status. Raises subprocess.TimeoutExpired after half a minute."""
+        """Quit. Returns the exit status. Raises subprocess.TimeoutExpired after 30 s."""
         self.enter(':quit')
         return self.popen.wait(timeout=30)
 
@@ -154,7 +154,7 @@ class Agent:
 
 
 def measure(rounds: int, faults: list[str]) -> dict[str, list[float]]:
-    """Seconds by kind."""
+    """Run all rounds. Returns the seconds of each round by kind."""
     with Sandbox() as box, ChatServer(Hang()) as server, contextlib.ExitStack() as stack:
         rover = Rover(script(box, ROVER, 'bare_rover'))
         script(box, FORWARDER, 'forwarder')
@@ -175,10 +175,10 @@ def measure(rounds: int, faults: list[str]) -> dict[str, list[float]]:
         }
         times: dict[str, list[float]] = {name: [] for name in (STOP, *ways)}
         for way in ways.values():
-            way()  # it waits for the node
+            way()  # waits for the service
         status = our_way(box, Trigger, '/adapter/get_status')
         wait_until(lambda: not json.loads(status().message)['moving'], 'a rover that stands still')
-        # The adapter takes a mast for stowed only after a close that the joints confirm.
+        # The adapter treats the mast as stowed only after a close confirmed by the joint states.
         closed = our_way(box, Trigger, '/adapter/mast_close')()
         assert closed.success, closed.message
         try:
@@ -205,7 +205,7 @@ def measure(rounds: int, faults: list[str]) -> dict[str, list[float]]:
 def one_round(
     number: int, agent: Agent, rover: Rover, server: ChatServer, ways: dict[str, Any]
 ) -> dict[str, float]:
-    """Seconds by kind. Raises AssertionError for what must never happen."""
+    """Run one round. Returns seconds by kind. Raises AssertionError for a forbidden event."""
     asked = len(server.requests)
     agent.enter(f'What do you see? ({number})')
     wait_until(lambda: len(server.requests) > asked, f'sentence {number} to reach the model')
@@ -225,7 +225,7 @@ def one_round(
 
 
 def states_of(database: Path) -> Counter[str]:
-    """How the tasks of the sentences have ended."""
+    """The number of tasks of the sentences by state."""
     with contextlib.closing(sqlite3.connect(f'{database.as_uri()}?mode=ro', uri=True)) as reader:
         return Counter(
             state for (state,) in reader.execute("SELECT state FROM task WHERE name = 'react'")

@@ -6,37 +6,37 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Durable tasks a second, beside huey and DBOS; the cost of a scheduling decision; an idle runner.
+"""Durable tasks per second compared with huey and DBOS, scheduling cost, and an idle runner.
 
-No-op tasks from submit to COMPLETED, every contender a process of its own, interleaved in blocks,
-the order of the contenders turned in each round. All of them on SQLite with WAL and
-synchronous=FULL, which is asked of their own connections. The figures are medians over the
-blocks. "one at a time": the next is submitted when the last is COMPLETED; "pipelined": 1,000
-submitted at once (DBOS 200).
+No-op tasks from submit to COMPLETED. Each contender is a separate process; the blocks are
+interleaved, and the order of the contenders rotates in each round. All use SQLite with WAL and
+synchronous=FULL, which is checked on their connections. The figures are medians over the blocks.
+"one at a time": the next task is submitted when the last is COMPLETED; "pipelined": 1,000 tasks
+are submitted at once (DBOS 200).
 - ours, one resource: the SkillRunner; all tasks need the same resource, so that they run one after
   the other. PENDING and ACTIVE share a commit where a task starts at once; COMPLETED is another
 - ours, no resource: the same with tasks that may run side by side
 - huey, direct: SqliteHuey(fsync=True) without a consumer, one thread that enqueues, dequeues and
-  executes; three commits. The least that its storage costs; nobody deploys it so
-- huey, consumer: as it is deployed, its own consumer in a thread and the submitter in another,
-  which find each other by looking every millisecond (its own settings: every 0.1 s and longer)
-- huey, spinning: the same without any sleep, which takes a core even when there is nothing to do
+  executes; three commits. The minimal cost of its storage, not a deployment
+- huey, consumer: as deployed, with its consumer in one thread and the submitter in another; both
+  poll every millisecond (huey's defaults: every 0.1 s and longer)
+- huey, spinning: the same without any sleep, which takes a core even without tasks
 - DBOS: start_workflow and get_result; two commits
 - floor: bare sqlite3, a commit for each of the three states
 
 Aims, for either of ours: twice huey with its consumer, both ways; the ratios to all three are
-printed. Where the disk is disturbed by others the figures say little, and it is said: then ours is
-quicker with two commits than the floor with three.
+printed. If other processes disturb the disk, the figures are unreliable, and the benchmark prints
+a note: two commits instead of three make the runner at most 1.5 times as fast as the floor.
 
-Then Scheduler.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
+Then ReadyQueue.pop_next + free + add in steady state, with 10, 1,000 and 100,000 queued tasks of
 mixed priorities and sets of resources, interleaved. Aim: from 10 to 100,000 it grows no faster
-than log n, by 5. And the CPU time of a runner that has 1,000 tasks waiting for a later time.
+than log n, by 5. Then the CPU load of a runner with 1,000 tasks that wait for a later time.
 
-Must never happen: a task that is not COMPLETED, on the disk, with each of its transitions; a
-journal mode or synchronous that is not as claimed; a contender that uses the network; an idle
+Must never happen: a task that is not COMPLETED on the disk with each of its transitions; another
+journal mode or synchronous setting; a contender that uses the network; an idle
 runner that takes more than 2 % of a core.
 
-The first run makes .venv-peers with huey and DBOS in it, for which it needs the package index.
+The first run installs huey and DBOS into .venv-peers, for which it needs the package index.
 
 Run: python bench/tasks.py [rounds, default 8]
 """
@@ -55,10 +55,10 @@ import time
 
 from _bench import cpu_percent, quantile, report, SMOKE, table
 from _peers import Contender, disk_folder, peers_python
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
 
 AIM = 2.0
-COMMITS_SAVED = 3 / 2  # of the floor's to ours
+COMMITS_SAVED = 3 / 2  # commits of the floor to those of the runner
 OURS = ('ours, one resource', 'ours, no resource')
 HUEYS = {'huey, direct': 'direct', 'huey, consumer': '0.001', 'huey, spinning': '0'}
 WITH_PEERS = not SMOKE  # they are installed from the network
@@ -117,7 +117,7 @@ def throughput(rounds: int, faults: list[str]) -> Rates:
 
 
 def block(contender: Contender, way: str, faults: list[str]) -> float | None:
-    """Tasks a second; None: this contender does not run this way."""
+    """Run one block. Returns tasks per second; None if the contender does not support the way."""
     size = OTHER_BLOCK.get((contender.name, way), BLOCK[way])
     if size == 0:
         return None
@@ -130,7 +130,7 @@ def block(contender: Contender, way: str, faults: list[str]) -> float | None:
 
 
 class Steady:
-    """A scheduler that always has the same number of tasks queued."""
+    """A ready queue with a constant number of tasks."""
 
     def __init__(self, queued: int) -> None:
         chance = random.Random(queued)
@@ -138,30 +138,30 @@ class Steady:
             frozenset(name for bit, name in enumerate(RESOURCES) if number >> bit & 1)
             for number in range(1 << len(RESOURCES))
         ]
-        self._scheduler = Scheduler()
+        self._queue = ReadyQueue()
         self._needs = {str(number): chance.choice(subsets) for number in range(queued)}
         self._ranks = [(chance.random() > 0.01, -chance.randrange(10)) for _ in range(DECISIONS)]
         self._seqs = count()
         for rank, (task_id, needs) in zip(self._cycle(queued), self._needs.items(), strict=True):
-            self._scheduler.add(task_id, (rank, True, next(self._seqs)), needs)
+            self._queue.add(task_id, (rank, True, next(self._seqs)), needs)
 
     def _cycle(self, length: int) -> list[tuple[bool, int]]:
         return [self._ranks[number % DECISIONS] for number in range(length)]
 
     def decide(self) -> float:
-        """Seconds a decision: what was taken ends at once, and the like of it is submitted."""
-        scheduler, needs, seqs = self._scheduler, self._needs, self._seqs
+        """Seconds per decision: each popped task ends at once, and a similar one is added."""
+        queue, needs, seqs = self._queue, self._needs, self._seqs
         began = time.perf_counter()
         for rank in self._ranks:
-            task_id = scheduler.pop_next()
+            task_id = queue.pop_next()
             assert task_id is not None
-            scheduler.free(needs[task_id])
-            scheduler.add(task_id, (rank, True, next(seqs)), needs[task_id])
+            queue.free(needs[task_id])
+            queue.add(task_id, (rank, True, next(seqs)), needs[task_id])
         return (time.perf_counter() - began) / DECISIONS
 
 
 def decisions(rounds: int) -> dict[int, int]:
-    """Nanoseconds a decision, the median, by the number of queued tasks."""
+    """Median nanoseconds per decision, by the number of queued tasks."""
     field = {queued: Steady(queued) for queued in QUEUED}
     times: dict[int, list[float]] = defaultdict(list)
     for round_ in range(-1, 3 * rounds):
@@ -173,7 +173,7 @@ def decisions(rounds: int) -> dict[int, int]:
 
 
 def idle() -> float:
-    """Percent of a core of a runner whose 1,000 tasks wait for a time that is far."""
+    """CPU load of a runner with 1,000 tasks for a later time, in percent of a core."""
     with disk_folder() as folder:
         runner = Contender('idle', sys.executable, 'skill_runner.py', folder, 'base')
         with runner:
@@ -182,7 +182,7 @@ def idle() -> float:
 
 
 def ratio(rates: Rates, way: str, name: str, other: str) -> float:
-    """The median of the rounds' ratios."""
+    """The median over the rounds of the ratio of two contenders."""
     pairs = zip(rates[way][name], rates[way][other], strict=True)
     return round(quantile([mine / theirs for mine, theirs in pairs], 0.5), 3)
 

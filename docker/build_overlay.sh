@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In the container: build the overlay into /overlay, when its sources are not those that were built.
+# In the container: build the overlay into /overlay, if its sources have changed since the last build.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd /overlay

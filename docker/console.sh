@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In the container: the agent, with its console in this terminal. scripts/console.sh calls it.
+# In the container: start the agent with its console in this terminal. scripts/console.sh calls it.
 #   console.sh [--replace] [ARGUMENT OF agent_node]...
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The image's entry point: a command in the overlay's environment.
+# Entry point of the image: run a command in the environment of the overlay.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/ros_env.sh"
 exec "$@"

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Exits with 0 as soon as every node of nodes.yaml that is to run has spoken on the diagnostics
-topic; with 1, and the names of the silent ones, when that takes longer than WAIT_S seconds.
+"""Exit with 0 as soon as each expected node of nodes.yaml has published on the diagnostics topic.
+After WAIT_S seconds print the names of the silent nodes and exit with 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 import rclpy
 from rclpy.node import Node
 
-WAIT_S = 10.0  # for discovery; then each speaks once a second
+WAIT_S = 10.0  # covers discovery; each node publishes once a second
 
 
 def main() -> int:
@@ -31,10 +31,10 @@ def main() -> int:
     rclpy.init()
     node = Node('health')
 
-    def hear(message: DiagnosticArray) -> None:
+    def on_diagnostics(message: DiagnosticArray) -> None:
         silent.difference_update(status.name.split(':')[0] for status in message.status)
 
-    node.create_subscription(DiagnosticArray, config.topics.status.diagnostics, hear, 10)
+    node.create_subscription(DiagnosticArray, config.topics.status.diagnostics, on_diagnostics, 10)
     end = time.monotonic() + WAIT_S
     while silent and time.monotonic() < end:
         rclpy.spin_once(node, timeout_sec=0.2)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether every node of the overlay that is to run here says on the diagnostics topic that it lives.
+# Health check: succeed if all nodes of the overlay publish on the diagnostics topic.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/ros_env.sh"

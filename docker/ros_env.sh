@@ -1,6 +1,6 @@
 # shellcheck shell=bash source=/dev/null
-# source docker/ros_env.sh: in the container, the demo's workspace with the ROS below it, the virtual environment and
-# the overlay. Works under set -eu.
+# source docker/ros_env.sh: in the container, set up the demo's workspace (or ROS alone), the virtual environment and
+# the overlay. Works with set -eu.
 _cr_options=$(set +o)
 set +eu
 if [ -r /home/spaceros-user/curiosity_ws/install/setup.bash ]; then

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Entry point of the demo's container: the overlay beside the command, which is the demo's own. Ends when one of
-# them ends, with status 1. Told to stop it ends the agents, the overlay, whose adapter stops the rover, and then
-# the rover's own nodes.
+# Entry point of the demo's container: run the demo's command and the overlay. When one of them exits, this script
+# ends the other and exits with status 1. On SIGTERM or SIGINT it ends the agents, then the overlay, whose adapter
+# stops the rover, then the rover's nodes.
 set -uo pipefail
-set -m # each child is a process group of its own, and hears SIGINT
+set -m # each child gets its own process group and does not ignore SIGINT
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-gone() { # gone SECONDS PID...: wait so long until none of them is left
+wait_for_exit() { # wait_for_exit SECONDS PID...: succeed once all have exited, fail after SECONDS
   local pid left=$(($1 * 10))
   for pid in "${@:2}"; do
     while kill -0 "$pid" 2>/dev/null; do
@@ -16,18 +16,18 @@ gone() { # gone SECONDS PID...: wait so long until none of them is left
   done
 }
 
-end() { # end STATUS
+shut_down() { # shut_down EXIT_STATUS
   local agents
   trap '' TERM INT
-  if [[ ${CURIOSITY_AGENT:-none} == none ]]; then # it came by docker exec, and launch knows nothing of it
+  if [[ ${CURIOSITY_AGENT:-none} == none ]]; then # docker exec started it, so launch does not end it
     mapfile -t agents < <("$here/agents.sh")
     kill -TERM "${agents[@]}" 2>/dev/null
-    gone 10 "${agents[@]}"
+    wait_for_exit 10 "${agents[@]}"
   fi
-  kill -INT "$overlay" 2>/dev/null # ros2 launch alone, which tells its nodes in turn; SIGTERM would orphan them
-  gone 25 "$overlay"
+  kill -INT "$overlay" 2>/dev/null # only ros2 launch, which ends its nodes one by one; SIGTERM would orphan them
+  wait_for_exit 25 "$overlay"
   kill -INT -- "-$demo" 2>/dev/null # as Ctrl-C does
-  gone 5 "$demo"
+  wait_for_exit 5 "$demo"
   kill -KILL -- "-$overlay" "-$demo" 2>/dev/null
   exit "$1"
 }
@@ -41,10 +41,10 @@ demo=$!
   exec env --default-signal=INT ros2 launch curiosity_rosa_demo demo.launch.py agent:="${CURIOSITY_AGENT:-none}"
 ) &
 overlay=$!
-trap 'end 0' TERM INT
+trap 'shut_down 0' TERM INT
 
 wait -n "$demo" "$overlay"
 status=$?
 if kill -0 "$demo" 2>/dev/null; then ended='the overlay'; else ended="the demo's command"; fi
 echo "overlay: $ended has ended (status $status), so this container ends" >&2
-end 1
+shut_down 1

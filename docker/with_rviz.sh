@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Entry point of the demo's Gazebo container: RViz with our file beside the command, which is the demo's own.
+# Entry point of the demo's Gazebo container: start RViz with our configuration, then the demo's command.
 set -eo pipefail
 # shellcheck source=/dev/null
 source "/opt/ros/$ROS_DISTRO/setup.bash"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Run every benchmark in turn, or those that are named.
+# Run all benchmarks, or the named ones, one after another.
 #
-#   scripts/bench.sh [NAME]...            each prints a table and, as its last line, one JSON object
-#   scripts/bench.sh --save [NAME]...     and writes it to bench/results, instead of what is there
-#   scripts/bench.sh --append [NAME]...   and adds it there as one more run: the page shows median and spread
-#   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: only whether it works
+#   scripts/bench.sh [NAME]...            each prints a table, then one line with a JSON object
+#   scripts/bench.sh --save [NAME]...     and writes the JSON to bench/results, replacing earlier results
+#   scripts/bench.sh --append [NAME]...   and appends the JSON there as another run: the page shows median and spread
+#   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: a smoke test
 #   scripts/bench.sh --report             make the tables of docs/reference/performance.md from bench/results
 #
-# The exit status tells whether something happened that must never happen; a missed aim is only printed.
+# Exits with 1 if a benchmark violates an invariant. A missed performance target is only printed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/env.sh

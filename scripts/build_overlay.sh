@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build both colcon workspaces into standalone/install and overlay_ws/install, when their inputs have changed.
-# Python sources are linked, not copied: editing one needs no build. With CURIOSITY_DISTRO=kilted: below .kilted.
+# Build both colcon workspaces into standalone/install and overlay_ws/install, if their inputs have changed.
+# Python sources are linked, not copied: an edit needs no build. With CURIOSITY_DISTRO=kilted it builds below .kilted.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 home=$PWD
@@ -12,9 +12,9 @@ if _cr_is_moved "$venv"; then
   echo "build_overlay: $venv was made for $(_cr_made_in "$venv"); run scripts/setup.sh, which makes it anew" >&2
   exit 1
 fi
-exec 9>"$venv/.building" && flock 9  # two demos that start at once build once
+exec 9>"$venv/.building" && flock 9  # concurrent starts build one after another; the second finds the result
 
-inputs() {  # everything that a link cannot follow: the lists of files, and the files that are compiled or generated from
+inputs() {  # everything that symlinks do not update: the file list, package metadata and interface definitions
   cat "$venv/.complete"
   find standalone/src overlay_ws/src -type f ! -name '*.pyc' ! -path '*.egg-info/*' | LC_ALL=C sort
   find standalone/src overlay_ws/src -type f \( -name package.xml -o -name 'setup.*' -o -name CMakeLists.txt \

@@ -1,17 +1,17 @@
-# What env.sh, setup.sh and build_overlay.sh know of where an environment was made. To be sourced; works in bash.
+# Functions for env.sh, setup.sh and build_overlay.sh: detect a moved or foreign environment. Source it in bash.
 
-_cr_made_in() {  # _cr_made_in VENV: the path that it was made for, which its scripts and CMake's caches hold
+_cr_made_in() {  # _cr_made_in VENV: print the path that it was created for; its scripts and CMake's caches contain it
   if [ -r "$1/.path" ]; then cat "$1/.path"; return; fi
   sed -n '1s|^#! *\(.*\)/bin/python[0-9.]*$|\1|p' "$1/bin/pip" 2>/dev/null
 }
 
-_cr_is_moved() {  # _cr_is_moved VENV: whether it was made for another path than the one where it is
+_cr_is_moved() {  # _cr_is_moved VENV: succeed if it was created for another path
   local made_in
   made_in=$(_cr_made_in "$1")
   [ -n "$made_in" ] && ! [ "$made_in" -ef "$1" ]
 }
 
-_cr_leave_other() {  # _cr_leave_other VENV: undo what env.sh of another checkout, with ROS from PyPI, did to this shell
+_cr_leave_other() {  # _cr_leave_other VENV: undo the changes of another checkout's env.sh (ROS from PyPI) to this shell
   local other=${VIRTUAL_ENV:-} home name kept part parts
   if [ -z "$other" ] || [ "$other" -ef "$1" ] || [ "$(cat "$other/.ros" 2>/dev/null)" != wheels ]; then return 0; fi
   home=${other%/.venv}
@@ -25,7 +25,7 @@ _cr_leave_other() {  # _cr_leave_other VENV: undo what env.sh of another checkou
     done
     if [ -n "$kept" ]; then export "$name=$kept"; else unset "$name"; fi
   done
-  if [ -z "${FASTRTPS_DEFAULT_PROFILES_FILE:-}${FASTDDS_DEFAULT_PROFILES_FILE:-}" ]; then  # it was set beside them
+  if [ -z "${FASTRTPS_DEFAULT_PROFILES_FILE:-}${FASTDDS_DEFAULT_PROFILES_FILE:-}" ]; then  # env.sh sets it together with the profile
     unset ROS_AUTOMATIC_DISCOVERY_RANGE
   fi
   unset VIRTUAL_ENV

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# docker compose with the Curiosity demo's file and our own on top:
+# Run docker compose with the Curiosity demo's file and our override file:
 #
 #   scripts/compose.sh build | up | ps | logs -f curiosity_demo | down | ...
 #
-# The demo's folder is DEMO_DIR, from the environment or .env; without it ../demos/curiosity_rover beside this one.
+# DEMO_DIR is the demo's folder, from the environment or .env. Default: ../demos/curiosity_rover.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 die() { printf 'compose: %s\n' "$*" >&2; exit 1; }
@@ -22,8 +22,8 @@ version=$(docker compose version --short 2>/dev/null) ||
   die "docker compose is $version; 2.24 or newer is needed"
 
 export CURIOSITY_ROSA_DIR=$PWD
-# The user in the container gets your numbers, but never root's.
+# The user in the container gets your user and group ID, but never root's.
 export HOST_UID=${HOST_UID:-$(id -u)} HOST_GID=${HOST_GID:-$(id -g)}
 if [[ $HOST_UID == 0 ]]; then HOST_UID=1000 HOST_GID=1000; fi
-export XAUTHORITY=${XAUTHORITY-} # the demo's file names it; unset, Compose would warn each time
+export XAUTHORITY=${XAUTHORITY-} # the demo's file uses it; Compose warns if it is unset
 exec docker compose "${files[@]}" -f "$demo/docker-compose.yml" -f docker/compose.override.yaml "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The console of the rover in the demo's container, which scripts/compose.sh up started:
+# Open the agent's console in the demo's container, which "scripts/compose.sh up" started:
 #   scripts/console.sh [--replace] [-c COMMAND]...
-# --replace ends an agent whose terminal was lost first. Without a terminal (a script) give commands with -c.
+# --replace first ends an agent whose terminal was lost. In a script, without a terminal, pass commands with -c.
 set -euo pipefail
 options=()
 [[ -t 0 && -t 1 ]] || options=(--no-TTY)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Write the tables of docs/reference/configuration.md (from the code) and of docs/reference/contracts.md (from a system that is started
-# for it and runs for half a minute). The tests say when that is needed.
+# Write the tables of docs/reference/configuration.md (from the code) and of docs/reference/contracts.md (from a system
+# that this script runs for half a minute). A test fails when the tables are out of date.
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 "$scripts/setup.sh"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Build the documentation site into run/site. Fails on a dead link, a dead anchor or a page that the menu leaves out.
+# Build the documentation site into run/site. Fails on a dead link, a dead anchor or a page without a menu entry.
 #
 #   scripts/docs.sh [ARGUMENT OF mkdocs build]...
 #
-# mkdocs has an environment of its own, .venv-docs: nothing of the product needs it. Open run/site/index.html, or for the
-# search run "python3 -m http.server -d run/site".
+# mkdocs has a separate environment, .venv-docs, because the product does not need it. Open run/site/index.html; the
+# search needs a server: "python3 -m http.server -d run/site".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 requirements=standalone/requirements-docs.txt

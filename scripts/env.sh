@@ -1,6 +1,6 @@
-# source scripts/env.sh: the venv, the ROS underlay and both overlays, in this shell.
+# source scripts/env.sh: set up the venv, the ROS underlay and both overlays in this shell.
 # Works in bash; changes PATH, PYTHONPATH and the ROS variables only.
-# CURIOSITY_DISTRO=kilted takes the second environment, which stands in .kilted; a shell is for one of the two.
+# CURIOSITY_DISTRO=kilted selects the second environment, in .kilted. Use one environment per shell.
 _cr_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 _cr_home=$_cr_root
 if [ "${CURIOSITY_DISTRO:-jazzy}" != jazzy ]; then _cr_home=$_cr_root/.$CURIOSITY_DISTRO; fi
@@ -21,11 +21,11 @@ else
   export AMENT_PREFIX_PATH="$_cr_home/.venv" CMAKE_PREFIX_PATH="$_cr_home/.venv"
   export CURIOSITY_DISTRO="${CURIOSITY_DISTRO:-jazzy}"
   export ROS_DISTRO="$CURIOSITY_DISTRO" ROS_VERSION=2 ROS_PYTHON_VERSION=3
-  # SYSTEM_DEFAULT leaves it to the profile: this machine only, and no shared memory.
+  # With SYSTEM_DEFAULT the profile decides: this machine only, no shared memory.
   if [ -z "${ROS_AUTOMATIC_DISCOVERY_RANGE:-}${FASTRTPS_DEFAULT_PROFILES_FILE:-}${FASTDDS_DEFAULT_PROFILES_FILE:-}" ]; then
     export ROS_AUTOMATIC_DISCOVERY_RANGE=SYSTEM_DEFAULT FASTRTPS_DEFAULT_PROFILES_FILE="$_cr_root/standalone/fastdds.xml"
   fi
-  if [ "$ROS_DISTRO" != jazzy ] && [ -n "${FASTRTPS_DEFAULT_PROFILES_FILE:-}" ]; then  # Fast DDS 3 has renamed it
+  if [ "$ROS_DISTRO" != jazzy ] && [ -n "${FASTRTPS_DEFAULT_PROFILES_FILE:-}" ]; then  # renamed in Fast DDS 3
     export FASTDDS_DEFAULT_PROFILES_FILE="$FASTRTPS_DEFAULT_PROFILES_FILE"
     unset FASTRTPS_DEFAULT_PROFILES_FILE
   fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pin every package for CPython 3.10 to 3.12: standalone/requirements.in, and docker/requirements.in to the same versions.
+# Pin all packages for CPython 3.10 to 3.12. docker/requirements.in gets the versions of standalone/requirements.in.
 #   scripts/lock.sh [ARGUMENT OF uv pip compile]...     e.g. scripts/lock.sh --upgrade
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,8 @@ lock --output-file standalone/requirements.txt standalone/requirements.in "$@"
 lock --output-file docker/requirements.txt docker/requirements.in --constraint standalone/requirements.txt "$@"
 lock --output-file standalone/requirements-docs.txt standalone/requirements-docs.in "$@"
 
-# Kilted: its own ROS wheels, everything else as above. It has no python_cmake_module, and its rosidl wants ament_cmake_ros_core.
+# Kilted: its own ROS wheels, all other packages as above. It has no python_cmake_module, and its rosidl needs
+# ament_cmake_ros_core.
 others=$(mktemp) kilted=$(mktemp); trap 'rm -f "$others" "$kilted"' EXIT
 grep -v '^ros-' standalone/requirements.txt >"$others"
 cat "$others" standalone/requirements-kilted.txt >"$kilted"

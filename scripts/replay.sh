@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Play a recording back onto the topics, so that RViz and the page show the run again:
+# Replay a recording on the topics, so that RViz and the page show the run:
 #   scripts/replay.sh FILE [--speed N] [--loop]
-# Not beside a rover: it ends when an adapter is in the same ROS domain.
+# It refuses to play, or ends, while an adapter or a rover is in the same ROS domain.
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$scripts/env.sh"

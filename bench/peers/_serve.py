@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every contender does: it waits for a line ``WAY COUNT`` and answers with one of JSON."""
+"""The request loop of every contender: reads a line ``WAY COUNT``, answers with a line of JSON."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import sys
 import time
 from typing import Any
 
-# Does the work, which is timed, and returns a look at what came of it, which is not.
+# Does the timed work. Returns a function, not timed, that reads the results.
 Way = Callable[[int], Callable[[], dict[str, Any]]]
 
 
 def serve(durability: Callable[[], list[tuple[str, int]]], **ways: Way) -> None:
-    """Until stdin ends. ``durability``: journal_mode and synchronous of each connection."""
+    """Serve until stdin ends. ``durability``: journal_mode and synchronous of each connection."""
     _answer(ready=True)
     for line in sys.stdin:
         name, count = line.split()
@@ -29,9 +29,9 @@ def serve(durability: Callable[[], list[tuple[str, int]]], **ways: Way) -> None:
             _answer(connections=durability())
             continue
         began = time.perf_counter()
-        look = ways[name](int(count))
+        read_results = ways[name](int(count))
         seconds = time.perf_counter() - began
-        _answer(seconds=seconds, **look())
+        _answer(seconds=seconds, **read_results())
 
 
 def _answer(**values: Any) -> None:
@@ -39,7 +39,7 @@ def _answer(**values: Any) -> None:
 
 
 def pragmas(connection: Any) -> tuple[str, int]:
-    """journal_mode and synchronous, as SQLite itself says."""
+    """journal_mode and synchronous of the connection, as SQLite reports them."""
     (journal,) = connection.execute('PRAGMA journal_mode').fetchone()
     (synchronous,) = connection.execute('PRAGMA synchronous').fetchone()
     return journal, synchronous

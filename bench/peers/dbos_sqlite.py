@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""DBOS with its system database in SQLite, one process, no queue between: start, get the result.
+"""DBOS with its system database in SQLite, one process, no queue: start, get the result.
 
-It is told to export nothing and has no conductor. Two commits a workflow: begun, and its result.
+Telemetry export and conductor are off. Two commits for each workflow: its start and its result.
 Run by bench/tasks.py in the peers' environment as: python dbos_sqlite.py FOLDER
 """
 

@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""huey's SqliteHuey while task and result are durable: three commits a task.
+"""huey's SqliteHuey with durable tasks and results: three commits for each task.
 
-``direct``: one thread enqueues, dequeues and executes, without a consumer; nobody waits for
-anybody. That is the least that huey's storage costs, not a way in which huey is deployed.
-Otherwise as it is deployed, with its own consumer, in this process and with one thread: the
-argument is the delay in seconds with which the consumer looks for tasks and the submitter for
-results, without backoff. There is no signal between the two. 0: both never sleep, and take a core.
+``direct``: one thread enqueues, dequeues and executes, without a consumer and without waits. This
+is the minimal cost of huey's storage, not a deployment of huey. Otherwise huey runs as deployed,
+with its own consumer of one thread in this process. The argument is then the polling delay in
+seconds, of the consumer for tasks and of the submitter for results, without backoff; there is no
+signal between them. With 0, both never sleep, and take a core.
 
 Run by bench/tasks.py in the peers' environment as: python huey_sqlite.py FOLDER direct|DELAY
 """

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Our SkillRunner, as an application uses it. Each of its tasks needs the same resource, so that
-they run one after the other; with ``none`` as second argument they need nothing.
+"""The SkillRunner, as an application uses it. All tasks need the same resource, so that they run
+one after the other; with ``none`` as second argument they need no resource.
 
 Run by bench/tasks.py as: python skill_runner.py FOLDER base|none
 """
@@ -67,7 +67,7 @@ def way(
 
 
 def look(ids: list[str]) -> dict[str, Any]:
-    """What another connection finds on the disk: states, and transitions with their history."""
+    """Read the file through another connection: the completed tasks and their transitions."""
     with sqlite3.connect(path) as reader:
         states = [
             reader.execute('SELECT state FROM task WHERE id = ?', (task_id,)).fetchone()[0]
@@ -83,7 +83,7 @@ def look(ids: list[str]) -> dict[str, Any]:
 
 
 def durability() -> list[tuple[str, int]]:
-    # It is the writer's own connection that has to be asked; nothing public gives it away.
+    # Only the connection of the writer knows its pragmas; no public attribute exposes it.
     writer = runner._store._writer
     assert writer is not None
     with writer.lock:

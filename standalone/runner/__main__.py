@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""scripts/run_demo.sh: rover and nodes behind, the agent's console in front."""
+"""The program of scripts/run_demo.sh: nodes in the background, the agent's console in front."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from runner.rovers import Rovers
 
 
 class CannotStart(Exception):
-    """The message says why, and what to do."""
+    """The demo cannot start. The message gives the reason and the fix."""
 
 
 def main() -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the agent's
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the agent handles Ctrl-C
     options = parse(sys.argv[1:])
     _open_the_standard_streams()
     try:
@@ -78,18 +78,18 @@ def _several(options: Options, config: Config, lock: int, stack: contextlib.Exit
 def _discovery(
     options: Options, demos: list[Demo], lock: int, stack: contextlib.ExitStack
 ) -> None:
-    def tell(text: str) -> None:
+    def notify_agents(text: str) -> None:
         for demo in demos:
-            demo.tell(text)
+            demo.notify_agent(text)
 
     if options.discovery_server:
         folder = log_folder() / 'discovery-server'
-        server = discovery_server(int(domain()), folder, tell=tell, keep_open=(lock,))
+        server = discovery_server(int(domain()), folder, notify=notify_agents, keep_open=(lock,))
         stack.enter_context(server)
 
 
 def _open_the_standard_streams() -> None:
-    """One that was closed before we began would give its number to a pipe or a lock of ours."""
+    """Open closed standard streams on /dev/null, or a pipe or lock would get their descriptors."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -99,7 +99,7 @@ def _open_the_standard_streams() -> None:
 
 
 def domain() -> str:
-    """The ROS domain. Raises CannotStart."""
+    """The ROS domain ID of the environment. Raises CannotStart."""
     text = os.environ.get('ROS_DOMAIN_ID') or '0'
     if not (text.isascii() and text.isdigit() and int(text) <= 232):
         raise CannotStart(f'ROS_DOMAIN_ID={text}: must be a number from 0 to 232')
@@ -112,7 +112,10 @@ def log_folder() -> Path:
 
 @contextlib.contextmanager
 def domain_lock() -> Iterator[int]:
-    """One demo in a ROS domain; the descriptor whose holders keep others out."""
+    """Lock the ROS domain for one demo. Yields the descriptor: open copies of it keep the lock.
+
+    Raises CannotStart.
+    """
     path = Path(tempfile.gettempdir(), f'curiosity-rosa-{os.getuid()}-domain-{domain()}.lock')
     with path.open('w') as lock:
         try:

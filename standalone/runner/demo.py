@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One rover: its nodes behind, its agent in front."""
+"""One rover: its nodes in the background and its agent in the foreground."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from runner.plan import agent, background, Options
 from runner.supervision import die_with_parent, Supervisor
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT = Path(sys.prefix).parent  # the workspaces' builds stand beside the environment
+BUILT = Path(sys.prefix).parent  # the workspaces are built beside the Python environment
 OWN_STREAMS = Streams()
 
 
 class Demo:
-    """``folder`` takes the logs. What is wrong with the options is said before anything starts:
-    raises ConfigError and FileNotFoundError.
+    """The processes of one rover. ``folder`` takes the logs.
+
+    The constructor checks the options before any process starts. Raises ConfigError and
+    FileNotFoundError.
     """
 
     def __init__(
@@ -43,24 +45,25 @@ class Demo:
         self.name = options.rover
         self._folder, self._lock = folder, lock
         self._planned = background(options, nodes, BUILT)
-        news_read, self._news = os.pipe()
-        os.set_blocking(self._news, False)
+        read_fd, self._process_events_fd = os.pipe()
+        os.set_blocking(self._process_events_fd, False)
 
         def command(crash: str) -> list[str]:
-            words = agent(options, nodes, BUILT, crash=crash, news_fd=news_read)
+            words = agent(options, nodes, BUILT, crash=crash, process_events_fd=read_fd)
             return die_with_parent(words)
 
-        command('')
+        command('')  # raises now if the options are wrong
         self._agent = Agent(
-            command, commands=bool(options.commands), news=news_read, streams=streams
+            command, commands=bool(options.commands), process_events_fd=read_fd, streams=streams
         )
 
     def run(self) -> int:
-        """Until the agent ends; its exit status. The thread that calls this must live until then:
-        the processes die with it. Raises OSError.
+        """Run until the agent ends. Returns its exit status. Raises OSError.
+
+        The calling thread must not end before: its end kills the processes.
         """
         supervisor = Supervisor(
-            self._planned, self._folder, tell=self.tell, keep_open=(self._lock,)
+            self._planned, self._folder, notify=self.notify_agent, keep_open=(self._lock,)
         )
         try:
             return self._agent.run()
@@ -68,10 +71,10 @@ class Demo:
             supervisor.stop()
 
     def end(self, *_: object) -> None:
-        """Have the agent leave; from any thread, and from a signal's handler."""
+        """End the agent. Safe in any thread and in a signal handler."""
         self._agent.end()
 
-    def tell(self, text: str) -> None:
-        """News of the processes, for the agent; from any thread."""
+    def notify_agent(self, text: str) -> None:
+        """Send a process event to the agent. Callable from any thread."""
         with contextlib.suppress(OSError):  # full, while no agent reads
-            os.write(self._news, f'{text}\n'.encode())
+            os.write(self._process_events_fd, f'{text}\n'.encode())

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Fast DDS's own discovery server, for the nodes of this run, on the loopback interface."""
+"""Fast DDS's discovery server for the nodes of this run, on the loopback interface."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ from runner.supervision import Supervisor
 PROFILE = Path(__file__).resolve().parents[1] / 'fastdds_server.xml'
 VARIABLE = 'ROS_DISCOVERY_SERVER'
 ADDRESS = '127.0.0.1'
-FIRST_PORT = 11811  # of domain 0, as Fast DDS has it
+FIRST_PORT = 11811  # of domain 0, Fast DDS's default
 
 
 @contextlib.contextmanager
 def discovery_server(
-    domain: int, folder: Path, *, tell: Callable[[str], None], keep_open: tuple[int, ...]
+    domain: int, folder: Path, *, notify: Callable[[str], None], keep_open: tuple[int, ...]
 ) -> Iterator[None]:
-    """One that runs, and is what the processes started within are told of. Raises OSError."""
+    """Run a server, and name it in the environment of the processes started within.
+
+    Raises OSError.
+    """
     if os.environ.get(VARIABLE):
         raise OSError(
             f'{VARIABLE}={os.environ[VARIABLE]}: a discovery server is named already; '
@@ -44,10 +47,20 @@ def discovery_server(
         )
     port = FIRST_PORT + domain
     _check_free(port)
-    words = [*_plain_server(binary), '-i', '0', '-x', str(PROFILE), '-l', ADDRESS, '-p', str(port)]
-    command = ('/usr/bin/env', 'FASTDDS_BUILTIN_TRANSPORTS=NONE', binary, *words)
+    arguments = [
+        *_plain_server(binary),
+        '-i',
+        '0',
+        '-x',
+        str(PROFILE),
+        '-l',
+        ADDRESS,
+        '-p',
+        str(port),
+    ]
+    command = ('/usr/bin/env', 'FASTDDS_BUILTIN_TRANSPORTS=NONE', binary, *arguments)
     supervisor = Supervisor(
-        [PlannedProcess('discovery', command)], folder, tell=tell, keep_open=keep_open
+        [PlannedProcess('discovery', command)], folder, notify=notify, keep_open=keep_open
     )
     os.environ[VARIABLE] = f'{ADDRESS}:{port}'
     try:
@@ -58,9 +71,12 @@ def discovery_server(
 
 
 def _plain_server(binary: str) -> list[str]:
-    """Fast DDS 3 wants the number of its command first; 2 has none, and helps without."""
-    helped = subprocess.run([binary, '-h'], capture_output=True, timeout=10.0)
-    return [] if helped.returncode == 0 else ['42']
+    """The first argument: Fast DDS 3 needs a command number, Fast DDS 2 has none.
+
+    With Fast DDS 2, ``-h`` succeeds without a number.
+    """
+    help_run = subprocess.run([binary, '-h'], capture_output=True, timeout=10.0)
+    return [] if help_run.returncode == 0 else ['42']
 
 
 def _check_free(port: int) -> None:

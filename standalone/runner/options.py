@@ -22,7 +22,7 @@ from runner.plan import Options
 
 OURS = ('time_scale', 'publish_clock')  # set by --speed
 NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,30}')
-MOST_ROVERS = 6  # of five processes each: in fastdds.xml 32 of a domain find each other
+MOST_ROVERS = 6  # with five processes each; fastdds.xml allows 32 participants per domain
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -31,7 +31,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def parse(arguments: list[str]) -> Options:
-    """The options. Ends the process with status 2 and one line when they are wrong."""
+    """Parse the options. Invalid ones end the process with status 2 and one line."""
     parser = OneLineParser(
         prog='run_demo.sh',
         description='Start the rover and its nodes and open the console of the agent.',
@@ -68,30 +68,30 @@ def parse(arguments: list[str]) -> Options:
         '--discovery-server', action='store_true',
         help='discover nodes through a Fast DDS discovery server',
     )  # fmt: skip
-    given = parser.parse_args(arguments)
-    if not 0.1 <= given.speed <= 60.0:
-        parser.error(f'--speed {given.speed:g}: must be from 0.1 to 60')
-    for each in given.stand_in:
+    parsed = parser.parse_args(arguments)
+    if not 0.1 <= parsed.speed <= 60.0:
+        parser.error(f'--speed {parsed.speed:g}: must be from 0.1 to 60')
+    for each in parsed.stand_in:
         problem = _problem(each)
         if problem:
             parser.error(f'--stand-in {each}: {problem}')
-    if given.no_stand_in and (given.speed != 1.0 or given.stand_in):
+    if parsed.no_stand_in and (parsed.speed != 1.0 or parsed.stand_in):
         parser.error('--speed and --stand-in are for the stand-in rover')
     return Options(
-        commands=tuple(given.c),
-        speed=given.speed,
-        artifacts=os.path.abspath(given.artifacts) if given.artifacts else '',
-        record=os.path.abspath(given.record) if given.record else '',
-        stand_in=not given.no_stand_in,
-        config_dir=os.path.abspath(given.config_dir) if given.config_dir else '',
-        stand_in_parameters=tuple(given.stand_in),
-        rovers=given.rovers,
-        discovery_server=given.discovery_server,
+        commands=tuple(parsed.c),
+        speed=parsed.speed,
+        artifacts=os.path.abspath(parsed.artifacts) if parsed.artifacts else '',
+        record=os.path.abspath(parsed.record) if parsed.record else '',
+        stand_in=not parsed.no_stand_in,
+        config_dir=os.path.abspath(parsed.config_dir) if parsed.config_dir else '',
+        stand_in_parameters=tuple(parsed.stand_in),
+        rovers=parsed.rovers,
+        discovery_server=parsed.discovery_server,
     )
 
 
 def _rovers(text: str) -> tuple[str, ...]:
-    """Their names. Raises ArgumentTypeError."""
+    """The rovers' names, from a number or a list. Raises ArgumentTypeError."""
     if re.fullmatch(r'[0-9]{1,9}', text):
         names = tuple(f'r{number}' for number in range(1, min(int(text), MOST_ROVERS + 1) + 1))
     else:
@@ -112,7 +112,7 @@ def _settable() -> list[str]:
 
 
 def _problem(assignment: str) -> str:
-    """Why NAME=VALUE is no parameter of the stand-in, or nothing."""
+    """The reason why NAME=VALUE is no parameter of the stand-in; empty if it is one."""
     name, equals, text = assignment.partition('=')
     if not equals:
         return 'must be NAME=VALUE'

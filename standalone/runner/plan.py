@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which processes the demo consists of: the same nodes.yaml that demo.launch.py reads. Pure."""
+"""The processes of the demo, from nodes.yaml, which demo.launch.py reads too. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STAND_IN = NodeSpec(
 
 @dataclass(frozen=True)
 class Options:
-    """What run_demo.sh was asked for."""
+    """The options of run_demo.sh."""
 
     commands: tuple[str, ...] = ()
     speed: float = 1.0
@@ -35,8 +35,8 @@ class Options:
     stand_in_parameters: tuple[str, ...] = ()  # NAME=VALUE
     rovers: tuple[str, ...] = ()  # their names, which are their namespaces
     discovery_server: bool = False
-    rover: str = ''  # which of them these options are for
-    http_port: int = 0  # of its agent; 0: as configured
+    rover: str = ''  # the rover of these options, one of rovers
+    http_port: int = 0  # of the rover's agent; 0: as configured
 
     @property
     def sim_time(self) -> bool:
@@ -51,7 +51,7 @@ class PlannedProcess:
 
 
 def of_each(options: Options, http_port: int) -> list[Options]:
-    """The options of each rover. ``http_port`` is the first one's; 0: as configured."""
+    """The options of each rover. ``http_port`` is that of the first rover; 0: as configured."""
     return [
         replace(
             options,
@@ -69,7 +69,7 @@ def _folder(parent: str, name: str) -> str:
 
 
 def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[PlannedProcess]:
-    """The processes that run behind the console. Raises ConfigError and FileNotFoundError."""
+    """The processes that run in the background. Raises ConfigError and FileNotFoundError."""
     names = Counter([STAND_IN.name, *(node.name for node in nodes)])
     for name, count in names.items():
         if count > 1:
@@ -88,16 +88,17 @@ def background(options: Options, nodes: list[NodeSpec], root: Path) -> list[Plan
 
 
 def agent(
-    options: Options, nodes: list[NodeSpec], root: Path, *, crash: str = '', news_fd: int
+    options: Options, nodes: list[NodeSpec], root: Path, *, crash: str = '', process_events_fd: int
 ) -> list[str]:
-    """The command of the agent in front. Raises ConfigError and FileNotFoundError.
+    """The command line of the agent. Raises ConfigError and FileNotFoundError.
 
-    ``crash``: how the one before it ended. ``news_fd``: where it reads of the other processes.
+    ``crash``: how the previous agent ended. ``process_events_fd``: the descriptor from which the
+    agent reads the events of the other processes.
     """
     agents = [node for node in nodes if node.when == 'agent']
     if len(agents) != 1:
         raise ConfigError(f'nodes.yaml: {len(agents)} nodes have when: agent; it must be one')
-    command = [_executable(agents[0], root), '--news-fd', str(news_fd)]
+    command = [_executable(agents[0], root), '--process-events-fd', str(process_events_fd)]
     command += _pairs('-c', options.commands)
     if options.rover and options.commands:
         command.append('--together')
@@ -120,10 +121,11 @@ def _ros_arguments(options: Options) -> list[str]:
     if options.config_dir:
         parameters.append(f'config_dir:={options.config_dir}')
     if options.rover:
-        parameters.append(f'rover_namespace:=/{options.rover}')  # the slash: YAML reads on and 1e3
+        # Without the slash, YAML reads "on" as a boolean and "1e3" as a number.
+        parameters.append(f'rover_namespace:=/{options.rover}')
     remaps = _own_namespace(options)
     if options.rover and options.sim_time:
-        remaps.append(f'/clock:=/{options.rover}/clock')  # each stand-in has a time of its own
+        remaps.append(f'/clock:=/{options.rover}/clock')  # each stand-in has its own clock
     pairs = [*_pairs('-p', parameters), *_pairs('-r', remaps)]
     return ['--ros-args', '--log-level', 'warn', *pairs]
 

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""supervisord, without its waits: programs start at once, and signals and exits are seen within a
-tenth of a second instead of a second.
+"""supervisord with shorter waits: programs start at once, and it handles signals and exits within
+a tenth of a second instead of a second.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Several rovers at once: lines go to all or to one, and come from each with its name before."""
+"""Several rovers at one console: input lines go to all or one, output lines have a name prefix."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 
 from runner.agent import failed, Streams
 
-READY_S = 120.0  # one that is not ready by then holds up the others no longer
-LONGEST_LINE = 4096  # bytes: what a pipe takes whole or not at all (PIPE_BUF)
+READY_S = 120.0  # the longest wait for all rovers before their commands start
+LONGEST_LINE = 4096  # bytes: a pipe writes up to PIPE_BUF atomically
 
 
 class Runs(Protocol):
-    """A rover with its nodes and its agent: Demo."""
+    """A rover with its nodes and its agent, such as Demo."""
 
     name: str
 
@@ -38,11 +38,11 @@ class Runs(Protocol):
 
 
 class Rover:
-    """The pipes of one of them. They outlast its agent, which may be started again."""
+    """The pipes of one rover. They outlast its agent, which may be restarted."""
 
-    def __init__(self, name: str, hear: Callable[[str, str, bool], None]) -> None:
+    def __init__(self, name: str, on_line: Callable[[str, str, bool], None]) -> None:
         self.name = name
-        self.last = ''  # line of its standard output
+        self.last = ''  # last line of the standard output
         read, self._write = os.pipe()
         os.set_blocking(self._write, False)
         out_read, out = os.pipe()
@@ -50,7 +50,7 @@ class Rover:
         self.streams = Streams(read, _writer(out), _writer(errors))
         self.status: int | None = None
         self.ready = threading.Event()  # or ended
-        self._hear = hear
+        self._on_line = on_line
         self._lock = threading.Lock()
         self._open = True
         self._readers = [
@@ -68,10 +68,10 @@ class Rover:
                     self.last = text
                     if text == READY_MESSAGE:
                         self.ready.set()
-                self._hear(self.name, text, is_error)
+                self._on_line(self.name, text, is_error)
 
     def send(self, line: bytes) -> str:
-        """Hand a line to the agent; why it cannot be, or nothing. Never waits."""
+        """Write a line to the agent without blocking. Returns the reason of a failure, if any."""
         with self._lock:
             if not self._open:
                 return 'has left'
@@ -82,14 +82,14 @@ class Rover:
         return ''
 
     def no_more(self) -> None:
-        """No further line will come."""
+        """Close the agent's standard input."""
         with self._lock:
             if self._open:
                 self._open = False
                 os.close(self._write)
 
     def ended(self, status: int) -> None:
-        """The agent has ended for good. Waits until all that it said was heard."""
+        """Mark the agent as ended, and wait until its output has been read."""
         self.status = status
         self.ready.set()
         self.no_more()
@@ -100,7 +100,7 @@ class Rover:
             reader.join(timeout=5.0)
 
     def result(self) -> dict[str, Any]:
-        """What its commands came to."""
+        """The result of the commands: the last output line if it is one, else a failed result."""
         try:
             found = json.loads(self.last)
         except ValueError:
@@ -115,17 +115,19 @@ def _writer(descriptor: int) -> TextIO:
 
 
 class Rovers:
-    """What is said goes to our own standard output and error, line by line."""
+    """Runs all rovers and merges their output, line by line, into the own output and error."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.rovers = {name: Rover(name, self._say) for name in names}
+        self.rovers = {name: Rover(name, self._print_line) for name in names}
         self._demos: list[Runs] = []
         self._print_lock = threading.Lock()
-        self._unheard = False
+        self._output_closed = False
 
     def run(self, demos: Sequence[Runs], *, commands: bool) -> int:
-        """Until all have ended; 0 when all succeeded. ``commands``: they have some to carry out,
-        and one JSON object is printed at the end. Without, standard input is theirs.
+        """Run until all rovers have ended. Returns the greatest exit status: 0 if all succeeded.
+
+        ``commands``: the rovers have console commands to run, and this prints one JSON object at
+        the end. Without commands, the rovers get the lines of standard input.
         """
         self._demos = list(demos)
         for signum in (signal.SIGTERM, signal.SIGHUP):
@@ -134,8 +136,8 @@ class Rovers:
         for thread in threads:
             thread.start()
         if not commands:
-            self._say('', self._how_to(), False)
-        feed = self._begin_together if commands else self._read_lines
+            self._print_line('', self._usage(), False)
+        feed = self._start_together if commands else self._read_lines
         threading.Thread(target=feed, daemon=True).start()
         for thread in threads:
             thread.join()
@@ -143,7 +145,7 @@ class Rovers:
             results = {name: rover.result() for name, rover in self.rovers.items()}
             ok = all(result['ok'] for result in results.values())
             text = json.dumps({'ok': ok, 'rovers': results}, ensure_ascii=False)
-            self._say('', text, False)
+            self._print_line('', text, False)
         return max(rover.status or 0 for rover in self.rovers.values())
 
     def end(self, *_: Any) -> None:
@@ -155,20 +157,20 @@ class Rovers:
         try:
             status = demo.run()
         except OSError as error:
-            self._say(demo.name, f'run_demo: {error}', True)
+            self._print_line(demo.name, f'run_demo: {error}', True)
         finally:
             rover.ended(status)
 
-    def _begin_together(self) -> None:
+    def _start_together(self) -> None:
         until_s = time.monotonic() + READY_S
         for rover in self.rovers.values():
             rover.ready.wait(max(0.0, until_s - time.monotonic()))
         for rover in self.rovers.values():
-            rover.no_more()  # an end does as well as the line that they wait for
+            rover.no_more()  # the agents wait for a line or the end of their input
 
     def _read_lines(self) -> None:
-        """Of standard input, by its descriptor: a blocked reader of sys.stdin would be in the way
-        of our own end.
+        """Read standard input by its descriptor: a thread blocked in sys.stdin would delay the
+        exit of the process.
         """
         rest = b''
         while True:
@@ -180,45 +182,45 @@ class Rovers:
                 break
             *lines, rest = (rest + data).split(b'\n')
             for line in lines:
-                self._take(line)
+                self._route_line(line)
         if rest:
-            self._take(rest)
+            self._route_line(rest)
         for rover in self.rovers.values():
             rover.no_more()
 
-    def _take(self, line: bytes) -> None:
+    def _route_line(self, line: bytes) -> None:
         if line.startswith(b'@'):
             name, _, line = line[1:].partition(b' ')
             chosen = self.rovers.get(name.decode(errors='replace'))
             if chosen is None or not line.strip():
-                self._say('', f'! {self._how_to()}', False)
+                self._print_line('', f'! {self._usage()}', False)
                 return
-            to = [chosen]
+            targets = [chosen]
         else:
-            to = [each for each in self.rovers.values() if each.status is None]
+            targets = [each for each in self.rovers.values() if each.status is None]
         if len(line) >= LONGEST_LINE:
-            self._say('', f'! {len(line)} bytes; a line may have {LONGEST_LINE - 1}', False)
+            self._print_line('', f'! {len(line)} bytes; a line may have {LONGEST_LINE - 1}', False)
             return
-        for rover in to:
+        for rover in targets:
             if why := rover.send(line):
-                self._say(rover.name, f'! {why}', False)
+                self._print_line(rover.name, f'! {why}', False)
 
-    def _how_to(self) -> str:
+    def _usage(self) -> str:
         names = list(self.rovers)
         return (
             f'A line is for all of {", ".join(names)}; "@{names[-1]} text" is for one. '
             ':stop stops all, Ctrl-C too, twice leaves; :quit leaves.'
         )
 
-    def _say(self, name: str, text: str, is_error: bool) -> None:
+    def _print_line(self, name: str, text: str, is_error: bool) -> None:
         stream = sys.stderr if is_error else sys.stdout
         with self._print_lock:
-            if self._unheard:
+            if self._output_closed:
                 return
             try:
                 print(f'[{name}] {text}' if name else text, file=stream, flush=True)
-            except (OSError, ValueError):  # nobody reads any longer
-                self._unheard = True
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, stream.fileno())
+            except (OSError, ValueError):  # the reader has closed the output
+                self._output_closed = True
+                devnull = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(devnull, stream.fileno())
                 self.end()

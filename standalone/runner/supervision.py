@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""supervisord over the background nodes: restart on crash, a log each, gone when we are gone.
+"""Runs the background nodes under supervisord, which restarts crashed nodes and logs their output.
 
-Whoever dies takes its children along by the kernel's parent-death signal (setpriv --pdeathsig):
-nodes end with supervisord, and supervisord with this process, also after kill -9. The signal is
-TERM, so that the adapter can still stop the rover.
+The kernel's parent-death signal (setpriv --pdeathsig) ends the nodes with supervisord, and
+supervisord with this process, also after kill -9. The signal is TERM, so that the adapter can
+still stop the rover.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from runner.plan import PlannedProcess
 PROCESS_MANAGER = Path(__file__).with_name('process_manager.py')
 STOP_WAIT_S = 5
 EXITED = re.compile(r'exited: (\S+) \(([^;)]*)')
-COMMENT = re.compile(r'\s[;#]|[\r\n]')  # what supervisord would not read as it is written
+COMMENT = re.compile(r'\s[;#]|[\r\n]')  # supervisord would not read these characters literally
 GAVE_UP = re.compile(r'gave up: (\S+) ')
 
 
 def die_with_parent(command: list[str]) -> list[str]:
-    """The command, started so that its parent's death ends it. Raises FileNotFoundError."""
+    """Wrap the command so that the end of its parent ends it. Raises FileNotFoundError."""
     setpriv = shutil.which('setpriv')
     if setpriv is None:
         raise FileNotFoundError('setpriv is missing: apt-get install util-linux')
@@ -47,8 +47,8 @@ def die_with_parent(command: list[str]) -> list[str]:
 class Supervisor:
     """Runs the processes until ``stop``. ``folder`` takes logs, pid file and configuration.
 
-    ``tell`` hears, from a thread, of each process that ended by itself. ``keep_open`` are
-    descriptors that stay open while supervisord lives. Raises OSError.
+    ``notify`` is called in a thread with a text about each process that ended unexpectedly.
+    supervisord keeps the descriptors ``keep_open`` open. Raises OSError.
     """
 
     def __init__(
@@ -56,16 +56,16 @@ class Supervisor:
         processes: list[PlannedProcess],
         folder: Path,
         *,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         keep_open: tuple[int, ...] = (),
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob('*.log*'):
             old.unlink()
-        self._folder, self._tell = folder, tell
+        self._folder, self._notify = folder, notify
         config = folder / 'supervisord.conf'
         config.write_text(supervisord_config(processes, folder), encoding='utf-8')
-        # A session of its own: Ctrl-C at the console is not meant for the nodes.
+        # A new session: Ctrl-C at the console must not reach the nodes.
         self._process = subprocess.Popen(
             die_with_parent([sys.executable, str(PROCESS_MANAGER), '-n', '-c', str(config)]),
             stdin=subprocess.DEVNULL,
@@ -77,13 +77,15 @@ class Supervisor:
             errors='replace',
         )
         assert self._process.stdout is not None
-        threading.Thread(target=self._hear, args=(self._process.stdout,), daemon=True).start()
+        threading.Thread(
+            target=self._forward_events, args=(self._process.stdout,), daemon=True
+        ).start()
 
-    def _hear(self, log: IO[str]) -> None:
+    def _forward_events(self, log: IO[str]) -> None:
         for line in log:
-            text = news(line)
+            text = process_event_text(line)
             if text:
-                self._tell(text)
+                self._notify(text)
 
     def stop(self) -> None:
         self._process.terminate()
@@ -94,7 +96,7 @@ class Supervisor:
             self._process.wait()
 
 
-def news(line: str) -> str:
+def process_event_text(line: str) -> str:
     """What a line of supervisord's log says of a process that ended by itself, or nothing."""
     if exited := EXITED.search(line):
         return f'The {exited[1]} process ended ({exited[2]}) and is started again.'
@@ -104,10 +106,10 @@ def news(line: str) -> str:
 
 
 def supervisord_config(processes: list[PlannedProcess], folder: Path) -> str:
-    """The ini file. supervisord expands %, so each one is doubled. Raises ConfigError.
+    """The ini file. supervisord expands %, so each % is doubled. Raises ConfigError.
 
-    Groups are stopped one after the other, the lowest ``priority`` last: the rover's own
-    processes outlive those that stop it.
+    supervisord stops the groups one after the other, the lowest ``priority`` last. The rover's own
+    processes so outlive the nodes that stop it.
     """
     sections = [
         _section(

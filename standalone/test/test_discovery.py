@@ -21,7 +21,7 @@ from runner.discovery import ADDRESS, discovery_server, FIRST_PORT, VARIABLE
 def refusal(folder: Path, domain: int = 0) -> str:
     with (
         pytest.raises(OSError) as refused,
-        discovery_server(domain, folder / 'logs', tell=print, keep_open=()),
+        discovery_server(domain, folder / 'logs', notify=print, keep_open=()),
     ):
         raise AssertionError('it was started')
     assert not (folder / 'logs').exists()

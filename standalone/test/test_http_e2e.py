@@ -93,14 +93,14 @@ def test_the_camera_and_the_captures(bench: Bench) -> None:
     api = Api(bench.run()).ready()
     wait_until(lambda: api.client.get('/camera.jpg').status_code == 200, 'a picture')
     assert api.client.get('/camera.jpg').content.startswith(b'\xff\xd8')
-    shot = api.say(':cap')['task']['id']
-    wait_until(lambda: api.get(f'/tasks/{shot}')['state'] == 'completed', 'the capture')
+    capture = api.say(':cap')['task']['id']
+    wait_until(lambda: api.get(f'/tasks/{capture}')['state'] == 'completed', 'the capture')
     captured = [
         each
         for each in api.get('/trace')
         if each['tool_name'] == 'capture_and_score' and each['kind'] == 'RESULT'
     ]
-    path = f'/page/shots/{captured[-1]["event_id"]}.jpg'
+    path = f'/page/captures/{captured[-1]["event_id"]}.jpg'
     wait_until(lambda: api.client.get(path).status_code == 200, 'its picture')
     assert api.client.get(path).content.startswith(b'\xff\xd8')
 

@@ -258,7 +258,7 @@ def show_off(robot: FakeRobot) -> None:
     ]
     robot.where = RoverPose(x=3.0, y=0.5, yaw_rad=0.2, frame_id='odom')
     robot.nodes[1] = NodeStatus('simulator', ok=False, age_s=None, text='not heard yet')
-    robot.brain = BrainState(
+    robot.brain_state = BrainState(
         tasks=TasksState(mode=Mode.EXEC, mode_reason='a task runs'),
         robot=RobotState(
             battery_pct=17.0,
@@ -336,10 +336,10 @@ def test_a_bar_shows_how_far_a_skill_is(tab: Tab, robot: FakeRobot) -> None:
     for fraction, text in ((0.25, '25 %, 6.0 m left'), (0.75, '75 %, 2.0 m left')):
         progress = {'fraction': fraction, 'distance_m': 8.0 * (1.0 - fraction)}
         known = run.model_copy(update={'progress': progress})
-        robot.brain = BrainState(skills=SkillsState(running=[known]))
+        robot.brain_state = BrainState(skills=SkillsState(running=[known]))
         expect(tab.page.get_by_text(f'navigate_to_pose: {text}').last).to_be_visible()
         expect(bar).to_have_js_property('value', fraction)
-    robot.brain = BrainState()
+    robot.brain_state = BrainState()
     expect(bar).to_have_count(0)
 
 
@@ -420,7 +420,7 @@ def test_stop_in_mid_drive(tab: Tab, robot: FakeRobot) -> None:
     tab.say('go to the light')
     expect(tab.page.locator('.fact', has_text='Place')).to_contain_text('x 1.0 m')
     tab.page.get_by_role('button', name='Stop the rover now').click()
-    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     expect(tab.page.locator('tr.task')).to_contain_text('cancelled')
     assert robot.stops == ['HTTP']
     tab.picture('stopped')
@@ -428,7 +428,7 @@ def test_stop_in_mid_drive(tab: Tab, robot: FakeRobot) -> None:
 
 def test_stopped_stands_there_only_when_the_robot_has_said_so(tab: Tab, robot: FakeRobot) -> None:
     robot.stop_gate.clear()
-    said = tab.page.locator('#stop-said')
+    said = tab.page.locator('#stop-status')
     tab.page.locator('#stop').click()
     expect(said).to_have_text('Stopping …')
     # Without an answer it goes the second way, too.
@@ -441,7 +441,7 @@ def test_stopped_stands_there_only_when_the_robot_has_said_so(tab: Tab, robot: F
 def test_a_stop_that_failed_says_so(tab: Tab, robot: FakeRobot) -> None:
     robot.stop_outcome = Outcome(False, 'Service timeout: /adapter/move_stop')
     tab.page.locator('#stop').click()
-    said = tab.page.locator('#stop-said[data-state=failed]')
+    said = tab.page.locator('#stop-status[data-state=failed]')
     expect(said).to_have_text('NOT CONFIRMED: Service timeout: /adapter/move_stop')
     tab.faults.clear()  # the browser itself reports the 503
 
@@ -449,7 +449,7 @@ def test_a_stop_that_failed_says_so(tab: Tab, robot: FakeRobot) -> None:
 def test_escape_stops_also_while_somebody_types(tab: Tab, robot: FakeRobot) -> None:
     tab.page.locator('input[name=say]').fill('half a sen')
     tab.page.keyboard.press('Escape')
-    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     expect(tab.page.locator('input[name=say]')).to_have_value('half a sen')
     assert robot.stops == ['HTTP']
 
@@ -468,7 +468,7 @@ def test_stop_works_where_nothing_else_does(new_tab: Callable[..., Tab], robot: 
     tab.page.route('**/_nicegui_ws/**', lambda route: route.abort())
     tab.page.goto(tab.site.url, wait_until='commit')
     tab.page.locator('#stop').click()
-    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     assert robot.stops == ['HTTP']
 
 
@@ -479,7 +479,7 @@ def test_stop_goes_the_second_way_where_the_browser_has_no_connection_left(
     for number in range(8):  # a browser has six for a server
         tab.page.evaluate(f"void fetch('/events?{number}')")
     tab.page.locator('#stop').click()
-    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
     assert 'the page' in robot.stops
 
 
@@ -487,7 +487,7 @@ def test_stop_works_while_a_camera_gives_nothing(tab: Tab, robot: FakeRobot) -> 
     robot.camera = False
     expect(tab.page.locator('.camera .words')).to_contain_text('No picture of the camera')
     tab.page.locator('#stop').click()
-    expect(tab.page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(tab.page.locator('#stop-status')).to_contain_text('Stopped after')
 
 
 def test_stop_is_in_sight_wherever_one_scrolls(new_tab: Callable[..., Tab]) -> None:
@@ -512,7 +512,7 @@ def test_a_lost_agent_is_seen_at_once_and_found_again(tab: Tab, robot: FakeRobot
     expect(page.locator('.age').first).to_have_attribute('data-stale', 'stale')
     tab.picture('lost')
     page.locator('#stop').click()
-    expect(page.locator('#stop-said[data-state=failed]')).to_contain_text('NOT CONFIRMED')
+    expect(page.locator('#stop-status[data-state=failed]')).to_contain_text('NOT CONFIRMED')
     site.begin()
     tab.is_live()
     expect(page.locator('#link')).to_be_hidden()
@@ -551,7 +551,7 @@ def test_an_old_frame_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
 def test_no_text_becomes_markup(new_tab: Callable[..., Tab], robot: FakeRobot) -> None:
     before, during = new_tab(), new_tab().open()
     robot.paused = True
-    robot.brain = BrainState(
+    robot.brain_state = BrainState(
         tasks=TasksState(mode_reason=HOSTILE),
         robot=RobotState(mast=HOSTILE, safety_latch=HOSTILE),
         react=ReactState(
@@ -621,7 +621,7 @@ def test_with_a_token_it_is_asked_for_first(
     tab.say('go to the light')
     expect(page.locator('tr.task')).to_contain_text('completed')
     page.locator('#stop').click()
-    expect(page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
     tab.faults.clear()  # the browser itself reports the 401
 
 

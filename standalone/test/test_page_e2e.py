@@ -74,7 +74,7 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     say(page, ':forward 20')
     api.run.until(lambda: bench.moving, 'the rover to drive')
     page.locator('#stop').click()
-    expect(page.locator('#stop-said')).to_contain_text('Stopped after')
+    expect(page.locator('#stop-status')).to_contain_text('Stopped after')
     api.run.until(lambda: not bench.moving, 'the rover to stand still')
     assert commands[-1].linear.x == 0.0  # what /move_stop publishes
     expect(page.locator('tr.task').first).to_contain_text('cancelled')

@@ -58,13 +58,16 @@ def test_another_speed_means_simulated_time_everywhere(speed: float, sim: str) -
     rover, *nodes = background(options, NODES, ROOT)
     assert f'time_scale:={speed}' in rover.command
     assert f'publish_clock:={sim}' in rover.command
-    for command in (*(node.command for node in nodes), agent(options, NODES, ROOT, news_fd=9)):
+    for command in (
+        *(node.command for node in nodes),
+        agent(options, NODES, ROOT, process_events_fd=9),
+    ):
         assert f'use_sim_time:={sim}' in command
 
 
 def test_the_agent_gets_its_commands_as_they_are() -> None:
     options = Options(commands=(':forward 2', '地面を "調査" して'), artifacts='/a b')
-    command = agent(options, NODES, ROOT, crash='signal 9', news_fd=7)
+    command = agent(options, NODES, ROOT, crash='signal 9', process_events_fd=7)
     assert command[0].endswith('agent_node')
     assert [b for a, b in pairwise(command) if a == '-c'] == [
         ':forward 2', '地面を "調査" して',
@@ -72,10 +75,10 @@ def test_the_agent_gets_its_commands_as_they_are() -> None:
     for flag, value in (
         ('--artifacts', '/a b'),
         ('--after-crash', 'signal 9'),
-        ('--news-fd', '7'),
+        ('--process-events-fd', '7'),
     ):
         assert command[command.index(flag) + 1] == value
-    assert command.index('--ros-args') > command.index('--news-fd')
+    assert command.index('--ros-args') > command.index('--process-events-fd')
 
 
 def test_the_parameters_of_the_stand_in_are_handed_on() -> None:
@@ -94,7 +97,7 @@ def test_a_config_dir_reaches_every_node() -> None:
 def test_one_rover_is_not_moved() -> None:
     options = parse(['--speed', '2'])
     for command in (*(each.command for each in background(options, NODES, ROOT)),
-                    agent(options, NODES, ROOT, news_fd=9)):  # fmt: skip
+                    agent(options, NODES, ROOT, process_events_fd=9)):  # fmt: skip
         assert not [word for word in command if '__ns' in word or 'rover_namespace' in word]
         assert '/clock:=' not in ' '.join(command)
         assert 'http_port' not in ' '.join(command)
@@ -106,7 +109,7 @@ def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders
     for number, each in enumerate(of_each(options, 8765), start=1):
         name = f'r{number}'
         rover, *nodes = background(each, NODES, ROOT)
-        front = agent(each, NODES, ROOT, news_fd=9)
+        front = agent(each, NODES, ROOT, process_events_fd=9)
         assert f'__ns:=/{name}' in rover.command
         for command in (*(node.command for node in nodes), front):
             assert {f'__ns:=/{name}', f'rover_namespace:=/{name}'} <= set(command)
@@ -119,13 +122,13 @@ def test_each_of_several_rovers_has_its_names_its_clock_its_page_and_its_folders
 
 def test_only_the_commands_of_several_rovers_wait_for_each_other() -> None:
     commands = Options(commands=(':demo',))
-    assert '--together' not in agent(commands, NODES, ROOT, news_fd=9)
-    assert '--together' in agent(replace(commands, rover='r1'), NODES, ROOT, news_fd=9)
+    assert '--together' not in agent(commands, NODES, ROOT, process_events_fd=9)
+    assert '--together' in agent(replace(commands, rover='r1'), NODES, ROOT, process_events_fd=9)
 
 
 def test_a_page_on_any_free_port_stays_on_any_free_port() -> None:
     for each in of_each(parse(['--rovers', 'mars,moon']), 0):
-        front = ' '.join(agent(each, NODES, ROOT, news_fd=9))
+        front = ' '.join(agent(each, NODES, ROOT, process_events_fd=9))
         assert 'http_port' not in front
         assert f'__ns:=/{each.rover}' in front
         assert '--artifacts' not in front
@@ -172,7 +175,9 @@ def test_nodes_that_cannot_be_run_are_named() -> None:
     with pytest.raises(ConfigError, match="'adapter' is taken twice"):
         background(Options(), [*NODES, *NODES], ROOT)
     with pytest.raises(ConfigError, match='0 nodes have when: agent'):
-        agent(Options(), [node for node in NODES if node.when != 'agent'], ROOT, news_fd=9)
+        agent(
+            Options(), [node for node in NODES if node.when != 'agent'], ROOT, process_events_fd=9
+        )
 
 
 WORDS = st.text(st.characters(exclude_categories=['Cs'], exclude_characters='\0'))
@@ -184,5 +189,5 @@ def test_any_command_survives_the_command_line(commands: list[str], speed: float
     options = parse([*arguments, '--speed', repr(speed)])
     assert list(options.commands) == commands
     assert options.speed == speed
-    words = agent(options, NODES, ROOT, news_fd=9)
+    words = agent(options, NODES, ROOT, process_events_fd=9)
     assert words[3 : 3 + len(arguments)] == arguments

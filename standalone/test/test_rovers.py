@@ -67,8 +67,8 @@ class Stub:
     def __init__(self, name, streams):
         self.name = name
         command = lambda crash: [sys.executable, '-c', child, name, told.get(name, ''), crash]
-        news = os.open(os.devnull, os.O_RDONLY)
-        self.agent = Agent(command, commands=commands, news=news, streams=streams)
+        read_fd = os.open(os.devnull, os.O_RDONLY)
+        self.agent = Agent(command, commands=commands, process_events_fd=read_fd, streams=streams)
         self.end = self.agent.end
     def run(self):
         return self.agent.run()

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import psutil
 import pytest
 from runner.plan import PlannedProcess
-from runner.supervision import die_with_parent, news, Supervisor, supervisord_config
+from runner.supervision import die_with_parent, process_event_text, Supervisor, supervisord_config
 from supervisor.options import UnhosedConfigParser
 
 # Notes its start and, when it is told to end, its end; ignores nothing.
@@ -51,7 +51,7 @@ from pathlib import Path
 from runner.plan import PlannedProcess
 from runner.supervision import Supervisor
 folder, *command = sys.argv[1:]
-Supervisor([PlannedProcess('only', tuple(command))], Path(folder), tell=print)
+Supervisor([PlannedProcess('only', tuple(command))], Path(folder), notify=print)
 print('ready', flush=True)
 sys.stdin.read()
 """
@@ -91,13 +91,13 @@ def test_children_are_restarted_logged_and_stopped_in_order(tmp_path: Path, diar
         PlannedProcess('slow', diary.command('slow', 0.3)),
         PlannedProcess('quick', diary.command('quick')),
     ]
-    supervisor = Supervisor(processes, tmp_path, tell=told.append)
+    supervisor = Supervisor(processes, tmp_path, notify=told.append)
     try:
         wait_until(lambda: len(diary.notes('started')) == 3, 'three children')
         pids = dict(diary.notes('started'))
         os.kill(pids['slow'], signal.SIGKILL)
         wait_until(lambda: len(diary.notes('started')) == 4, 'the killed one to be back')
-        wait_until(lambda: told, 'the news of it')
+        wait_until(lambda: told, 'the process event')
         assert diary.notes('started')[-1][0] == 'slow'
         assert told == ['The slow process ended (terminated by SIGKILL) and is started again.']
         logged = tmp_path / 'rover.log'
@@ -107,15 +107,15 @@ def test_children_are_restarted_logged_and_stopped_in_order(tmp_path: Path, diar
     ended = [name for name, _ in diary.notes('ended')]
     assert sorted(ended) == ['quick', 'rover', 'slow']
     assert ended[-1] == 'rover'
-    assert told == told[:1]  # a stop is no news
+    assert told == told[:1]  # a stop is no process event
 
 
 def test_a_command_that_cannot_run_is_told_of(tmp_path: Path) -> None:
     told: list[str] = []
     command = (sys.executable, '-c', 'raise SystemExit(3)')
-    supervisor = Supervisor([PlannedProcess('broken', command)], tmp_path, tell=told.append)
+    supervisor = Supervisor([PlannedProcess('broken', command)], tmp_path, notify=told.append)
     try:
-        wait_until(lambda: told, 'the news of it')
+        wait_until(lambda: told, 'the process event')
     finally:
         supervisor.stop()
     assert told[0] == 'The broken process ended (exit status 3) and is started again.'
@@ -163,7 +163,7 @@ def test_without_setpriv_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ('line', 'told'),
+    ('line', 'text'),
     [
         (
             '2026-01-01 00:00:00,000 WARN exited: adapter (terminated by SIGKILL; not expected)\n',
@@ -182,8 +182,8 @@ def test_without_setpriv_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
         ('2026-01-01 00:00:00,000 INFO stopped: adapter (exit status 0)\n', ''),
     ],
 )
-def test_news_are_what_ended_by_itself(line: str, told: str) -> None:
-    assert news(line) == told
+def test_only_a_process_that_ended_by_itself_makes_an_event(line: str, text: str) -> None:
+    assert process_event_text(line) == text
 
 
 NAMES = st.from_regex(r'[a-z][a-z0-9_]{0,8}', fullmatch=True)

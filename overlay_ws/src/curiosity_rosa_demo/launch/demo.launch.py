@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The overlay's nodes beside a Curiosity demo that runs already. The list of nodes is nodes.yaml.
+"""Launch the overlay's nodes beside a running Curiosity demo. nodes.yaml lists the nodes.
 
-ros2 launch gives a node no standard input: agent:=terminal opens the console in an xterm,
-agent:=headless starts one that is reached by HTTP and the action, and with agent:=none there is
-"ros2 run curiosity_rosa_demo agent_node" in a terminal of your own.
+ros2 launch gives a node no standard input. agent:=terminal therefore opens the console in an
+xterm, and agent:=headless starts an agent with the HTTP API and the action only. With agent:=none
+start the agent in another terminal: "ros2 run curiosity_rosa_demo agent_node".
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ ARGUMENTS = {
     'debug': ('false', 'log at debug level'),
 }
 CHOICES = {AGENT: ['terminal', 'headless', 'none']}
-AGAIN_S = 1.0  # from the end of a node to its next start
-LEFT = (0, 2)  # exit statuses of an agent that was told to leave, or cannot start
-# Ctrl-C, or the end of a terminal, reaches every process at once. The nodes do not hear it: they
-# are told in turn, and by the kernel should launch itself be killed, which ends its nodes not.
-IN_TURN = 'setpriv --pdeathsig TERM env --block-signal=INT,HUP'
-END_WAIT_S = 20  # for the turn of a node, before launch ends it itself
+RESTART_DELAY_S = 1.0
+NO_RESTART_STATUSES = (0, 2)  # of an agent that was asked to exit, or that cannot start
+# Ctrl-C, and the hang-up of a terminal, signal all processes at once. The nodes block these two
+# signals; this file sends SIGTERM to one node after another. If launch itself is killed, it does
+# not end its nodes; the Linux kernel then sends them SIGTERM (pdeathsig).
+NODE_PREFIX = 'setpriv --pdeathsig TERM env --block-signal=INT,HUP'
+SHUTDOWN_TIMEOUT_S = 20  # after which launch itself sends SIGTERM to a node
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -66,21 +67,22 @@ def generate_launch_description() -> LaunchDescription:
         )
         for name, (default, description) in ARGUMENTS.items()
     ]
-    return LaunchDescription([*arguments, OpaqueFunction(function=_begin)])
+    return LaunchDescription([*arguments, OpaqueFunction(function=_launch_actions)])
 
 
-def _begin(context: LaunchContext) -> list[object]:
+def _launch_actions(context: LaunchContext) -> list[object]:
     overlay = Overlay(context)
     return [*overlay.handlers(), *overlay.nodes(), *overlay.rviz()]
 
 
 class Overlay:
-    """Starts the nodes, and ends them one after the other, the last of nodes.yaml first: the agent
-    while the others still answer it, the adapter when nobody is left who could move the rover.
+    """Starts the nodes and shuts them down one by one, in the reverse order of nodes.yaml. So the
+    agent exits while the other nodes still respond, and the adapter exits last, when no other node
+    can move the rover.
     """
 
     def __init__(self, context: LaunchContext) -> None:
-        """Raises ConfigError and ValueError."""
+        """Check the arguments and load the configuration. Raises ConfigError, ValueError."""
         self._value = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
         self._flag = {
             name: _flag(name, self._value[name]) for name in ('use_sim_time', 'use_rviz', 'debug')
@@ -93,19 +95,19 @@ class Overlay:
         self._folder = Path(self._value['config_dir']).expanduser().absolute()
         self._config: Config = load_config(str(self._folder))
         self._specs = self._config.nodes.nodes
-        self._places: dict[Node, int] = {}  # in the list
+        self._positions: dict[Node, int] = {}  # index in nodes.yaml
         self._running: set[Node] = set()
 
     def handlers(self) -> list[RegisterEventHandler]:
         return [
-            RegisterEventHandler(OnProcessStart(on_start=self._started)),
-            RegisterEventHandler(OnProcessExit(on_exit=self._exited)),
-            RegisterEventHandler(OnShutdown(on_shutdown=self._shut_down)),
+            RegisterEventHandler(OnProcessStart(on_start=self._on_start)),
+            RegisterEventHandler(OnProcessExit(on_exit=self._on_exit)),
+            RegisterEventHandler(OnShutdown(on_shutdown=self._on_shutdown)),
         ]
 
     def nodes(self) -> list[Node]:
-        wanted = self._value[AGENT] != 'none'
-        return [self._node(spec) for spec in self._specs if wanted or spec.when != AGENT]
+        with_agent = self._value[AGENT] != 'none'
+        return [self._node(spec) for spec in self._specs if with_agent or spec.when != AGENT]
 
     def rviz(self) -> Iterator[Node]:
         if not self._flag['use_rviz']:
@@ -116,21 +118,23 @@ class Overlay:
             executable='rviz2',
             arguments=['-d', str(own if own.exists() else shipped_config_dir() / 'rviz.yaml')],
             parameters=[{'use_sim_time': self._flag['use_sim_time']}],
-            remappings=list(self._moved()),
+            remappings=list(self._remappings()),
         )
 
-    def _moved(self) -> Iterator[tuple[str, str]]:
-        """The names that rviz.yaml has, and where the namespaces put them."""
+    def _remappings(self) -> Iterator[tuple[str, str]]:
+        """Remappings from the names in rviz.yaml to the names in the namespaces."""
         rover = self._value['rover_namespace'].strip('/')
         topics = self._config.topics
         moved = topics.in_namespace(self._value['namespace'], rover=rover)
-        for old, new in zip(_texts(topics.model_dump()), _texts(moved.model_dump()), strict=True):
+        for old, new in zip(
+            _strings(topics.model_dump()), _strings(moved.model_dump()), strict=True
+        ):
             if old != new:
                 yield old, new
         if rover:
             yield '/robot_description', f'/{rover}/robot_description'
 
-    def _node(self, spec: NodeSpec, *more: str) -> Node:
+    def _node(self, spec: NodeSpec, *extra_arguments: str) -> Node:
         is_agent = spec.when == AGENT
         terminal = is_agent and self._value[AGENT] == 'terminal'
         headless = ['--headless'] if is_agent and not terminal else []
@@ -138,10 +142,10 @@ class Overlay:
         node = Node(
             package=spec.package,
             executable=spec.executable,
-            exec_name=spec.executable,  # else it would be called env
-            # No name: a process holds several nodes, and a global __node remap would rename all.
+            exec_name=spec.executable,  # otherwise launch names it after the prefix
+            # No name: launch would set __node, which renames every node of the process.
             namespace=self._value['namespace'],
-            arguments=[*headless, *more],
+            arguments=[*headless, *extra_arguments],
             parameters=[
                 {
                     'config_dir': ParameterValue(str(self._folder), value_type=str),
@@ -158,56 +162,58 @@ class Overlay:
                 '--enclave',
                 self._enclave(spec),
             ],
-            prefix='xterm -e' if terminal else IN_TURN,
+            prefix='xterm -e' if terminal else NODE_PREFIX,
             output='screen',
-            respawn=not is_agent,  # the agent is to know of its end: see _again
-            respawn_delay=AGAIN_S,
-            sigterm_timeout=str(END_WAIT_S),
+            respawn=not is_agent,  # the agent restarts with --after-crash: see _restart
+            respawn_delay=RESTART_DELAY_S,
+            sigterm_timeout=str(SHUTDOWN_TIMEOUT_S),
         )
-        self._places[node] = self._specs.index(spec)
+        self._positions[node] = self._specs.index(spec)
         return node
 
     def _enclave(self, spec: NodeSpec) -> str:
-        """As docker/sros2 has it; without SROS2 it means nothing."""
+        """The enclave of the policy in docker/sros2. Without SROS2 it has no effect."""
         namespace = self._value['namespace'].strip('/')
         return f'{"/" if namespace else ""}{namespace}/curiosity_rosa/{spec.name}'
 
-    # --- what launch tells ------------------------------------------------------------------
+    # --- launch event handlers --------------------------------------------------------------
 
-    def _started(self, event: ProcessStarted, context: LaunchContext) -> EmitEvent | None:
-        if event.action in self._places:
+    def _on_start(self, event: ProcessStarted, context: LaunchContext) -> EmitEvent | None:
+        if event.action in self._positions:
             self._running.add(event.action)
-        return self._next() if context.is_shutdown else None
+        return self._stop_last() if context.is_shutdown else None
 
-    def _exited(
+    def _on_exit(
         self, event: ProcessExited, context: LaunchContext
     ) -> EmitEvent | TimerAction | None:
         self._running.discard(event.action)
-        return self._next() if context.is_shutdown else self._again(event)
+        return self._stop_last() if context.is_shutdown else self._restart(event)
 
-    def _shut_down(self, _: Shutdown, __: LaunchContext) -> EmitEvent | None:
-        return self._next()
+    def _on_shutdown(self, _: Shutdown, __: LaunchContext) -> EmitEvent | None:
+        return self._stop_last()
 
-    def _next(self) -> EmitEvent | None:
-        """Tell the last one that still runs to leave."""
+    def _stop_last(self) -> EmitEvent | None:
+        """Send SIGTERM to the running node that is last in nodes.yaml."""
         if not self._running:
             return None
-        last = max(self._running, key=lambda node: self._places[node])
+        last = max(self._running, key=lambda node: self._positions[node])
         return EmitEvent(
             event=SignalProcess(signal_number=signal.SIGTERM, process_matcher=matches_action(last))
         )
 
-    def _again(self, event: ProcessExited) -> TimerAction | None:
-        """A headless agent that crashed starts again, and goes on with its tasks."""
-        place = self._places.get(event.action)
-        spec = None if place is None else self._specs[place]
+    def _restart(self, event: ProcessExited) -> TimerAction | None:
+        """Restart a headless agent that crashed. It resumes its tasks."""
+        position = self._positions.get(event.action)
+        spec = None if position is None else self._specs[position]
         if spec is None or spec.when != AGENT or self._value[AGENT] != 'headless':
             return None
         status = event.returncode
-        if status in LEFT:
+        if status in NO_RESTART_STATUSES:
             return None
         crash = f'signal {-status}' if status < 0 else f'exit status {status}'
-        return TimerAction(period=AGAIN_S, actions=[self._node(spec, '--after-crash', crash)])
+        return TimerAction(
+            period=RESTART_DELAY_S, actions=[self._node(spec, '--after-crash', crash)]
+        )
 
 
 def _flag(name: str, text: str) -> bool:
@@ -225,9 +231,9 @@ def _check_namespace(name: str, text: str) -> None:
         raise ValueError(f'{name}:={text}: {error}') from None
 
 
-def _texts(value: object) -> Iterator[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, dict):
         for each in value.values():
-            yield from _texts(each)
+            yield from _strings(each)
     elif isinstance(value, str):
         yield value

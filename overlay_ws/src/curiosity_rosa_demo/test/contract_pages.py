@@ -106,11 +106,11 @@ def main() -> int:
     try:
         parts = {CONFIGURATION: configuration(), CONTRACTS: {**interfaces(), **observed()}}
         pages = {path: path.read_text(encoding='utf-8') for path in parts}
-        news = {path: with_parts(pages[path], parts[path], path.name) for path in parts}
+        new_pages = {path: with_parts(pages[path], parts[path], path.name) for path in parts}
     except (AssertionError, LookupError, PageError) as error:  # a wait, a rule without words
         print(f'contracts: {error}', file=sys.stderr)
         return 1
-    for path, new in news.items():
+    for path, new in new_pages.items():
         path.write_text(new, encoding='utf-8')
         same = new == pages[path]
         print(f'{path.relative_to(ROOT)}: {"is as it should be" if same else "written"}')

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     ResumeTasks,
     SubmitTasks,
 )
-from curiosity_rosa_demo.agent.policy.suggestion import Situation
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
@@ -158,10 +158,10 @@ class ScriptedModel:
     """
 
     def __init__(
-        self, say: Callable[[Situation], PolicyAction], settings: PolicyConfig = SETTINGS
+        self, say: Callable[[PromptSituation], PolicyAction], settings: PolicyConfig = SETTINGS
     ) -> None:
         self.say = say
-        self.asked: list[Situation] = []
+        self.asked: list[PromptSituation] = []
         self.refusals: list[str] = []  # what it was told of, at each request
         self.silent = False
         self.steady_s = 0.0
@@ -180,12 +180,12 @@ class ScriptedModel:
         if not self.silent:
             self.speak()
 
-    def _ask(self, situation: Situation, refusals: str) -> PolicyAction:
+    def _ask(self, situation: PromptSituation, refusals: str) -> PolicyAction:
         self.asked.append(situation)
         self.refusals.append(refusals)
         return self.say(situation)
 
 
-def suggests(name: str, *, preemptive: bool = False) -> Callable[[Situation], PolicyAction]:
+def suggests(name: str, *, preemptive: bool = False) -> Callable[[PromptSituation], PolicyAction]:
     action = PolicyAction(type=name, preemptive=preemptive, rationale=f'{name} would be good')
     return lambda situation: action

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A policy's life with an owned clock, in which the rules of policy_rules are checked."""
+"""A policy run with an owned clock, in which the rules of policy_rules are checked."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def next_tick(scheduler: TickScheduler, now: float) -> float:
     return scheduler._next_tick(floor_ms(now)) / 1000.0
 
 
-def live(
+def run_policy(
     world: WorldModel,
     days: int,
     *,
@@ -156,14 +156,16 @@ def live(
     """So many days of ticks, each when the scheduler says that it is due. ``messages`` says what
     arrives at an instant. Raises AssertionError when a rule is broken.
     """
-    life = PolicyRun(world, instant(begins, world), settings=settings, provider=provider, keep=0)
+    policy_run = PolicyRun(
+        world, instant(begins, world), settings=settings, provider=provider, keep=0
+    )
     scheduler = TickScheduler(settings.tick_s, world.zone)
-    scheduler.resume(life.at)
-    end = life.at + days * 86400.0
-    while life.at < end:
-        due = scheduler.take_due(next_tick(scheduler, life.at))
+    scheduler.resume(policy_run.at)
+    end = policy_run.at + days * 86400.0
+    while policy_run.at < end:
+        due = scheduler.take_due(next_tick(scheduler, policy_run.at))
         assert due is not None
         assert due.missed == 0
-        life.at = due.at
-        life.tick(*(messages(life.at) if messages else ()))
-    return life
+        policy_run.at = due.at
+        policy_run.tick(*(messages(policy_run.at) if messages else ()))
+    return policy_run

@@ -97,7 +97,7 @@ def rosa_of(
     saver: TurnCheckpointer | None = None,
     shown: Callable[[ReactState], None] = lambda react: None,
 ) -> CuriosityRosa:
-    """A ROSA before that rover; nobody is there to answer unless a desk is given."""
+    """A ROSA before that rover; no operator answers unless an approval queue is given."""
     if approval_queue is None:
         approval_queue = ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s)
         approval_queue.is_attended = False
@@ -159,10 +159,10 @@ class World:
 
     def turn(self, text: str = 'Go on.', *, plan: Json | None = None) -> TurnResult:
         """One turn; its result, checked against what ROSA's invoke hands back."""
-        self.rosa.executor.last_result = None
-        self.rosa.executor.request = TurnRequest(text, self.button, plan=plan)
+        self.rosa.turn_executor.last_result = None
+        self.rosa.turn_executor.request = TurnRequest(text, self.button, plan=plan)
         answer = self.rosa.invoke(text)
-        last = self.rosa.executor.last_result
+        last = self.rosa.turn_executor.last_result
         assert last is not None, answer
         assert last.answer == answer
         return last

@@ -13,13 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DRAIN_PER_S, CHARGE_PER_S = 0.0005, 0.02
-STANDING_PART = 0.1  # of the drain while driving
+STANDING_PART = 0.1  # drain of a standing rover, as a fraction of the drain while driving
 SETTLE_S = 1.0  # a stowed rover charges after standing still for this long
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Parts of the full charge per second of the rover's time."""
+    """Rates as fractions of the full charge per second of the rover's time."""
 
     drain_per_s: float = DRAIN_PER_S  # while driving
     charge_per_s: float = CHARGE_PER_S  # net, while stowed and still
@@ -27,7 +27,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Battery:
-    """``charge`` is 0 to 1. An empty battery stops nothing: it is only a number to go by."""
+    """``charge`` is 0 to 1. An empty battery does not stop the rover."""
 
     charge: float = 1.0
     charging: bool = False
@@ -39,12 +39,12 @@ class Battery:
     def after(
         self, rates: Rates, *, start: float, end: float, driving: bool, charges_from: float | None
     ) -> Battery:
-        """The battery at ``end``, with nothing else changing since ``start``; rover's seconds.
+        """The battery at ``end`` if no command comes after ``start``; seconds of the rover's time.
 
-        ``charges_from`` is when charging begins or began; None: it does not.
+        ``charges_from`` is the time at which charging starts or started; None: no charging.
         """
-        turning = end if charges_from is None else min(max(start, charges_from), end)
+        charge_start = end if charges_from is None else min(max(start, charges_from), end)
         drain = rates.drain_per_s * (1.0 if driving else STANDING_PART)
-        charge = max(0.0, self.charge - drain * (turning - start))
-        charge = min(1.0, charge + rates.charge_per_s * (end - turning))
+        charge = max(0.0, self.charge - drain * (charge_start - start))
+        charge = min(1.0, charge + rates.charge_per_s * (end - charge_start))
         return Battery(charge, charging=charges_from is not None and end >= charges_from)

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The node that is the rover's body: wheels, sensors, camera; it has the stand-in's parameters.
+"""The node of the rover's body: wheels, sensors and camera. It has the stand-in's parameters.
 
-All names are relative, so that a namespace moves the whole rover; its frames stay as they are.
+All names are relative, so that a namespace applies to the whole rover; its frames do not change.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from std_msgs.msg import Bool
 from tf2_msgs.msg import TFMessage
 
 ODOMETRY_TOPIC = 'model/curiosity_mars_rover/odometry'
-SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # rover's time between messages; wall time at the least
+SENSOR_S, SENSOR_LEAST_S = 0.1, 0.02  # period in the rover's time; the least in wall time
 CAMERA_LEAST_S = 0.1
 BATTERY_S, BATTERY_LEAST_S = 1.0, 0.1
-CLOCK_S, CLOCK_STEP_S = 0.05, 1.0  # wall time, and the rover's time, at the most
-TF_QOS = QoSProfile(depth=100)  # reliable and volatile, as tf2 has it
+CLOCK_S, CLOCK_STEP_S = 0.05, 1.0  # at most: wall time, and the rover's time
+TF_QOS = QoSProfile(depth=100)  # reliable and volatile, as in tf2
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class BodyNode(Node):
-    """Raises ValueError when a parameter's first value is bad."""
+    """Raises ValueError if the initial value of a parameter is invalid."""
 
     def __init__(self, *, start_parameter_services: bool = True) -> None:
         super().__init__('curiosity_stand_in', start_parameter_services=start_parameter_services)
@@ -67,7 +67,7 @@ class BodyNode(Node):
         self._jpeg: bytes | None = None
 
     def start(self, on_settings: Callable[[Settings], None]) -> None:
-        """Begin to listen and publish; ``on_settings`` is told of every later change."""
+        """Start to subscribe and publish; ``on_settings`` is called after each later change."""
         self._on_settings = on_settings
         self.add_on_set_parameters_callback(self._settings_change)
         self._wheels = self.create_subscription(Twist, 'cmd_vel', self._drive, 10)
@@ -87,7 +87,7 @@ class BodyNode(Node):
     def _declare_parameters(self) -> Settings:
         values = {}
         for name, parameter in PARAMETERS.items():
-            # Types are checked by ``checked``, which takes 1 for 1.0 and says what is wrong.
+            # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error.
             descriptor = ParameterDescriptor(
                 description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
             )
@@ -101,7 +101,7 @@ class BodyNode(Node):
             self.settings = dataclasses.replace(before, **checked(ours))
         except ValueError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        # The charge only when it was named: it has gone on from where it was set last.
+        # Only if this change names it: the charge has changed since it was last set.
         charge = self.settings.battery if 'battery' in ours else None
         self.rover.set_battery(charge=charge, rates=self.settings.rates)
         if self.settings.e_stop != before.e_stop:
@@ -141,7 +141,7 @@ class BodyNode(Node):
             self._battery.publish(sensors.battery(state.battery, self._stamp(state)))
 
     def _publish_e_stop(self) -> None:
-        """Only the signal of the button: whoever controls the rover has to act on it."""
+        """Publish the state of the button. The controller of the rover must act on it."""
         self._e_stop.publish(Bool(data=self.settings.e_stop))
 
     def _publish_sensors(self) -> None:
@@ -173,9 +173,9 @@ class BodyNode(Node):
             self._compressed.publish(sensors.compressed_image(self._jpeg, stamp, corrupt=corrupt))
 
     def _draw(self, state: State) -> None:
-        """Bring the picture up to date; while nothing moves the last one still holds."""
+        """Render the picture if the pose or the joints have changed since the last one."""
         if self._renderer is None:
-            self._renderer = Renderer()  # not before somebody looks
+            self._renderer = Renderer()  # slow: made for the first subscriber
         if self._drawn != (state.pose, state.joints):
             self._picture = self._renderer.render(state.pose, state.joints)
             self._jpeg = None

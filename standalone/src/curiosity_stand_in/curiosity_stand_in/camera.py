@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the mast camera is and how it projects: a pinhole without roll.
+"""The pose and the projection of the mast camera: a pinhole camera without roll.
 
 Pixel columns go right, rows go down; (0, 0) is the middle of the top-left pixel.
 """
@@ -26,10 +26,10 @@ FIELD_OF_VIEW = 1.3962634  # radians, the demo's camera
 FOCAL = SIZE / 2 / math.tan(FIELD_OF_VIEW / 2)
 CENTRE = (SIZE - 1) / 2
 
-# The mast's foot on the deck and its length; it folds to the left, across the deck.
+# The position of the mast's foot and its length; the mast folds to the left, across the deck.
 FOOT = (0.62, -0.45, 1.10)
 LENGTH = 1.0
-HEAD = 0.75  # the folded head still looks down from this far above the foot
+HEAD = 0.75  # least height of the head above the foot, also when folded
 RAISED_TILT = 0.20  # radians below the horizontal
 STOWED_TILT = 1.15
 TILT_LIMIT = 1.45
@@ -48,7 +48,7 @@ class Camera:
     tilt: float
 
     def project(self, x: Floats, y: Floats, z: float) -> tuple[Floats, Floats, Floats]:
-        """Column, row and distance along the view axis, which is negative for points behind."""
+        """Column, row and depth along the view axis; the depth is negative for points behind."""
         c, s = math.cos(self.heading), math.sin(self.heading)
         ahead = (x - self.x) * c + (y - self.y) * s
         left = (y - self.y) * c - (x - self.x) * s
@@ -65,8 +65,8 @@ class Camera:
     def rays_to_plane(self, rows: Floats, z: float) -> tuple[Floats, Floats]:
         """For rows below the horizon: metres ahead to the plane, and metres to the left per pixel.
 
-        A camera without roll sees a horizontal plane row by row: along one row the points lie on a
-        straight line across the heading.
+        Without roll, the points of a horizontal plane in one row lie on a straight line across
+        the heading.
         """
         up = (CENTRE - rows) / FOCAL
         sink = math.sin(self.tilt) - up * math.cos(self.tilt)

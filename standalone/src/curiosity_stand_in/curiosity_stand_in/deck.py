@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rover's own deck as seen from the mast: a drawing to scale."""
+"""A scale drawing of the rover's deck, for the view from the mast."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _antenna(picture: Image) -> None:
 
 
 def _sundial(picture: Image) -> None:
-    """The colour target whose post shows where the sun is."""
+    """Draw the colour target, whose post casts a shadow."""
     centre = _at(0.66, -0.42)
     cv2.rectangle(
         picture,
@@ -173,14 +173,14 @@ def _at(x: float, y: float) -> tuple[int, int]:
 
 
 def area_in_view(pose: Pose, camera: Camera) -> tuple[slice, slice] | None:
-    """Rows and columns of the picture that certainly hold all that is seen of the deck."""
+    """Rows and columns of the picture that contain every visible part of the deck; None: none."""
     x, y = np.meshgrid(np.linspace(REAR, FRONT, 24), np.linspace(RIGHT, LEFT, 24))
     c, s = math.cos(pose.yaw), math.sin(pose.yaw)
     column, row, depth = camera.project(pose.x + c * x - s * y, pose.y + s * x + c * y, HEIGHT)
     seen = (depth > 0.05) & (abs(column - CENTRE) < SIZE) & (abs(row - CENTRE) < SIZE)
     if not seen.any():
         return None
-    # The grid is coarse: an edge lies within one of its steps from a point that is seen.
+    # The grid is coarse: an edge lies within one grid step of a visible point.
     margin = 0.12 * FOCAL / float(depth[seen].min())
     rows = _span(row[seen], margin, lowest=math.ceil(camera.horizon()) + 1)
     columns = _span(column[seen], margin, lowest=0)
@@ -188,7 +188,7 @@ def area_in_view(pose: Pose, camera: Camera) -> tuple[slice, slice] | None:
 
 
 def places(pose: Pose, camera: Camera, rows: slice, columns: slice) -> tuple[Floats, Floats]:
-    """For each pixel of that area: row and column of the drawing, which may lie outside it."""
+    """For each pixel of the area: row and column of the drawing; they may lie outside it."""
     ahead, per_pixel = camera.rays_to_plane(
         np.arange(rows.start, rows.stop, dtype=np.float32), HEIGHT
     )

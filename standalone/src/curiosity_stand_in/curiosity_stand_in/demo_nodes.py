@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The two nodes of the demo that offer services, with the demo's manners.
+"""The two service nodes of the demo, with the same behaviour as the originals.
 
-Both answer before anything has moved. Both run one callback at a time, so a service that hangs
-takes everything else of its node with it.
+Both respond before the motion starts. Both run one callback at a time, so a service that hangs
+blocks every other callback of its node.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rclpy.node import Node
 from rclpy.service import Service
 from std_srvs.srv import Empty
 
-REPEAT_S = 0.1  # of the rover's time
+REPEAT_S = 0.1  # in the rover's time
 # linear.x and angular.z in wheel units
 MOTIONS = {'move_forward': (2.0, 0.0), 'turn_left': (1.0, 0.4), 'turn_right': (1.0, -0.4)}
 
 
 class EmptyServices:
-    """std_srvs/Empty services of one node, subject to the faults."""
+    """The std_srvs/Empty services of one node, with injected faults."""
 
     def __init__(
         self, node: Node, effects: Mapping[str, Callable[[], None]], faults: ServiceFaults
@@ -43,7 +43,10 @@ class EmptyServices:
         self.create_or_destroy()
 
     def create_or_destroy(self) -> None:
-        """Have just those services that are not absent; for the node's own thread."""
+        """Create or destroy services, so that all exist except the absent ones.
+
+        Call it in the node's own thread.
+        """
         for name in self._effects:
             if self._faults.absent(name):
                 if name in self._services:
@@ -68,7 +71,7 @@ class RunNode(Node):
     ) -> None:
         super().__init__(
             'run_node',
-            cli_args=['--ros-args', '-r', '__node:=run_node'],  # a launch file names another node
+            cli_args=['--ros-args', '-r', '__node:=run_node'],  # a launch file sets another name
             start_parameter_services=start_parameter_services,
         )
         self._publisher = self.create_publisher(Twist, 'cmd_vel', 10)
@@ -97,7 +100,7 @@ class RunNode(Node):
 
 
 class MastNode(Node):
-    """Starts the mast's trajectories."""
+    """Serves the mast services, which start trajectories."""
 
     def __init__(
         self, rover: Rover, faults: ServiceFaults, *, start_parameter_services: bool = True

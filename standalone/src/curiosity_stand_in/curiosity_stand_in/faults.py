@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Faults of services: what the parameter's strings mean, and the waiting they cause."""
+"""Injected faults of services: the strings of the parameter, and their delays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_DELAY_S = 3600.0
 
 @dataclass(frozen=True)
 class ServiceFault:
-    """What is wrong with one service; ``delay_s`` is wall time and only a late one has it."""
+    """The fault of one service. ``delay_s`` is wall time; only the kind ``late`` has it."""
 
     kind: str
     delay_s: float = 0.0
@@ -40,7 +40,7 @@ class ServiceFault:
 def parse(texts: Iterable[str]) -> dict[str, ServiceFault]:
     """Faults by service from texts such as ``move_stop:hang`` and ``mast_close:late:2.5``.
 
-    Raises ValueError that names the text and what would be right.
+    Raises ValueError, which names the text and the valid form.
     """
     faults: dict[str, ServiceFault] = {}
     for text in texts:
@@ -75,7 +75,7 @@ def _fault(text: str) -> ServiceFault:
 
 @dataclass
 class ServiceFaults:
-    """The faults in force, shared by the threads; a service callback waits here."""
+    """The active faults. Thread-safe; a service callback waits in ``hold``."""
 
     _faults: Mapping[str, ServiceFault] = field(default_factory=dict)
     _closed: bool = False
@@ -87,7 +87,7 @@ class ServiceFaults:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Let every waiting callback go, without effect."""
+        """Release every waiting callback, without its effect."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -98,9 +98,9 @@ class ServiceFaults:
             return fault is not None and fault.kind == 'absent'
 
     def hold(self, service: str) -> bool:
-        """Wait as the service's fault says; False when the process ends meanwhile.
+        """Wait as the service's fault demands. Returns False once the faults are closed.
 
-        Clearing or changing the fault lets go at once, as thawing a frozen process would.
+        A change of the fault releases the callback at once, like a thawed process.
         """
         with self._changed:
             fault = self._faults.get(service)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How the wheels move the body: from a Twist in wheel units to a pose in the plane.
+"""Kinematics of the body: from a Twist in wheel units to a pose in the plane.
 
 Frame: x forward at the start, y left, yaw counter-clockwise; metres and radians.
 """
@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-MAX_UNITS = 100.0  # wheel units; the wheels turn no faster, whatever a Twist asks for
+MAX_UNITS = 100.0  # wheel units; the limit of the wheels for any Twist
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the body is: metres, and radians in [-pi, pi]."""
+    """The pose of the body: metres, and radians in [-pi, pi]."""
 
     x: float = 0.0
     y: float = 0.0
@@ -30,7 +30,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class Velocity:
-    """How the body moves, in its own frame: metres and radians per second."""
+    """The velocity of the body in its own frame: metres and radians per second."""
 
     forward: float = 0.0
     turn: float = 0.0
@@ -40,10 +40,10 @@ STILL = Velocity()
 
 
 def body_velocity(linear_x: float, angular_z: float, *, metres_per_unit: float) -> Velocity:
-    """What a Twist in wheel units makes of the body.
+    """The velocity of the body for a Twist in wheel units.
 
-    Both values are scaled alike, so the arc keeps the radius ``linear_x / angular_z`` that was
-    asked for. Steered wheels cannot turn on the spot: without ``linear_x`` nothing moves. Raises
+    Both values are scaled alike, so the arc keeps the requested radius ``linear_x / angular_z``.
+    Steered wheels cannot turn on the spot: without ``linear_x`` the body stands still. Raises
     ValueError for a value that is not finite.
     """
     if not (math.isfinite(linear_x) and math.isfinite(angular_z)):
@@ -55,7 +55,7 @@ def body_velocity(linear_x: float, angular_z: float, *, metres_per_unit: float) 
 
 
 def advance(pose: Pose, velocity: Velocity, seconds: float) -> Pose:
-    """The pose after ``seconds`` at a constant velocity: exact, however long the step is.
+    """The pose after ``seconds`` at a constant velocity; exact for a step of any length.
 
     The body moves on a circle; the chord of an arc of length s and angle a is s * sin(a/2) / (a/2)
     long and points a/2 away from the old heading (unicycle model).

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The mast's joints and the three trajectories that the rover's mast services start."""
+"""The mast's joints and the trajectories of the rover's three mast services."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Joints:
 
 @dataclass(frozen=True)
 class Waypoint:
-    """Where the joints are to be, in seconds from the start of the trajectory."""
+    """Target joints at a time in seconds from the start of the trajectory."""
 
     seconds: float
     joints: Joints
@@ -57,7 +57,7 @@ MOVES: dict[str, tuple[Waypoint, ...]] = {
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Straight lines in joint space from ``start`` through ``waypoints``; the last one is held."""
+    """Straight lines in joint space from ``start`` through ``waypoints``, then hold the last."""
 
     start: Joints
     waypoints: tuple[Waypoint, ...] = ()
@@ -69,7 +69,7 @@ class Trajectory:
 
     @property
     def stowed_from(self) -> float | None:
-        """Seconds from the start until the mast is stowed for good; None: it does not end so."""
+        """Seconds from the start until the mast is stowed to the end; None: it ends unstowed."""
         poses = (self.start, *(point.joints for point in self.waypoints))
         if not _stowed(poses[-1]):
             return None

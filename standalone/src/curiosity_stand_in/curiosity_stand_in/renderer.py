@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the mast camera sees: Mars around the rover, drawn from the pose and the joints alone.
+"""Renders the view of the mast camera on Mars from the pose and the joints.
 
-The same pose and joints always give the same picture.
+Equal poses and joints always give equal pictures.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-Phase = NDArray[np.integer]  # a place in a tile as a part of 2 ** 32: it wraps around by itself
+Phase = NDArray[np.integer]  # a position in a tile in units of 2 ** -32: integer overflow wraps it
 
 HAZE_M = 70.0  # the ground loses 63 % of its contrast over this distance
 HAZE_FROM_M = 6.0
@@ -40,7 +40,7 @@ RELIEF_SHIFT = round(math.log2(textures.GROUND_TILE_M / textures.RELIEF_TILE_M))
 
 
 class Renderer:
-    """Holds the textures (made on construction, which takes most of a second) and draws."""
+    """Holds the textures and draws. The constructor makes them, which takes most of a second."""
 
     def __init__(self) -> None:
         self._colours = textures.ground_colours()
@@ -77,7 +77,7 @@ class Renderer:
         left = CENTRE * per_pixel
         x = _phases(camera.x + ahead * c - left * s, per_pixel * s)
         y = _phases(camera.y + ahead * s + left * c, -per_pixel * c)
-        # A pixel covers per_pixel to the side and more in depth: the mean says how fine to look.
+        # A pixel covers per_pixel sideways and more in depth: the mean selects the texture level.
         footprint = per_pixel * np.sqrt(np.maximum(1.0, per_pixel * FOCAL / camera.z))
         _tile(ground, self._colours, x, y, footprint / textures.GROUND_TILE_M)
         near = int(np.searchsorted(-ahead, -RELIEF_TO_M))
@@ -132,7 +132,7 @@ def _haze(metres: NDArray[np.floating]) -> Floats:
 
 
 def _phases(start: Floats, step: Floats) -> Phase:
-    """start + step * column, in metres, as places in a ground tile."""
+    """start + step * column, in metres, as positions in a ground tile."""
     per_metre = 2.0**32 / textures.GROUND_TILE_M
 
     def wrapped(metres: Floats) -> Phase:
@@ -150,7 +150,7 @@ def _tile(out: Image, pyramid: list[Image], x: Phase, y: Phase, footprint: Float
     edges = [0, *(np.flatnonzero(np.diff(levels)) + 1), len(levels)]
     for first, last in pairwise(edges):
         level, band = int(levels[first]), out[first:last]
-        # Where the texture is magnified, fewer pixels say as much: sample those and enlarge.
+        # A magnified texture has fewer pixels than the picture: sample those and enlarge.
         step = 2 ** max(0, -level)
         rows = slice(first, last, step)
         sampled = _sample(pyramid[max(0, level)], x[rows, ::step], y[rows, ::step])
@@ -161,7 +161,7 @@ def _tile(out: Image, pyramid: list[Image], x: Phase, y: Phase, footprint: Float
 
 
 def _sample(texture: Image, x: Phase, y: Phase) -> Image:
-    """The texture at those places, bilinear, with OpenCV's fixed-point maps."""
+    """The texture at these positions, bilinear, with OpenCV's fixed-point maps."""
     bits = len(texture).bit_length() - 1
     x, y = x >> (27 - bits), y >> (27 - bits)  # whole pixels, and 5 bits of fraction
     whole = np.empty((*x.shape, 2), np.int16)

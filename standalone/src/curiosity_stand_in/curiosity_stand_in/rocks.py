@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Rocks as small pictures: shapes made once, lit for a viewing direction, painted at any size."""
+"""Rocks as sprites: shapes made once, lit for a viewing direction, painted at any size."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from curiosity_stand_in.textures import Floats, Image, smooth, SUN, tiling_noise
 import cv2
 import numpy as np
 
-SIZE = 96  # pixels of a shape; its picture is WIDE times as wide, for the shadow
+SIZE = 96  # pixels of a shape; its sprite is WIDE times as wide, for the shadow
 WIDE = 2.5
 TONE = np.array((146, 103, 80), np.float32)
-HEADING_STEP = 0.02  # radians; the light on the rocks is worked out anew after that much turning
+HEADING_STEP = 0.02  # radians; the rocks are lit again after a turn of this angle
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Shape:
 
 
 class RockPainter:
-    """Paints rocks as a camera with a given heading sees them in the sun."""
+    """Paints sunlit rocks for a camera with a given heading. Call ``face`` before ``paint``."""
 
     def __init__(self, count: int = 6) -> None:
         self._shapes = [_shape(seed) for seed in range(40, 40 + count)]
@@ -62,7 +62,7 @@ class RockPainter:
         haze: float,
         haze_colour: Floats,
     ) -> None:
-        """Paint one rock; (column, row) is where it stands, ``look`` in [0, 1) which one it is."""
+        """Paint one rock at (column, row) of its foot; ``look`` in [0, 1) selects the shape."""
         which = look * len(self._lit)
         tall = width * (0.7 + 0.3 * (which % 1))
         levels = self._lit[int(which)]
@@ -75,7 +75,7 @@ def _shape(seed: int) -> Shape:
     random = np.random.default_rng(seed)
     axis = np.linspace(-1.08, 1.08, SIZE, dtype=np.float32)
     x, y = np.meshgrid(axis, -axis)
-    # A boulder is a round stone cut by planes: the nearest cut at each pixel gives its face.
+    # A boulder is an ellipsoid cut by planes: the least depth at each pixel gives its face.
     depth = np.sqrt(np.maximum(0.0, 1.0 - x**2 - (0.8 * y + 0.1) ** 2))
     normals = np.stack([x, 0.8 * (0.8 * y + 0.1), np.maximum(depth, 0.05)], -1)
     for _ in range(9):
@@ -90,13 +90,13 @@ def _shape(seed: int) -> Shape:
     normals = normals + 0.16 * np.stack([rough, np.roll(rough, 31, 0), 0 * rough], -1)
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
     cover = cv2.GaussianBlur((depth > 0.0).astype(np.float32), (3, 3), 0)
-    cover *= np.clip((y + 0.88) * 9 + 0.5 * rough, 0.0, 1.0)  # it stands in the sand
+    cover *= np.clip((y + 0.88) * 9 + 0.5 * rough, 0.0, 1.0)  # its foot is in the sand
     albedo = 1.0 + 0.10 * rough + 0.20 * np.clip(0.2 - y, -0.5, 0.3)
     return Shape(normals.astype(np.float32), albedo.astype(np.float32), cover)
 
 
 def _picture(shape: Shape, light: Floats) -> Floats:
-    """Colours times coverage, and coverage, with the shadow that falls away from the sun."""
+    """The lit sprite with its shadow, as RGB premultiplied by coverage, and coverage."""
     wide = round(SIZE * WIDE)
     x = (np.arange(wide, dtype=np.float32) - wide / 2) / (SIZE / 2)
     y = (np.arange(SIZE, dtype=np.float32) - 0.84 * SIZE) / (SIZE / 2)
@@ -128,7 +128,7 @@ def _blend(
     haze: float,
     haze_colour: Floats,
 ) -> None:
-    """Blend a sprite over a box (left, top, width, height in pixels), as far as it is visible."""
+    """Blend the visible part of a sprite into a box (left, top, width, height in pixels)."""
     left, top, wide, tall = box
     x0, y0 = max(0, math.floor(left)), max(0, math.floor(top))
     x1 = min(picture.shape[1], math.ceil(left + wide))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rover's state: wheels, mast and battery, moved on by a clock that the owner gives it."""
+"""The rover's state: wheels, mast and battery, driven by a clock of the owner."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
 from curiosity_stand_in.kinematics import advance, body_velocity, Pose, STILL, Velocity
 from curiosity_stand_in.mast import Joints, Trajectory, Waypoint, ZERO
 
-# Times the wall clock. What the rover covers before its stop has travelled through ROS grows with
-# it: at 20, a tenth of a second is a metre.
+# Times the wall clock. The distance that the rover covers during the latency of a stop grows with
+# it: at 20 and 0.5 m/s (move_forward), a tenth of a second is a metre.
 FASTEST_DRIVE = 20.0
 
 
 @dataclass(frozen=True)
 class State:
-    """One moment of the rover. ``seconds`` is the rover's own time since its start."""
+    """A snapshot of the rover. ``seconds`` is the rover's own time since its start."""
 
     seconds: float
     pose: Pose
@@ -35,11 +35,11 @@ class State:
 
 
 class Rover:
-    """Thread-safe. Nothing ticks: the state is worked out whenever it is read or a command comes.
+    """Thread-safe. The rover has no timer: each read and each command computes the state.
 
-    ``clock`` is steady wall time in seconds; the rover's own time runs ``time_scale`` times as
-    fast, while it drives at most ``FASTEST_DRIVE`` times, and velocities are per second of that
-    time.
+    ``clock`` is steady wall time in seconds. The rover's own time runs ``time_scale`` times as
+    fast; while the rover drives, at most ``FASTEST_DRIVE`` times. Velocities are per second of
+    the rover's time.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class Rover:
         self._rates = rates or Rates()
 
     def drive(self, linear_x: float, angular_z: float) -> None:
-        """Take a Twist in wheel units; it holds until the next one, for ever if none comes.
+        """Apply a Twist in wheel units until the next call; there is no time-out.
 
-        Raises ValueError, and keeps the old one, for a value that is not finite.
+        Raises ValueError, and keeps the old velocity, for a value that is not finite.
         """
         velocity = body_velocity(linear_x, angular_z, metres_per_unit=self._metres_per_unit)
         with self._lock:
@@ -80,14 +80,14 @@ class Rover:
             self._velocity = velocity
 
     def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
-        """Start a trajectory from where the joints are now; it replaces the one that runs."""
+        """Start a trajectory from the current joints; it replaces the running one."""
         with self._lock:
             self._catch_up()
             self._mast = Trajectory(self._mast.at(self._now - self._mast_started), waypoints)
             self._mast_started = self._now
 
     def set_battery(self, *, charge: float | None = None, rates: Rates | None = None) -> None:
-        """Force the charge, 0 to 1, or change how fast it goes on from there, or both."""
+        """Set the charge (0 to 1), the rates, or both. The charge continues from the set value."""
         with self._lock:
             self._catch_up()
             if charge is not None:
@@ -117,7 +117,7 @@ class Rover:
         self._now, self._read_at = now, read_at
 
     def _charges_from(self) -> float | None:
-        """The rover's time from which it charges if nothing changes; None: it will not."""
+        """The rover's time at which charging starts unless a command comes; None: no charging."""
         stowed_from = self._mast.stowed_from
         if stowed_from is None or self._velocity != STILL:
             return None

@@ -46,7 +46,7 @@ def time_message(seconds: float) -> Time:
 
 
 def odometry(state: State, stamp: Time) -> Odometry:
-    """Pose in the world frame, velocity in the body's."""
+    """Pose in the world frame, velocity in the body frame."""
     message = Odometry(child_frame_id=BASE_FRAME)
     message.header.stamp = stamp
     message.header.frame_id = WORLD_FRAME
@@ -59,7 +59,7 @@ def odometry(state: State, stamp: Time) -> Odometry:
 
 
 def transforms(state: State, stamp: Time, *, nan: bool = False) -> TFMessage:
-    """Where the base is in the world; ``nan`` spoils every number of it."""
+    """The transform from world to base; ``nan`` replaces each of its numbers with NaN."""
     transform = TransformStamped(child_frame_id=BASE_FRAME)
     transform.header.stamp = stamp
     transform.header.frame_id = WORLD_FRAME
@@ -74,7 +74,7 @@ def transforms(state: State, stamp: Time, *, nan: bool = False) -> TFMessage:
 
 
 def joint_states(state: State, stamp: Time) -> JointState:
-    """The mast's joints, not in the order of the trajectories: readers must go by name."""
+    """The mast's joints in alphabetical order: subscribers must match them by name."""
     angles = dict(
         zip(mast.NAMES, (state.joints.fold, state.joints.yaw, state.joints.tilt), strict=True)
     )
@@ -103,7 +103,7 @@ def scan(state: State, stamp: Time) -> LaserScan:
 
 
 def battery(state: Battery, stamp: Time) -> BatteryState:
-    """What nobody measures is NaN, as the message's definition asks."""
+    """The battery state; unmeasured fields are NaN, as the message definition requires."""
     if state.full:
         supply = BatteryState.POWER_SUPPLY_STATUS_FULL
     elif state.charging:
@@ -126,7 +126,7 @@ def battery(state: Battery, stamp: Time) -> BatteryState:
 
 
 def raw_image(picture: NDArray[np.uint8], stamp: Time, *, corrupt: bool = False) -> Image:
-    """``corrupt`` leaves out half of the pixels that the header promises."""
+    """The picture as a message; ``corrupt`` drops half of the pixels."""
     height, width = picture.shape[:2]
     message = Image(height=height, width=width, encoding='rgb8', step=3 * width)
     message.header.stamp = stamp
@@ -142,7 +142,7 @@ def jpeg(picture: NDArray[np.uint8]) -> bytes:
 
 
 def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> CompressedImage:
-    """``corrupt`` breaks off inside the JPEG's tables, before any pixel."""
+    """The JPEG as a message; ``corrupt`` truncates it inside the tables, before any pixel."""
     message = CompressedImage(format='rgb8; jpeg compressed bgr8')
     message.header.stamp = stamp
     message.header.frame_id = CAMERA_FRAME

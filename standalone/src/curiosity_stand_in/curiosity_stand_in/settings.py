@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The stand-in's parameters: defaults, what they may be, and which can change while it runs."""
+"""The stand-in's parameters: defaults, checks, and which of them can change at run time."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ IMAGE_FAULTS = ('none', 'stopped', 'corrupt')
 
 @dataclass(frozen=True)
 class Parameter:
-    """``check`` turns what ROS hands over into the value to use, or raises ValueError."""
+    """``check`` converts the value from ROS into the value to use, or raises ValueError."""
 
     default: Any
     check: Callable[[Any], Any]
     text: str
-    fixed: bool = False  # only read at the start
+    fixed: bool = False  # read only at the start
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked values of all parameters, by their names."""
+    """Checked values of all parameters. The fields have the parameters' names."""
 
     metres_per_unit: float = 0.25
     time_scale: float = 1.0
@@ -94,7 +94,7 @@ def _service_faults(value: Any) -> Mapping[str, ServiceFault]:
         texts = []
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise ValueError("must be a list of strings, as in ['move_stop:hang']")
-    return parse(text for text in texts if text)  # [''] is how some tools say "empty"
+    return parse(text for text in texts if text)  # some tools write an empty list as ['']
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -145,7 +145,7 @@ PARAMETERS: dict[str, Parameter] = {
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those parameters as Settings takes them. Raises ValueError that names the first bad one."""
+    """The parameters as values for Settings. Raises ValueError, which names the first bad one."""
     out = {}
     for name, value in values.items():
         try:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A thread that runs one node's callbacks, and the end of the process."""
+"""A thread that spins one node, and the wait for the end of the process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from rclpy.clock import Clock, ClockType
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 
-STEADY = Clock(clock_type=ClockType.STEADY_TIME)  # for timers: simulated time may be our own
+# For timers: the stand-in itself may publish the simulated time.
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 
 
 def _make_executor() -> Executor:
@@ -47,7 +48,7 @@ class NodeThread:
     def _spin(self) -> None:
         try:
             while not self._closing and rclpy.ok():
-                # EventsExecutor.spin() without a time-out was seen to hang at full CPU.
+                # EventsExecutor.spin() without a time-out has hung at full CPU load.
                 self._executor.spin_once(timeout_sec=1.0)
         except ExternalShutdownException:
             pass
@@ -55,11 +56,11 @@ class NodeThread:
             self._on_crash(error)
 
     def post(self, work: Callable[[], None]) -> None:
-        """Have the thread do this between its callbacks; safe from any thread."""
+        """Run ``work`` in the thread, between its callbacks. Thread-safe."""
         self._executor.create_task(work)
 
     def close(self) -> None:
-        """Ask it to end; ``join`` waits for that."""
+        """Request the end of the thread; ``join`` waits for it."""
         self._closing = True
         self.post(_nothing)  # EventsExecutor.wake() does not end a waiting spin_once
 

@@ -24,7 +24,7 @@ NAME = 'stand_in_node'
 
 
 class StandIn:
-    """The demo's three parts, each with a thread of its own: when one hangs, the others go on."""
+    """The demo's three nodes, each in its own thread: a hanging node does not block the others."""
 
     def __init__(self, ending: Ending, *, start_parameter_services: bool = True) -> None:
         self.body = BodyNode(start_parameter_services=start_parameter_services)
@@ -40,7 +40,7 @@ class StandIn:
             self.body.rover, self._faults, start_parameter_services=start_parameter_services
         )
         self.body.start(self._settings_changed)
-        # The body's thread comes last: a parameter may arrive at once, and needs the other two.
+        # Start the body's thread last: a parameter change may come at once and needs the others.
         self._run_thread = NodeThread(self.run, on_crash=ending.crash)
         self._mast_thread = NodeThread(self.mast, on_crash=ending.crash)
         self._body_thread = NodeThread(self.body, on_crash=ending.crash)
@@ -70,7 +70,7 @@ def main() -> None:
 def _run() -> int:
     ending = Ending()
     try:
-        # The signals only end the wait below: rclpy must not go away under a running callback.
+        # The signals only end the wait below: rclpy must not shut down during a callback.
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:
         print(f'{NAME}: {str(error).splitlines()[0]}', file=sys.stderr, flush=True)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the rocks lie: the same endless field for the camera and for the LiDAR.
+"""The positions of the rocks: one endless field for the camera and the LiDAR.
 
 The ground is the plane z = 0 of the odometry frame; metres.
 """
@@ -21,16 +21,16 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 CELL = 3.5  # one cell of the grid holds at most one rock
-SHARE = 0.4  # of the cells that hold one
+SHARE = 0.4  # fraction of the cells that hold a rock
 SMALLEST, LARGEST = 0.14, 1.1  # radii
-# No rock in the first drive's way (straight on, and the first arcs): nothing here can collide.
+# No rocks on the first straight drive and the first arcs: the simulation has no collisions.
 CLEAR_LANE = 2.2
 CLEAR_DISC = 5.0
 
 
 @dataclass(frozen=True)
 class Rocks:
-    """Arrays of equal length: centres, radii, and a number in [0, 1) that tells rocks apart."""
+    """Arrays of equal length: centres, radii, and a number in [0, 1) for the look of each."""
 
     x: Floats
     y: Floats
@@ -56,10 +56,10 @@ def rocks_near(x: float, y: float, reach: float) -> Rocks:
 def scan_ranges(
     x: float, y: float, yaw: float, *, angles: Floats, nearest: float, farthest: float
 ) -> NDArray[np.float32]:
-    """How far each beam goes until it meets a rock; inf for one that meets none in range.
+    """The distance of each beam to the nearest rock; inf without a rock in range.
 
-    ``angles`` are measured from the body's heading. A beam that starts inside a rock, or meets one
-    nearer than ``nearest``, reads inf too, as the simulator's sensor does.
+    ``angles`` are relative to the body's heading. A beam that starts inside a rock, or hits one
+    nearer than ``nearest``, also reads inf, as in the simulator.
     """
     rocks = rocks_near(x, y, farthest + LARGEST)
     rel_x, rel_y = rocks.x - x, rocks.y - y

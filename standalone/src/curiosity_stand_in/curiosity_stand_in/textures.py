@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pictures the renderer paints with, made once from fixed seeds. RGB, uint8 unless said."""
+"""The renderer's textures, made once from fixed seeds. RGB, uint8 unless noted."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _scatter_pebbles(height: Floats, brightness: Floats, *, count: int) -> None:
 
 
 def sky_ridges(width: int = 4096, height: int = 64) -> Image:
-    """Hills on the horizon all around, west to west; the lowest row touches the horizon."""
+    """Hills around the whole horizon; the lowest row touches the horizon."""
     up = np.arange(height, dtype=np.float32)[::-1, None]
     picture = sky_rows(up)[:, None, :].repeat(width, 1)
     for seed, tallest, part in ((31, 52.0, 0.3), (32, 30.0, 0.5), (33, 13.0, 0.75)):
@@ -115,13 +115,13 @@ def _profile(width: int, seed: int) -> Floats:
 def sky(size: int) -> Image:
     """The clear sky above a horizon at the lower edge."""
     rows = sky_rows(np.arange(size, 0, -1, dtype=np.float32))[:, None, :]
-    # Without noise the slow gradient shows as steps.
+    # Without noise the slow gradient has visible steps.
     noise = np.random.default_rng(34).uniform(-0.9, 0.9, (size, size, 1))
     return _bytes(rows + noise)
 
 
 def sky_rows(above_horizon: NDArray[np.float32]) -> Floats:
-    """The clear sky's colour for pixels that far above the horizon."""
+    """The colours of the clear sky, by pixels above the horizon."""
     part = 1.0 - np.exp(-np.maximum(above_horizon.ravel(), 0.0) / 320.0)
     return (HAZE + (ZENITH - HAZE) * part[:, None]).astype(np.float32)
 

@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Carries MotionGuard to ROS: the eight /adapter/* services before the rover's own.
+"""ROS node around MotionGuard: the eight /adapter/* services in front of the rover's services.
 
-Four threads, so that nothing waits for what it must not wait for: ``adapter`` talks to the rover
-and answers get_status, ``adapter_stop`` serves move_stop, ``adapter_motion`` the three motions and
-``adapter_mast`` the three mast services, each of them one call at a time. A fifth thread sleeps
-until the guard wants to be asked again.
+Each of four threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
+clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
+``adapter_motion`` the three motions, ``adapter_mast`` the three mast services; each serves one
+call at a time. A fifth thread polls the guard when its next wake-up is due.
 
-Over 300 lines, in one file: which thread may take which lock shows only side by side.
+Over 300 lines: the lock order of these threads is easier to check in one file.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class AdapterApp:
         losses = LossCounter()
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
-        self._shutting_down = False  # from then on nothing is started
+        self._shutting_down = False  # True: no motion is started any more
         self._closing = False
         self._stops_asked = 0
         self._wakeup_at = 0.0
@@ -99,7 +99,7 @@ class AdapterApp:
             self.node, String, topics.status.adapter, history_qos(1), losses
         )
         self._telemetry = TelemetryInputs(
-            self.node, topics, self._guard, lock=self._lock, carry=self._execute_due_commands
+            self.node, topics, self._guard, lock=self._lock, on_input=self._execute_due_commands
         )
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
         self._nodes = [self.node, *self._create_services(process)]
@@ -130,10 +130,10 @@ class AdapterApp:
             )
         return own
 
-    # --- carrying: every touch of the guard ends here ---------------------------------------
+    # --- due commands: runs after every change of the guard ---------------------------------
 
     def _execute_due_commands(self) -> None:
-        """Do what the guard says is due. The lock is held."""
+        """Execute the commands that the guard reports as due. The caller holds the lock."""
         due: DueCommands = self._guard.poll()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
@@ -191,7 +191,9 @@ class AdapterApp:
             process.crash(error)
 
     def _publish_status(self) -> None:
-        """Only the watching thread does, so that no caller waits for it. The lock is held."""
+        """Publish a due status. Runs only on the guard thread, so that no service call waits for
+        the publisher. The caller holds the lock.
+        """
         status = self._status()
         due = self._status_schedule.take_due(status, time.monotonic())
         if due and not self._status_topic.publish(String(data=json.dumps(status))):
@@ -213,7 +215,9 @@ class AdapterApp:
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
-        """Wait for a state of the guard; the lock is held before and after."""
+        """Wait until ``condition`` holds, the adapter closes or the time is up. The caller holds
+        the lock; the wait releases it.
+        """
         return self._changed.wait_for(lambda: self._closing or condition(), timeout_s)
 
     # --- services ---------------------------------------------------------------------------
@@ -230,9 +234,9 @@ class AdapterApp:
             number = self._guard.request_stop()
             self._stops_asked += 1
             self._execute_due_commands()
-            patience = motion.stop_timeout_s + motion.stop_confirm_s
+            timeout_s = motion.stop_timeout_s + motion.stop_confirm_s
             response.success = self._wait(
-                lambda: self._guard.stops_answered >= number or not self._guard.stopping, patience
+                lambda: self._guard.stops_answered >= number or not self._guard.stopping, timeout_s
             )
             if not response.success or self._guard.stops_answered < number:
                 response.message = self._guard.last_error
@@ -242,15 +246,15 @@ class AdapterApp:
         client = self._clients[name]
         timeout_s = self._config.thresholds.motion.service_timeout_s
         with self._lock:
-            asked_before = self._stops_asked
+            stops_before = self._stops_asked
             self._await_stop()
             self._guard.check_move()
         self._await_service(client)
         with self._lock:
-            # A stop, or our end, is meant for this motion too.
-            if self._shutting_down or self._stops_asked != asked_before:
+            # A stop that arrived meanwhile, or the shutdown, also ends this motion.
+            if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
-            # Checked again and sent under one lock: no stop can come between.
+            # Check again and send under one lock, so that no stop can come between the two.
             token = self._guard.begin_move()
             answered = threading.Event()
             try:
@@ -314,7 +318,7 @@ class AdapterApp:
     def _trigger_callback(
         self, act: Callable[[], None]
     ) -> Callable[[Any, Trigger.Response], Trigger.Response]:
-        """A Trigger callback: success, or the reason of the refusal as the message."""
+        """A Trigger callback that runs ``act``. Its message is the reason of a refusal."""
 
         def callback(_: Any, response: Trigger.Response) -> Trigger.Response:
             try:
@@ -323,13 +327,13 @@ class AdapterApp:
             except MotionRefused as refusal:
                 response.success, response.message = False, str(refusal)
                 with self._lock:
-                    self._execute_due_commands()  # the reason is part of the status
+                    self._execute_due_commands()  # the status shows the reason
             return response
 
         return callback
 
     def _await_stop(self) -> None:
-        """A stop that is under way gets the time to be confirmed; the lock is held."""
+        """Wait for a running stop to be confirmed. The caller holds the lock."""
         motion = self._config.thresholds.motion
         self._wait(lambda: not self._guard.stopping, motion.stop_timeout_s + motion.settle_s)
 
@@ -345,7 +349,7 @@ class AdapterApp:
     # --- end --------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Leave a rover that stands still."""
+        """Stop a moving rover, wait at most SHUTDOWN_TIMEOUT_S for standstill, and shut down."""
         with self._lock:
             self._shutting_down = True
             if self._guard.motion is Motion.MOVING:
@@ -361,8 +365,8 @@ class AdapterApp:
 
 
 def _send(client: Client) -> Future:
-    """The future of the answer. Raises MotionRefused when the transport does not take the
-    request.
+    """Send the request and return the future of its response. Raises MotionRefused when the
+    transport rejects the request.
     """
     try:
         return client.call_async(Empty.Request())

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How the adapter is, for the diagnostics topic. Pure."""
+"""The adapter's entry of the diagnostics topic. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
-SILENT_S = 2.0  # each source speaks at least five times a second
+SILENT_S = 2.0  # each source publishes at least five times a second
 
 
 def diagnose(
@@ -27,21 +27,22 @@ def diagnose(
     missing: Collection[str],
     ages_s: Mapping[str, float | None],
 ) -> Finding:
-    """``missing``: the rover's services that are not there. ``ages_s``: seconds since odometry,
-    joint states, heartbeat were last heard; None: never.
+    """The adapter's health. ``missing`` names the rover's services that are not available.
+    ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
+    None means that none arrived.
     """
-    amiss = {service_unavailable(name): Level.ERROR for name in missing}
+    problems = {service_unavailable(name): Level.ERROR for name in missing}
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:
-            amiss[f'No {source} for {age_s:.0f} s'] = Level.ERROR
+            problems[f'No {source} for {age_s:.0f} s'] = Level.ERROR
     if guard.stopping and guard.last_error:
-        amiss[f'Stopping: {guard.last_error}'] = Level.WARN
+        problems[f'Stopping: {guard.last_error}'] = Level.WARN
     if e_stop:
-        amiss[E_STOP_PRESSED] = Level.WARN
+        problems[E_STOP_PRESSED] = Level.WARN
     if guard.mast is Mast.UNKNOWN:
-        amiss['Mast unknown: mast_close makes it known'] = Level.WARN
+        problems['Mast unknown: mast_close makes it known'] = Level.WARN
     return finding(
-        amiss,
+        problems,
         'moving' if guard.moving else 'standing still',
         {
             'mast': guard.mast.value,

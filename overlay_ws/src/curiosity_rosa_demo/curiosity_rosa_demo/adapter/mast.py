@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the mast's joints say, and when a mast motion counts as done. Pure.
+"""The mast's state from its joints, and the confirmation of a mast motion. Pure.
 
 Joint positions are radians: ``mast_p_joint`` raises and lowers, ``mast_02_joint`` turns. Targets
 are those of the Curiosity demo's ``move_mast`` node.
@@ -38,7 +38,7 @@ class MastAction(str, Enum):
 
     @property
     def during(self) -> Mast:
-        """A rotate raises the mast, so it counts as an opening."""
+        """The state while the action runs. A rotation raises the mast, so it counts as opening."""
         return Mast.CLOSING if self is MastAction.CLOSE else Mast.OPENING
 
     @property
@@ -63,14 +63,14 @@ class MastAction(str, Enum):
 
 @dataclass(frozen=True)
 class Joints:
-    """One reading of the mast's joints, radians, and when it came, steady seconds."""
+    """One reading of the mast's joints in radians, received at ``at``, in steady seconds."""
 
     p: float
     turn: float
     at: float
 
     def pose(self, tolerance: float) -> Mast:
-        """CLOSED, OPEN (raised, whichever way it looks) or UNKNOWN (between, or not a number)."""
+        """CLOSED, OPEN (raised, at any heading) or UNKNOWN (in between, or not a number)."""
         if self.near((CLOSED_P, CLOSED_TURN), tolerance):
             return Mast.CLOSED
         if abs(self.p - RAISED_P) <= tolerance and abs(self.turn) < 1e3:
@@ -82,7 +82,7 @@ class Joints:
 
 
 class MastMotion:
-    """One mast command from its call to its confirmation."""
+    """One mast command, from its service call to its confirmation by the joints."""
 
     def __init__(self, action: MastAction, config: MastConfig) -> None:
         self.action = action
@@ -91,7 +91,7 @@ class MastMotion:
         self._was_elsewhere = False
 
     def record_answer(self, now: float) -> None:
-        """The rover's service answered: from here the joints have duration + margin to agree."""
+        """The rover's service answered. The joints now have duration + margin to confirm."""
         self._answered_at = now
 
     def record_joints(self, joints: Joints) -> None:
@@ -99,26 +99,26 @@ class MastMotion:
             self._was_elsewhere = True
 
     def outcome(self, now: float, joints: Joints | None) -> bool | None:
-        """True when done, False when it failed, None while it goes on.
+        """True when done, False when failed, None while in progress.
 
-        Joints that stand at the target count only once they were seen elsewhere or the known
-        duration has passed: before that, they may show the pose from before the motion. Without
-        fresh joints the known duration decides.
+        Joints at the target count only after a reading elsewhere or after the known duration:
+        before that, they may show the pose from before the motion. Without fresh joints the known
+        duration decides.
         """
         if self._answered_at is None:
             return None
         elapsed = now - self._answered_at
-        in_time = elapsed >= self.action.duration_s(self._config)
+        duration_over = elapsed >= self.action.duration_s(self._config)
         fresh = joints is not None and now - joints.at <= self._config.joint_max_age_s
         if joints is None or not fresh:
-            return True if in_time else None
+            return True if duration_over else None
         if joints.near(self.action.target, self._config.tolerance_rad):
-            return True if self._was_elsewhere or in_time else None
+            return True if self._was_elsewhere or duration_over else None
         late = elapsed > self.action.duration_s(self._config) + self._config.confirm_margin_s
         return False if late else None
 
     def next_wakeup(self, now: float) -> float:
-        """When to ask for the outcome again at the latest, steady seconds."""
+        """Steady time in seconds by which the caller must check ``outcome`` again."""
         if self._answered_at is None:
             return now + 1.0
         duration = self.action.duration_s(self._config)

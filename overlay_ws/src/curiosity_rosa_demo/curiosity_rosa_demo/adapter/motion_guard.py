@@ -6,27 +6,27 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules that decide whether the rover may move. Pure: no ROS, no threads, an owned clock.
+"""The rules that decide whether the rover may move. Pure: no ROS, no threads, an injected clock.
 
-Two facts are held: the mast (closed, opening, open, closing, unknown) and the motion (still,
-moving).
+The guard holds two facts: the mast (closed, opening, open, closing, unknown) and the motion
+(still, moving).
 
-- The rover may move only while the mast is known closed. Unknown counts as open. Unknown becomes
-  closed in one way only: a ``mast_close`` that was confirmed.
+- The rover may move only while the mast is known to be closed. Unknown counts as open. Only a
+  confirmed ``mast_close`` turns unknown into closed.
 - The motion counts as moving from before the start call is sent until the rover is known to be
-  still. A start call that was never answered keeps it moving: it may still take effect.
-- A stop is always accepted. It is over when ``/move_stop`` answered and odometry, where there is
-  any, says still. When the call fails, zero Twists are due until odometry says still.
-- A motion that outlives its leash, a mast that is no longer known closed under a moving rover, a
-  late answer of a start call, and a rover that moves unasked each lead to a stop.
-- Once the agent's heartbeat was heard, its silence leads to a stop and forbids motion.
-- The e-stop leads to a stop; while it is pressed neither the rover nor the mast may begin to move.
+  still. An unanswered start call keeps it moving: the call may still take effect.
+- A stop is always accepted. It is complete when ``/move_stop`` has answered and fresh odometry, if
+  there is any, reports standstill. When the call fails, zero Twists are due until odometry does.
+- Four events lead to a stop: a motion exceeds its leash, the mast of a moving rover is no longer
+  known to be closed, a start call answers late, the rover moves without a request.
+- After the first heartbeat of the agent, its silence leads to a stop and forbids motion.
+- The e-stop leads to a stop. While it is pressed, neither the rover nor the mast may start moving.
 
-The carrier calls a method, then ``poll()``, and does what is due. It holds one lock around both.
-Times are seconds of a steady clock; ``travel_clock`` may run faster (simulated time), never
-slower.
+The caller invokes a method, then ``poll()``, and executes the due commands; it holds one lock
+around both. Times are seconds of a steady clock. ``travel_clock`` may run faster (simulated time),
+never slower.
 
-Over 300 lines, in one file: the rules read and change the same two facts, and are proved together.
+Over 300 lines: all rules read and change the same two facts and are verified together.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from curiosity_rosa_demo.adapter.heartbeat import AgentHeartbeat
+from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
@@ -60,15 +60,15 @@ class Motion(str, Enum):
 
 
 class MotionRefused(Exception):
-    """A rule says no; the message is the contract's reason."""
+    """A rule forbids the motion. docs/reference/contracts.md lists the messages."""
 
 
 @dataclass(frozen=True)
 class DueCommands:
-    """What the carrier has to do now."""
+    """The commands that the caller must execute now."""
 
-    stop_call: int | None = None  # call /move_stop; report its fate with this number
-    zero_twist: bool = False  # publish one; report it when it could not be sent
+    stop_call: int | None = None  # call /move_stop; report its result with this number
+    zero_twist: bool = False  # publish one; call zero_twist_lost when that fails
 
 
 class MotionGuard:
@@ -85,7 +85,7 @@ class MotionGuard:
         self._clock, self._travel_clock = clock, travel_clock or clock
         self._stop_timed_out = service_timeout(stop_name)
         self.mast = Mast.UNKNOWN
-        # Whoever drove the rover before this process, it is stopped first.
+        # An earlier process may have left the rover moving: stop it first.
         self.motion = Motion.MOVING
         self.last_error = ''
         self._alarms: list[str] = []
@@ -94,14 +94,14 @@ class MotionGuard:
         self._joints: Joints | None = None
         self._odometry: Odometry | None = None
         self._moves_in_flight: set[int] = set()
-        # 0: what a process before this one may have asked for and not seen answered.
+        # 0: a start call of an earlier process that may still be unanswered.
         self._moves_unanswered: set[int] = {0}
         self._stop: StopProcedure | None = self._new_stop()
         self._stop_number = 0  # of the newest call
         self._stop_failure = ''
         self.stops_answered = -1  # the highest number whose call was answered
         self._unexpected_motion = UnexpectedMotion(motion)
-        self._heartbeat = AgentHeartbeat(motion.heartbeat_max_age_s)
+        self._heartbeat_monitor = AgentHeartbeatMonitor(motion.heartbeat_max_age_s)
         self._e_stop_pressed = False
         self._serial = 0
 
@@ -113,32 +113,32 @@ class MotionGuard:
 
     @property
     def moving(self) -> bool:
-        """Set going here, or seen moving."""
+        """Whether the adapter started a motion or odometry reports one."""
         return self.motion is Motion.MOVING or self._unexpected_motion.is_moving(self._clock())
 
     @property
     def move_allowed(self) -> bool:
-        forbidden = self._e_stop_pressed or self._heartbeat.silent(self._clock())
+        forbidden = self._e_stop_pressed or self._heartbeat_monitor.silent(self._clock())
         return self.mast is Mast.CLOSED and not self.stopping and not forbidden
 
     def check_move(self) -> None:
-        """Raises MotionRefused when no motion may begin now."""
+        """Raises MotionRefused when no motion may start now."""
         if self._e_stop_pressed:
             raise self._refusal(E_STOP_PRESSED)
         if self.mast is not Mast.CLOSED:
             raise self._refusal(NEED_TO_CLOSE_MAST)
-        if self._heartbeat.silent(self._clock()):
+        if self._heartbeat_monitor.silent(self._clock()):
             raise self._refusal(AGENT_IS_SILENT)
         if self.stopping:
             raise self._refusal(MOVE_IN_PROGRESS)
 
     def begin_move(self) -> int:
-        """The token of a motion whose start call is sent under the same lock. Raises
-        MotionRefused.
+        """Return the token of a new motion. The caller sends the start call under the same lock.
+        Raises MotionRefused.
         """
         self.check_move()
         if self.motion is Motion.STILL:
-            # A motion that follows another without a halt stays on the first one's leash.
+            # Consecutive motions without a standstill share the leash of the first.
             self._moving_since = self._travel_clock()
         self.motion = Motion.MOVING
         self._unexpected_motion.reset()
@@ -147,7 +147,7 @@ class MotionGuard:
         return self._serial
 
     def move_answered(self, token: int) -> None:
-        """The start call answered. Late, or overtaken by a stop, it is stopped again."""
+        """The start call answered. If it was late or a stop overtook it, request another stop."""
         late = token in self._moves_unanswered
         self._moves_in_flight.discard(token)
         self._moves_unanswered.discard(token)
@@ -155,14 +155,14 @@ class MotionGuard:
             self.request_stop()
 
     def move_failed(self, token: int, reason: str) -> None:
-        """No answer in time: it may take effect at any moment, so the rover is stopped."""
+        """The start call failed or timed out. It may still take effect, so request a stop."""
         self._moves_in_flight.discard(token)
         self._moves_unanswered.add(token)
         self.last_error = reason
         self.request_stop()
 
     def check_mast(self, action: MastAction) -> None:
-        """Raises MotionRefused when this mast motion may not begin now."""
+        """Raises MotionRefused when this mast motion may not start now."""
         if self._e_stop_pressed:
             raise self._refusal(E_STOP_PRESSED)
         if self._mast_motion is not None:
@@ -177,9 +177,9 @@ class MotionGuard:
             raise self._refusal(NEED_TO_OPEN_MAST)
 
     def begin_mast(self, action: MastAction) -> bool:
-        """Whether the rover's service must be called: under the same lock. Raises MotionRefused.
+        """Whether the caller must call the rover's service, under the same lock.
 
-        False: the mast of the moving rover is closed already, and stays untouched.
+        False: the rover moves and its mast is already closed. Raises MotionRefused.
         """
         self.check_mast(action)
         if self.motion is Motion.MOVING and self.mast is Mast.CLOSED:
@@ -202,7 +202,9 @@ class MotionGuard:
         return self._mast_motion is not None
 
     def request_stop(self, reason: str = '') -> int:
-        """Always accepted; the number under which the next poll's call is reported."""
+        """Start a stop; always accepted. Return the number of the call that the next poll makes
+        due.
+        """
         if reason:
             self._alarm(reason)
         self._stop = self._new_stop(self._stop)
@@ -213,7 +215,7 @@ class MotionGuard:
         self.stops_answered = max(self.stops_answered, number)
         if self._stop is not None and number == self._stop_number:
             self._stop.answered(self._clock())
-            # What was sent before this call has been served by now.
+            # The rover has served every start call that was sent before this stop.
             self._moves_unanswered.clear()
 
     def stop_failed(self, number: int, reason: str) -> None:
@@ -221,7 +223,7 @@ class MotionGuard:
             self._stop.failed(self._clock(), reason)
 
     def zero_twist_lost(self) -> None:
-        """The zero Twist of the last poll could not be sent."""
+        """The zero Twist of the last poll could not be published."""
         if self._stop is not None:
             self._stop.twist_lost(self._clock())
 
@@ -233,12 +235,12 @@ class MotionGuard:
         if self._mast_motion is not None:
             self._mast_motion.record_joints(self._joints)
             return
-        seen = self._joints.pose(self._mast_config.tolerance_rad)
+        measured = self._joints.pose(self._mast_config.tolerance_rad)
         if self.mast is Mast.UNKNOWN:
-            if seen is Mast.OPEN:
+            if measured is Mast.OPEN:
                 self.mast = Mast.OPEN
-        elif seen is not self.mast:
-            was, self.mast = self.mast, seen if seen is Mast.OPEN else Mast.UNKNOWN
+        elif measured is not self.mast:
+            was, self.mast = self.mast, measured if measured is Mast.OPEN else Mast.UNKNOWN
             self._alarm(f'Joint states contradict a mast that was {was.value}')
 
     def record_odometry(self, speed: float, turn_rate: float) -> None:
@@ -253,35 +255,35 @@ class MotionGuard:
         )
 
     def record_heartbeat(self) -> None:
-        """The agent's kernel lives."""
-        self._heartbeat.beat(self._clock())
+        """The agent's kernel published a heartbeat."""
+        self._heartbeat_monitor.beat(self._clock())
 
     def set_e_stop(self, pressed: bool) -> None:
-        """The button, as it is now. A mast that moves goes on: nothing can stop it."""
+        """Record the button's current state. A mast motion continues: no service can stop it."""
         if pressed and not self._e_stop_pressed:
             self.request_stop('E-stop pressed: the rover was stopped')
         self._e_stop_pressed = pressed
 
     @property
-    def heartbeat_heard(self) -> bool:
-        return self._heartbeat.heard
+    def heartbeat_received(self) -> bool:
+        return self._heartbeat_monitor.received
 
     def forget_heartbeat(self) -> None:
-        """There is no agent any more. While the rover moves, its silence still counts."""
+        """The agent is gone. Ignored while the rover moves: the silence must still stop it."""
         if not self.moving:
-            self._heartbeat.forget()
+            self._heartbeat_monitor.forget()
 
     # --- time -------------------------------------------------------------------------------
 
     def poll(self) -> DueCommands:
-        """Let time act; what the carrier must do now."""
+        """Apply the rules that depend on time and return the commands that are due."""
         now = self._clock()
         self._watch_mast(now)
         self._watch_motion(now)
         return self._advance_stop(now)
 
     def next_wakeup(self) -> float | None:
-        """Steady time of the next ``poll`` at the latest; None: nothing is pending."""
+        """Steady time by which to call ``poll`` again; None when nothing is pending."""
         now = self._clock()
         times: list[float] = []
         if self._mast_motion is not None:
@@ -294,12 +296,12 @@ class MotionGuard:
             times.append(now + LEASH_CHECK_S)
         else:
             times += _without_none(self._unexpected_motion.next_wakeup(now))
-        return min(times + _without_none(self._heartbeat.next_wakeup(now)), default=None)
+        return min(times + _without_none(self._heartbeat_monitor.next_wakeup(now)), default=None)
 
-    # --- inside -----------------------------------------------------------------------------
+    # --- internals --------------------------------------------------------------------------
 
     def take_alarms(self) -> list[str]:
-        """What happened by itself since the last call, for people."""
+        """Return and clear the alarms since the last call: texts for the operator."""
         alarms, self._alarms = self._alarms, []
         return alarms
 
@@ -337,8 +339,8 @@ class MotionGuard:
                 self.request_stop(f'{STOPPED_FOR_MAST} {self.mast.value}')
             elif self._travel_clock() - self._moving_since >= self._config.max_duration_s:
                 self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
-            elif self._heartbeat.silent(now):
-                age = f'{self._heartbeat.max_age_s:g} s'
+            elif self._heartbeat_monitor.silent(now):
+                age = f'{self._heartbeat_monitor.max_age_s:g} s'
                 self.request_stop(f'The agent fell silent for {age}: the rover was stopped')
         elif self._unexpected_motion.must_stop(now):
             self._unexpected_motion.reset()
@@ -357,7 +359,7 @@ class MotionGuard:
         if settled and not due.call and stop.is_complete(now, self._odometry):
             self.motion, self._stop = Motion.STILL, None
             if self.last_error == stop.failure:
-                self.last_error = ''  # overcome: another call, or zero Twists, stopped it
+                self.last_error = ''  # resolved: a later call, or zero Twists, stopped the rover
             self._stop_failure = ''
             return DueCommands()
         return DueCommands(stop_call=self._stop_number if due.call else None, zero_twist=due.twist)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the adapter says of itself, in get_status and on its status topic, and how often. Pure."""
+"""The adapter's status, for get_status and the status topic, and its publishing rate. Pure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 
-PERIOD_S = 1.0  # between two messages when nothing changes
-MIN_PERIOD_S = 0.05  # ... and when something does
+PERIOD_S = 1.0  # between two messages without a change
+MIN_PERIOD_S = 0.05  # shortest time between two messages
 
 
 def status_of(
@@ -38,7 +38,7 @@ def status_of(
 
 
 class StatusSchedule:
-    """When to publish the status: on a change of more than the measured numbers, and in time."""
+    """When to publish the status: each PERIOD_S, and when a field changes that is not measured."""
 
     def __init__(self) -> None:
         self._published_at = float('-inf')
@@ -46,18 +46,18 @@ class StatusSchedule:
         self._changed = True
 
     def take_due(self, status: Status, now: float) -> bool:
-        """Whether to publish this status now, steady seconds; a yes counts as done."""
-        said = without_measured(status)
-        self._changed = said != self._published
+        """Whether to publish ``status`` at ``now``, in steady seconds. True marks it published."""
+        decided = without_measured(status)
+        self._changed = decided != self._published
         if now < self.next_wakeup():
             return False
-        self._published_at, self._published, self._changed = now, said, False
+        self._published_at, self._published, self._changed = now, decided, False
         return True
 
     def lost(self) -> None:
-        """The status that was due could not be sent: it is due again after MIN_PERIOD_S."""
+        """The due status could not be published. It is due again after MIN_PERIOD_S."""
         self._published, self._changed = {}, True
 
     def next_wakeup(self) -> float:
-        """When to ask again at the latest, steady seconds."""
+        """Steady time in seconds by which to call ``take_due`` again."""
         return self._published_at + (MIN_PERIOD_S if self._changed else PERIOD_S)

@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A stop, from its request to the proof that the rover is still. Pure.
+"""One stop, from its request to the confirmed standstill of the rover. Pure.
 
-``/move_stop`` is called at once. Without an answer in time, or when the rover goes on all the
-same, zero Twists are due until odometry says still, and the call is tried again at a slow pace.
-Somebody may go on repeating his own Twist, and a reading between the two says still: so the zero
-Twists pause, and have worked only if the rover stays still without them.
+``/move_stop`` is called at once. If it does not answer in time, or the rover keeps moving, zero
+Twists are due until odometry reports standstill, and the call is retried at a slow rate. Another
+publisher may keep sending its own Twist, and a reading between the two can report standstill. So
+the zero Twists pause for a probe: they have worked only if the rover stays still without them.
 Times are seconds of a steady clock.
 """
 
@@ -22,16 +22,16 @@ from dataclasses import dataclass
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 TWIST_PERIOD_S = 0.01  # ten zero Twists for each one that the demo repeats
-UNSEEN_TWIST_PERIOD_S = 0.05  # after a while without odometry: nobody may be there at all
-FIRST_RECALL_S, LONGEST_RECALL_S = 0.1, 1.0  # a service that is just starting, one that is gone
-FIRST_PROBE_S, LONGEST_FLOOD_S = 0.2, 8.0  # zero Twists before it is tried whether they worked
-PROBE_S = 0.35  # the rover must stay still this long without them: three readings at 10 Hz
-CHECK_S = 0.1  # how often to look again at the latest
+UNSEEN_TWIST_PERIOD_S = 0.05  # after stop_confirm_s without odometry: the rover may be absent
+FIRST_RECALL_S, LONGEST_RECALL_S = 0.1, 1.0  # between two tries of the call
+FIRST_PROBE_S, LONGEST_FLOOD_S = 0.2, 8.0  # duration of the zero Twists before a probe
+PROBE_S = 0.35  # duration of a probe: three readings at 10 Hz
+CHECK_S = 0.1  # longest time between two calls of advance
 
 
 @dataclass(frozen=True)
 class Odometry:
-    """The last word of the odometry: when it came, and whether it said still."""
+    """The newest odometry: when it arrived, and whether it reports standstill."""
 
     at: float
     still: bool
@@ -53,7 +53,7 @@ class StopProcedure:
         before: StopProcedure | None = None,
     ) -> None:
         self._config, self._timed_out = config, timed_out
-        self.failure = ''  # why zero Twists were needed
+        self.failure = ''  # the reason for the zero Twists
         self._call_due = True
         self._call_deadline: float | None = None
         self._recall_at: float | None = None
@@ -62,8 +62,8 @@ class StopProcedure:
         self._flood_since: float | None = None
         self._flood_for = FIRST_PROBE_S
         self._probe_since: float | None = None
-        self._twist_at: float | None = None  # None: zero Twists are not due for now
-        self._twist_lost = False  # the last zero Twist has not left
+        self._twist_at: float | None = None  # next zero Twist; None: not due now
+        self._twist_lost = False  # the last zero Twist was not published
         if before is not None and before._flood_since is not None:
             # A second request does not interrupt the zero Twists.
             self._flood_since, self._twist_at = now, now
@@ -76,29 +76,29 @@ class StopProcedure:
         self._answered_at = now
 
     def failed(self, now: float, reason: str) -> None:
-        """From now on zero Twists, and another try of the call now and then."""
+        """The call failed: begin the zero Twists and schedule a retry."""
         self.failure = reason
         self._call_deadline, self._recall_at = None, now + self._recall_after
         if self._flood_since is None:
             self._flood_since = self._twist_at = now
 
     def twist_lost(self, now: float) -> None:
-        """The zero Twist that was due could not be sent: it is due again soon, and the probe waits
-        for one that was sent.
+        """The due zero Twist could not be published. It is due again after TWIST_PERIOD_S; the
+        probe waits until one is published.
         """
         if self._flood_since is not None and self._probe_since is None:
             self._twist_at, self._twist_lost = now + TWIST_PERIOD_S, True
 
     def next_wakeup(self, now: float) -> float:
-        """When to call ``advance`` again at the latest."""
+        """Steady time in seconds by which to call ``advance`` again."""
         marks = (self._call_deadline, self._recall_at, self._twist_at)
         return min([now + CHECK_S, *(mark for mark in marks if mark is not None)])
 
     def is_complete(self, now: float, odometry: Odometry | None) -> bool:
         """Whether the rover is known to be still.
 
-        With an answer: when odometry says so after it, or there is no fresh odometry. Without one:
-        when odometry goes on saying so after the zero Twists have paused.
+        After an answer: when later odometry reports standstill, or there is no fresh odometry.
+        Without an answer: when odometry reports standstill for PROBE_S without zero Twists.
         """
         if self._call_due:
             return False
@@ -108,7 +108,7 @@ class StopProcedure:
         return self._stays_still(fresh)
 
     def advance(self, now: float, odometry: Odometry | None) -> StopDue:
-        """What is due now; each thing is said once."""
+        """The commands that are due now; each is returned once."""
         fresh = self._fresh(odometry, now)
         if self._call_deadline is not None and now >= self._call_deadline:
             self.failed(now, self._timed_out)
@@ -123,7 +123,7 @@ class StopProcedure:
         return StopDue(call=call, twist=self._is_twist_due(now, fresh))
 
     def _is_not_settling(self, now: float, fresh: Odometry | None) -> bool:
-        """Whether a rover whose stop was answered does not settle."""
+        """Whether the rover still moves settle_s after the answer."""
         return (
             self._answered_at is not None
             and self._flood_since is None
@@ -151,7 +151,7 @@ class StopProcedure:
         if self._probe_since is not None:
             if fresh is not None and fresh.still:
                 return False
-            # It moves again, or nobody can tell: no probe again before twice the time.
+            # The rover moves again or odometry is lost: double the time before the next probe.
             self._probe_since, self._flood_since, self._twist_at = None, now, now
             self._flood_for = min(2 * self._flood_for, LONGEST_FLOOD_S)
         elif (

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Brings to the guard what it has to know: odometry, joints, e-stop, the agent's heartbeat."""
+"""Subscriptions that feed the guard: odometry, joint states, e-stop, the agent's heartbeat."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 
 class TelemetryInputs:
-    """Touches the guard only under ``lock``, and calls ``carry`` before it lets go."""
+    """Updates the guard only under ``lock``, and calls ``on_input`` under the same lock."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class TelemetryInputs:
         guard: MotionGuard,
         *,
         lock: AbstractContextManager[Any],
-        carry: Callable[[], None],
+        on_input: Callable[[], None],
     ) -> None:
-        self._node, self._guard, self._lock, self._carry = node, guard, lock, carry
+        self._node, self._guard, self._lock, self._on_input = node, guard, lock, on_input
         self._heartbeat_topic = topics.status.kernel
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
         self.mast_turn: float | None = None
@@ -57,23 +57,23 @@ class TelemetryInputs:
         node.create_timer(AGENT_CHECK_PERIOD_S, self._check_for_agent, clock=STEADY_CLOCK)
 
     def ages_s(self) -> dict[str, float | None]:
-        """Seconds since each source was last heard; None: never, or it is gone for good."""
+        """Seconds since the last message of each source; None: never, or the agent is gone."""
         now_s = time.monotonic()
         return {
-            source: None if heard_s is None else now_s - heard_s
-            for source, heard_s in self._received_s.items()
+            source: None if received_s is None else now_s - received_s
+            for source, received_s in self._received_s.items()
         }
 
     def _on_odometry(self, message: Odometry) -> None:
         pose, twist = message.pose.pose, message.twist.twist
         with self._lock:
-            numbers = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
+            x_y_yaw = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
             self._received_s[ODOMETRY] = time.monotonic()
-            self.pose = numbers if all(map(math.isfinite, numbers)) else None
+            self.pose = x_y_yaw if all(map(math.isfinite, x_y_yaw)) else None
             self._guard.record_odometry(
                 math.hypot(twist.linear.x, twist.linear.y), twist.angular.z
             )
-            self._carry()
+            self._on_input()
 
     def _on_joints(self, message: JointState) -> None:
         positions = dict(zip(message.name, message.position, strict=False))
@@ -84,27 +84,29 @@ class TelemetryInputs:
             self._received_s[JOINTS] = time.monotonic()
             self.mast_turn = turn if math.isfinite(turn) else None
             self._guard.record_joints(p, turn)
-            self._carry()
+            self._on_input()
 
     def _on_e_stop(self, pressed: bool) -> None:
         with self._lock:
             self.e_stop = pressed
             self._guard.set_e_stop(pressed)
-            self._carry()
+            self._on_input()
 
     def _on_heartbeat(self, _: Empty) -> None:
         with self._lock:
             self._received_s[HEARTBEAT] = time.monotonic()
             self._guard.record_heartbeat()
-            self._carry()
+            self._on_input()
 
     def _check_for_agent(self) -> None:
-        """An agent that has gone for good leaves the services to whoever calls them by hand."""
+        """Forget the heartbeat of an agent without a publisher, so that a person can call the
+        services.
+        """
         with self._lock:
-            if self._guard.heartbeat_heard and not self._node.count_publishers(
+            if self._guard.heartbeat_received and not self._node.count_publishers(
                 self._heartbeat_topic
             ):
                 self._guard.forget_heartbeat()
-                if not self._guard.heartbeat_heard:
+                if not self._guard.heartbeat_received:
                     self._received_s[HEARTBEAT] = None
-                self._carry()
+                self._on_input()

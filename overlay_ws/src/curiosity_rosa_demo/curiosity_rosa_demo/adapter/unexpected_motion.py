@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether the rover moves although nobody here set it going. Pure; times are steady seconds."""
+"""Detection of a motion that the adapter did not start. Pure; times are steady seconds."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class UnexpectedMotion:
             self._since = odometry.at
 
     def reset(self) -> None:
-        """From now on the motion is somebody's, or is being stopped."""
+        """Forget the motion: the adapter has started one, or is stopping the rover."""
         self._since = None
 
     def is_moving(self, now: float) -> bool:
-        """Whether odometry, and a fresh one, says that it moves unasked."""
+        """Whether fresh odometry reports a motion that the adapter did not start."""
         fresh = now - self._seen_at <= self._config.odometry_max_age_s
         return self._since is not None and fresh
 
@@ -41,7 +41,10 @@ class UnexpectedMotion:
         return wakeup is not None and now >= wakeup
 
     def next_wakeup(self, now: float) -> float | None:
-        """When it will have moved for too long; None: it does not, or may, or nobody can tell."""
+        """The time at which the rover must be stopped.
+
+        None: it does not move unexpectedly, odometry is stale, or ``stop_unexpected`` is off.
+        """
         if self._since is None or not self.is_moving(now) or not self._config.stop_unexpected:
             return None
         return self._since + self._config.settle_s

@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The agent's process: a console in front of the session, rclpy in a thread behind it.
+"""The process of the agent: the console in the main thread, rclpy in a spin thread.
 
-Over 300 lines, in one file: what is made first is closed last, which shows only side by side.
+Over 300 lines in one file: the components close in reverse order of their construction, and the
+two orders are easier to compare side by side.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 import json
+import logging
 import os
 from pathlib import Path
 import signal
@@ -24,7 +26,7 @@ import sys
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
-from curiosity_rosa_demo.agent.interfaces.terminal.no_console import (
+from curiosity_rosa_demo.agent.interfaces.terminal.headless import (
     END_SIGNALS,
     print_addresses,
     wait_for_a_signal,
@@ -75,9 +77,8 @@ from curiosity_rosa_demo.infra.storage.paths import (
     turn_checkpoint_file,
 )
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.tools.recorded_client import RecordedClient
-from curiosity_rosa_demo.trace.bus import EventBus
-from curiosity_rosa_demo.trace.fan_out import TraceFanOut
+from curiosity_rosa_demo.tools.recording_client import RecordingClient
+from curiosity_rosa_demo.trace.bus import TraceBus
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
@@ -88,9 +89,11 @@ from std_msgs.msg import String
 
 EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
 
+_log = logging.getLogger('curiosity_rosa.agent')
+
 
 class AgentApp:
-    """Everything but where the lines come from."""
+    """All components of the agent except the source of its console lines."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.crashed = False
@@ -102,14 +105,16 @@ class AgentApp:
         check_address(self.config.agent.http)
         self._losses = LossCounter()
         publisher = TracePublisher(self.node, self.config, self._losses)
-        self._fan_out = TraceFanOut(self._listener_failed)
+        # Artifacts waits for a picture, so the agent's own events are delivered side by side.
+        self._own_events = TraceBus(self._listener_failed, ordered=False)
+        self.event_bus = TraceBus(self._listener_failed)  # those of the other nodes too
         self._recorders: list[JsonlTraceLog] = []
         self.recording = RecordingControl(
             self.config,
             recordings_folder(self.config, options.record, space),
             self.console_writer.write,
         )
-        self.rover_client = RecordedClient(self.node, self.config, self.recording.record_call)
+        self.rover_client = RecordingClient(self.node, self.config, self.recording.record_call)
         self._captures = Captures(
             self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
         )
@@ -121,15 +126,14 @@ class AgentApp:
         for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
                 self._recorders.append(JsonlTraceLog(path))
-        self.event_bus = EventBus()
         for recorder in self._recorders:
-            self._fan_out.add(str(recorder.path), recorder.write)
-        self._fan_out.add('event feed', self.event_bus.publish)
-        self._fan_out.add(self.config.topics.trace.events, publisher.publish)
-        self._fan_out.add('captures', self._captures.record_event)
+            self._own_events.subscribe(str(recorder.path), recorder.write)
+        self._own_events.subscribe('event feed', self.event_bus.publish)
+        self._own_events.subscribe(self.config.topics.trace.events, publisher.publish)
+        self._own_events.subscribe('captures', self._captures.record_event)
         if self.artifacts is not None:
-            self._fan_out.add(str(self.artifacts.picture), self.artifacts.record_event)
-        self._fan_out.add('console', lambda event: self.console.print_event(event))
+            self._own_events.subscribe(str(self.artifacts.picture), self.artifacts.record_event)
+        self._own_events.subscribe('console', lambda event: self.console.print_event(event))
         self._log = LogFile(agent_log_file(space))
         registry = make_registry(self.config)
         check_world(self.config, registry)
@@ -140,7 +144,7 @@ class AgentApp:
             self.rover_client,
             self.config,
             self.node.get_clock(),
-            self._fan_out.emit,
+            self._own_events.publish,
             registry=registry,
             approval_queue=approval_queue,
             checkpoints=turn_checkpoint_file(database),
@@ -228,8 +232,8 @@ class AgentApp:
             crash=options.after_crash,
         )
         self.startup_complete = self._startup.complete
-        if options.news_fd is not None:
-            read_process_events(options.news_fd, self._on_process_event)
+        if options.process_events_fd is not None:
+            read_process_events(options.process_events_fd, self._on_process_event)
 
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:
@@ -242,10 +246,13 @@ class AgentApp:
         self.autonomy.post_message(message.data)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
-        """Such as a trace file on a full disk. The diagnostics count all, a person reads of the
-        first.
+        """Count a trace event that a listener lost, for example a file on a full disk.
+
+        The diagnostics report the count; the console shows only the first loss of each listener.
         """
         if self._losses.count(name) == 1:
+            if not isinstance(error, OSError):  # a defect: keep its traceback
+                _log.warning('event=listener_failed name=%s', name, exc_info=error)
             self.console_writer.write(f'! {name} has lost a trace event: {error}')
 
     def _on_ros_failure(self, error: Exception) -> None:
@@ -257,11 +264,11 @@ class AgentApp:
         self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
     def close(self) -> None:
-        """The rover first. What runs is kept for another run."""
+        """Stop the rover, then close all components. Unfinished tasks stay for the next run."""
         self._startup.cancel()
         busy = self.runtime.busy
         self.runtime.halt()
-        if busy or self._headless:  # nobody sits there and sees it drive
+        if busy or self._headless:  # without a console no operator sees the rover drive
             self.session.stop_rover()
         self._run_task.end_goals()
         self.web.close()
@@ -279,7 +286,10 @@ class AgentApp:
         self.node.destroy_node()
 
     def print_result(self, outcome: Outcome | None) -> int:
-        """One JSON object on the last line of standard output, for scripts; the exit status."""
+        """Print the result for scripts: one JSON object, the last line of standard output.
+
+        Returns the exit status.
+        """
         picture = self.artifacts and self.artifacts.picture
         result = {
             'ok': outcome is not None and outcome.ok,
@@ -299,7 +309,7 @@ def main() -> None:
 def run(argv: list[str]) -> int:
     options = parse_arguments(remove_ros_args(argv)[1:])
     for stream in (sys.stdin, sys.stdout):
-        if stream is not None:  # None: it was closed before we began
+        if stream is not None:  # None: the stream was closed at the start
             stream.reconfigure(encoding='utf-8', errors='replace')  # type: ignore[union-attr]
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     for signum in END_SIGNALS if options.headless else (signal.SIGTERM, signal.SIGHUP):
@@ -310,7 +320,7 @@ def run(argv: list[str]) -> int:
         except (ConfigError, StoreError) as error:
             print(f'agent: {error}', file=sys.stderr, flush=True)
             return 2
-        except RCLError as error:  # such as SROS2 without a key
+        except RCLError as error:  # for example SROS2 without a key
             print(f'agent: cannot start: {error}', file=sys.stderr, flush=True)
             return 2
         except OSError as error:
@@ -320,11 +330,11 @@ def run(argv: list[str]) -> int:
         try:
             status = _read_lines(app, options)
         except (KeyboardInterrupt, SystemExit):
-            told_to_end = 0 if options.headless else EXIT_INTERRUPTED
-            status = EXIT_CRASHED if app.crashed else told_to_end
+            exit_status = 0 if options.headless else EXIT_INTERRUPTED
+            status = EXIT_CRASHED if app.crashed else exit_status
         finally:
             for signum in END_SIGNALS:
-                signal.signal(signum, signal.SIG_IGN)  # it is leaving already
+                signal.signal(signum, signal.SIG_IGN)  # the agent is closing already
             app.close()
         if not options.command:
             return status
@@ -339,7 +349,7 @@ def run(argv: list[str]) -> int:
 def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
     if options.headless:
         if not app.web.url:
-            app.console.reject_questions()  # an action has no way to
+            app.console.reject_questions()  # a client of the action cannot answer
         print_addresses(app.web.url, app.config.topics.agent.run_task)
         wait_for_a_signal()
         return EXIT_CRASHED if app.crashed else 0

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The console: lines in, words out. What a line asks for becomes a task; a stop overtakes all.
+"""The console: runs lines and prints answers. Most lines become tasks; a stop acts at once.
 
-Over 300 lines, in one file: who waits for what is counted under one lock.
+Over 300 lines in one file: one lock guards the queued lines and the count of pending requests.
 """
 
 from __future__ import annotations
@@ -58,24 +58,27 @@ COMMANDS_BEFORE_READY = frozenset(
         *('pending', 'plan', 'budget', 'record', *APPROVAL_COMMANDS, *AUTONOMY_COMMANDS),
     }
 )
-ECHO_COLUMNS = 200  # of a line that somebody else has typed
-MAX_LINE_CHARS = 10_000  # characters: what the rules for what is meant read in 25 ms
+ECHO_COLUMNS = 200  # of a remote line, as the console shows it
+MAX_LINE_CHARS = 10_000  # the intent rules read so many in 25 ms
 
 
 @dataclass(frozen=True)
 class _TypedLine:
-    """A line, and what there was when it was typed."""
+    """A line, with the stop count and the open question at the time of its input."""
 
     command: Command
     line: str
-    stop_count: int  # asked for by then; a later one drops it
-    question_id: str  # ID of the one that a plain yes or no is meant for; '': none was shown
-    # who hears what came of it; None: the one at the console
+    stop_count: int  # stops requested so far; a later stop drops the line
+    question_id: str  # ID of the question that a plain yes or no answers; '': none
+    # receives the reply; None: the line was typed at the console
     on_reply: ReplyCallback | None = None
 
 
 class Console:
-    """``say`` prints one text; it is called from several threads and must not raise."""
+    """Runs lines of the operator and of remote clients. The methods are thread-safe.
+
+    ``say`` prints one text. Several threads call it; it must not raise.
+    """
 
     def __init__(
         self,
@@ -89,16 +92,16 @@ class Console:
         self._session, self._runtime, self._config, self._say = session, runtime, config, say
         self._autonomy, self._recording = autonomy, recording
         self._condition = threading.Condition()
-        self._queued_lines: deque[_TypedLine] = deque()  # before the tasks may run
+        self._queued_lines: deque[_TypedLine] = deque()  # lines from before the agent was ready
         self._ready = False
-        self._pending_count = 0  # what was asked for and has not ended
+        self._pending_count = 0  # unfinished requests of the operator
         self.last_outcome: Outcome | None = None
 
     # --- lines in ---------------------------------------------------------------------------
 
     def handle_line(self, line: str) -> bool:
-        """Take a line; what it asks for runs now, or behind what runs. False: the user wants to
-        leave.
+        """Run a line of the operator now, or queue it behind the active tasks. Returns False for
+        ``:quit``.
         """
         typed = self._parse_line(line)
         if typed is not None and typed.command.name == 'quit':
@@ -108,9 +111,11 @@ class Console:
         return True
 
     def handle_remote_line(self, line: str, by: str, on_reply: ReplyCallback) -> None:
-        """A line of somebody else, who may not leave for the operator, nor name files of this
-        machine. ``on_reply`` hears once, from any thread, what came of it: a task as soon as
-        there is one. May block as long as ``stop`` does.
+        """Run a line of a remote client. The client may neither quit nor name files of this
+        machine.
+
+        ``on_reply`` is called once, from any thread, with the outcome, or with the task as soon as
+        it exists. Blocks as long as ``stop`` does if the line is a stop.
         """
         shown = printable(line[:MAX_LINE_CHARS])
         self._say(f'({by}) {clip_columns(shown, ECHO_COLUMNS)}')
@@ -121,7 +126,7 @@ class Console:
             self._dispatch(replace(typed, line=shown), by)
 
     def _parse_line(self, line: str, on_reply: ReplyCallback | None = None) -> _TypedLine | None:
-        """None when it asks for nothing; then why has been said."""
+        """The parsed line; None: it is empty or invalid, and the reason was reported."""
         if len(line) > MAX_LINE_CHARS:
             why = f'{len(line)} characters; a line may have {MAX_LINE_CHARS}'
             self._report_outcome(Outcome(False, why), on_reply)
@@ -145,12 +150,12 @@ class Console:
             self._report_outcome(self.stop(by), typed.on_reply)
             return
         with self._condition:
-            early = not self._ready and command.name not in COMMANDS_BEFORE_READY
-            if early:
+            is_early = not self._ready and command.name not in COMMANDS_BEFORE_READY
+            if is_early:
                 self._queued_lines.append(
                     typed if typed.on_reply is None else replace(typed, on_reply=_ignore_reply)
                 )
-        if not early:
+        if not is_early:
             self._run_command(typed)
             return
         words = f'(queued until the other nodes are up; :stop drops it) {typed.line}'
@@ -159,7 +164,7 @@ class Console:
             typed.on_reply(MessageReply([words]))
 
     def run_queued_lines(self) -> None:
-        """From now on tasks may run; what was typed before goes first."""
+        """Run the queued lines, then let new lines run at once."""
         while True:
             with self._condition:
                 if not self._queued_lines:
@@ -167,19 +172,19 @@ class Console:
                     self._condition.notify_all()
                     return
                 typed = self._queued_lines.popleft()
-                self._pending_count += 1  # so that nobody believes in between that all is done
+                self._pending_count += 1  # keeps wait_until_idle() from returning in between
             try:
                 self._run_command(replace(typed, line=''))
             finally:
                 self._count_ended()
 
     def wait_until_idle(self, timeout_s: float | None = None) -> bool:
-        """Wait until all that was asked for has ended; False after ``timeout_s``."""
+        """Wait until all requests of the operator have ended; False after ``timeout_s``."""
         with self._condition:
             return self._condition.wait_for(lambda: not self.busy, timeout_s)
 
     def stop(self, by: str) -> Outcome:
-        """Stop the rover, what runs and what waits."""
+        """Stop the rover, end all tasks and drop the queued lines. ``by`` names the caller."""
         with self._condition:
             dropped = len(self._queued_lines)
             self._queued_lines.clear()
@@ -190,11 +195,11 @@ class Console:
 
     @property
     def pending_question(self) -> Question | None:
-        """The one that a plain yes or no answers."""
+        """The question that a plain yes or no answers."""
         return next(iter(self._runtime.shown_questions), None)
 
     def reject_questions(self) -> None:
-        """No further line will come: who asks is told no."""
+        """Reject all open and later questions: no further line can answer them."""
         self._session.approval_queue.reject_all()
 
     @property
@@ -207,9 +212,9 @@ class Console:
         return not self._ready or self._pending_count > 0
 
     def print_event(self, event: TraceEvent) -> None:
-        """Print a trace event; the end of a turn is printed as its answer instead."""
+        """Print a trace event, except for the end of a turn: its answer is printed instead."""
         is_answer = event.kind is TraceKind.RESULT and event.tool_name is None
-        # These two the console has shown in words of its own.
+        # The console itself has printed these two already.
         is_known = event.message.startswith('User: ') or (
             event.message.startswith('Asking: ') and self._session.approval_queue.is_attended
         )
@@ -217,37 +222,37 @@ class Console:
             self._say(f'  {trace_line(event)}')
 
     def print_notice(self, text: str) -> None:
-        """Print something that is not a command's outcome."""
+        """Print a text that is not the outcome of a command."""
         self._say(text)
 
     def report_task_end(self, task: Task, on_reply: ReplyCallback | None = None) -> None:
-        """A task that was asked for has ended. In the runtime's loop."""
+        """Report the outcome of a requested task that has ended. Runs in the runtime's loop."""
         if self._runtime.was_dropped(task.id):
             return
-        kept: dict[str, Any] | None = task.metadata.get('outcome')
-        if kept is not None and task.state.name in ('COMPLETED', 'FAILED'):
-            self._report_outcome(Outcome(**kept), on_reply)
+        stored: dict[str, Any] | None = task.metadata.get('outcome')
+        if stored is not None and task.state.name in ('COMPLETED', 'FAILED'):
+            self._report_outcome(Outcome(**stored), on_reply)
         else:
             self._report_outcome(Outcome(False, task.reason), on_reply)
 
     # --- running ----------------------------------------------------------------------------
 
     def _run_command(self, typed: _TypedLine) -> None:
-        """With an empty ``line`` nothing is said of what it has to wait for."""
-        command, tell = typed.command, self._runtime.post_message
+        """Run the command. With an empty ``line`` no text reports that it is queued."""
+        command, post_message = typed.command, self._runtime.post_message
         try:
             if command.name == 'text':
                 message: Json = {'text': command.text, 'question': typed.question_id}
-                self._send(partial(tell, message), typed)
+                self._send(partial(post_message, message), typed)
             elif command.name in COMMAND_INTENTS:
                 payload: Json = (
                     {'task_id': self._runtime.find_task(command.text).id} if command.text else {}
                 )
                 intent: Json = {'intent': COMMAND_INTENTS[command.name], 'payload': payload}
-                self._send(partial(tell, intent), replace(typed, line=''))
+                self._send(partial(post_message, intent), replace(typed, line=''))
             elif command.name in APPROVAL_COMMANDS:
                 answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(command)}
-                self._send(partial(tell, answer), replace(typed, line=''))
+                self._send(partial(post_message, answer), replace(typed, line=''))
             elif (task := task_for_command(command, self._runtime, self._config)) is not None:
                 self._send(partial(self._runtime.submit_task, task), typed)
             else:
@@ -264,7 +269,7 @@ class Console:
             self._report_outcome(Outcome(False, str(error)), typed.on_reply)
 
     def _approval_payload(self, command: Command) -> Json:
-        """Raises QuestionNotFound."""
+        """The payload of an APPROVAL intent. Raises QuestionNotFound."""
         shown, start, why = self._runtime.shown_questions, command.text, ''
         if command.name == 'reject':
             start, why = split_id_and_reason(command.text, shown)
@@ -276,38 +281,38 @@ class Console:
         }
         return {**answer, 'arguments': command.data} if command.name == 'edit' else answer
 
-    def _send(self, ask: Callable[[ReplyCallback, int], None], typed: _TypedLine) -> None:
-        """Hand something on whose outcome is told when it has one."""
+    def _send(self, submit: Callable[[ReplyCallback, int], None], typed: _TypedLine) -> None:
+        """Submit a request to the runtime; its outcome is reported as soon as it is known."""
         if typed.line and self._runtime.busy and not _is_answer(typed):
             self._say(f'(queued behind the active tasks; :stop drops it) {typed.line}')
-        mine = typed.on_reply is None
-        self._count_started(mine)
+        is_local = typed.on_reply is None
+        self._count_started(is_local)
 
-        def then(reply: MessageReply) -> None:
+        def on_reply(reply: MessageReply) -> None:
             if reply.task is None and not reply.dropped:
                 words = '\n'.join(reply.lines) or 'done'
                 self._report_outcome(Outcome(reply.ok, words), typed.on_reply)
             elif typed.on_reply is not None:
                 typed.on_reply(reply)
             if reply.task is None:
-                self._count_ended(mine)
+                self._count_ended(is_local)
             else:
-                self._runtime.call_on_end(reply.task, ended)
+                self._runtime.call_on_end(reply.task, on_end)
 
-        def ended(task: Task) -> None:
-            self.report_task_end(task, None if mine else _ignore_reply)
-            self._count_ended(mine)
+        def on_end(task: Task) -> None:
+            self.report_task_end(task, None if is_local else _ignore_reply)
+            self._count_ended(is_local)
 
-        ask(then, typed.stop_count)
+        submit(on_reply, typed.stop_count)
 
-    def _count_started(self, mine: bool = True) -> None:
-        """What others asked for is not waited for."""
+    def _count_started(self, is_local: bool = True) -> None:
+        """Count a request. ``wait_until_idle`` does not wait for requests of remote clients."""
         with self._condition:
-            self._pending_count += mine
+            self._pending_count += is_local
 
-    def _count_ended(self, mine: bool = True) -> None:
+    def _count_ended(self, is_local: bool = True) -> None:
         with self._condition:
-            self._pending_count -= mine
+            self._pending_count -= is_local
             self._condition.notify_all()
 
     def _report_outcome(self, outcome: Outcome, on_reply: ReplyCallback | None = None) -> None:
@@ -322,7 +327,7 @@ def _ignore_reply(reply: MessageReply) -> None: ...
 
 
 def _local_only_reason(command: Command) -> str:
-    """Why only the operator at the console may say this."""
+    """The reason why a remote client may not run ``command``; empty: it may."""
     if command.name == 'quit':
         return ':quit is for the operator at the console.'
     if command.name == 'run' or (command.name == 'tree' and command.text):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the model is told of the recent past: the last trace events, as one short text."""
+"""The recent past for the model's prompt: the last trace events as one short text."""
 
 from __future__ import annotations
 

@@ -8,9 +8,8 @@
 
 """ROSA with our tools and our executor.
 
-What stays ROSA's: its system prompts, chat history and ``invoke``. What is replaced: its own 47
-tools, among them some that run shell text, never reach the model, and every call goes through
-ReactExecutor.
+ROSA's system prompts, chat history and ``invoke`` stay. Its own 47 tools never reach the model:
+some of them run shell text. TurnExecutor replaces ROSA's executor and handles every tool call.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from curiosity_rosa_demo.agent.llm.call import readable_actions
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.loop import ReactExecutor
+from curiosity_rosa_demo.agent.react.loop import TurnExecutor
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
@@ -40,7 +39,7 @@ import rosa.rosa
 
 
 class _CuriosityTools:
-    """What ROSA expects of its tool collection."""
+    """The interface that ROSA expects of its tool collection."""
 
     def __init__(self, tools: list[BaseTool]) -> None:
         self._tools = tools
@@ -62,14 +61,14 @@ class NextActionAgent:
         scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
         prompt = self._prompt.format_prompt(**inputs, agent_scratchpad=scratchpad)
         message = self._model.invoke(prompt.to_messages(), config)
-        # The parser takes what can be read and drops the rest: look before it does.
+        # The parser silently drops tool calls that it cannot read, so check them first.
         return self._parser.parse_result([ChatGeneration(message=readable_actions(message))])
 
 
 class CuriosityRosa(ROSA):
-    """ROSA, confined. ``executor`` runs the turns and tells how the last one ended."""
+    """ROSA, limited to our skills. ``executor`` runs the turns and has the last one's result."""
 
-    executor: ReactExecutor
+    turn_executor: TurnExecutor
 
     def __init__(
         self, model: BaseChatModel, environment: TurnEnvironment, saver: TurnCheckpointer
@@ -78,12 +77,12 @@ class CuriosityRosa(ROSA):
         llm = config.agent.llm
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
         self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
-        self._make_executor = lambda agent: ReactExecutor(
+        self._make_turn_executor = lambda agent: TurnExecutor(
             TurnContext(
                 config=config,
                 limits=Limits.of(config),
                 registry=environment.registry,
-                executor=SkillExecutor(
+                skill_executor=SkillExecutor(
                     environment.registry, environment.world, monitor=environment.monitor
                 ),
                 world=environment.world,
@@ -125,12 +124,12 @@ class CuriosityRosa(ROSA):
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:
-        self.executor = self._make_executor(self._agent)
-        return self.executor
+        self.turn_executor = self._make_turn_executor(self._agent)
+        return self.turn_executor
 
 
 def _refuse_direct_run(name: str, **_: Any) -> ToolResult:
-    """LangChain has our skills for their schemas; only the executor runs them."""
+    """Refuse the call: LangChain needs the schemas only, and the executor runs the skills."""
     raise NotImplementedError(name)
 
 

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Models that pass between packages. Pure: no ROS, no files, no LangChain."""
+"""Models that the packages exchange. Pure: no ROS, no files, no LangChain."""

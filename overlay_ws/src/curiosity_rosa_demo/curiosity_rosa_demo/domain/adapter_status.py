@@ -6,18 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The status of the adapter as its readers have it: what changes by itself, and what by events."""
+"""The adapter's status as a dict, and which of its fields are measured."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# never rest quite still
+# measured values: they change continuously, without an event
 MEASURED_FIELDS = frozenset({'rover_x', 'rover_y', 'yaw_rad', 'mast_yaw_rad'})
 
 Status = dict[str, Any]
 
 
 def without_measured(status: Status) -> Status:
-    """What of a status changes by decisions and events, not by mere motion."""
+    """The fields of ``status`` that change by decisions and events only."""
     return {key: value for key, value in status.items() if key not in MEASURED_FIELDS}

@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""BrainState: all that the kernel and the agent loop know, as one value.
+"""BrainState: the complete state of the kernel and the agent loop, as one value.
 
 Every node of the kernel takes a BrainState and returns one. Construction by position depends on
 the order of the fields, so a new field goes to the end of its model. Times named ``*_s`` are
-seconds of the steady clock unless said otherwise; lengths are metres, angles radians, in the world
-frame.
+seconds of the steady clock unless noted otherwise. Lengths are metres and angles radians, in the
+world frame.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
 def _unicode(value: str) -> str:
-    value.encode()  # its UnicodeEncodeError is reported with the field's name
+    value.encode()  # pydantic reports the UnicodeEncodeError with the field's name
     return value
 
 
-# For the items of lists and the keys of dicts, which Model does not look into.
+# For items of lists and keys of dicts: Model validates only the fields themselves.
 Text = Annotated[str, AfterValidator(_unicode)]
 
 
 class Mode(str, Enum):
     SAFE = 'SAFE'  # everything is stopped and held
-    CHARGE = 'CHARGE'  # only what charges the battery runs
+    CHARGE = 'CHARGE'  # only charging runs
     EXEC = 'EXEC'
     IDLE = 'IDLE'
 
@@ -60,7 +60,7 @@ class UserInterruptType(str, Enum):
     STOP = 'STOP'
     NEW_GOAL = 'NEW_GOAL'
     CLEAR = 'CLEAR'  # the operator releases the safety latch
-    APPROVAL = 'APPROVAL'  # an answer to a question of ours
+    APPROVAL = 'APPROVAL'  # an answer to a question of the agent
 
 
 class ApprovalAction(str, Enum):
@@ -70,14 +70,14 @@ class ApprovalAction(str, Enum):
 
 
 class BatteryLevel(str, Enum):
-    UNKNOWN = 'UNKNOWN'  # never heard of
+    UNKNOWN = 'UNKNOWN'  # no battery message so far
     FULL = 'FULL'
     OK = 'OK'
     LOW = 'LOW'  # at or below the low threshold; stays LOW up to the high one
 
 
 class HCIState(Model):
-    """What the user wants, as understood in this tick."""
+    """The input of the operator in this tick."""
 
     user_utterance: str = ''
     user_interrupt: UserInterruptType = UserInterruptType.NONE
@@ -100,22 +100,22 @@ class Pose(Model):
 
 
 class Twist(Model):
-    """In the body's frame: m/s and rad/s."""
+    """Velocity in the body frame: m/s and rad/s."""
 
     linear_x: float = 0.0
     angular_z: float = 0.0
 
 
 class Reading(Model):
-    """The last thing a source said, and when it was received."""
+    """The last message of a source, and its receive time."""
 
     value: Json = Field(default_factory=dict)
     received_s: float
 
 
 class Telemetry(Model):
-    """Raw input of a tick: the last reading of each source (odometry, battery, adapter, scan,
-    estop), whatever it holds, and the time.
+    """Raw input of a tick: the time, and the last reading of each source (odometry, battery,
+    adapter, scan, estop), not validated.
     """
 
     now_s: float = 0.0
@@ -123,10 +123,9 @@ class Telemetry(Model):
 
 
 class RobotState(Model):
-    """The robot as measured. A value whose source is in ``silent`` is the last known one.
-
-    ``heard`` is the last reading of each source that could be used, ``refused`` names the sources
-    whose newest one could not.
+    """The measured state of the robot. The values of a source in ``silent`` are the last known.
+    ``heard`` holds the last usable reading of each source. ``refused`` names the sources whose
+    newest reading is not usable.
     """
 
     pose: Pose = Field(default_factory=Pose)
@@ -142,13 +141,13 @@ class RobotState(Model):
     mast: str = 'unknown'  # closed, opening, open, closing, unknown
     moving: bool = False
     scan_min_m: float | None = None  # nearest return in the direction of motion
-    exposed_since_s: float | None = None  # since when it moves with a mast that is not closed
+    exposed_since_s: float | None = None  # start of a motion with a mast that is not closed
     estop: bool = False  # pressed now
-    violation: str = ''  # of a safety rule, as a skill reported it since the last tick
-    safety_latch: str = ''  # why nothing may move, in words; empty: no latch
+    violation: str = ''  # of a safety rule, reported by a skill since the last tick
+    safety_latch: str = ''  # the reason of the latch, as text; empty: no latch
     ages_s: dict[Text, float] = Field(default_factory=dict)  # of the last reading of each source
-    silent: list[Text] = Field(default_factory=list)  # sources that were heard and fell silent
-    events: list[Text] = Field(default_factory=list)  # what this tick noticed, in words
+    silent: list[Text] = Field(default_factory=list)  # sources that stopped sending
+    events: list[Text] = Field(default_factory=list)  # events of this tick, as text
 
 
 class QueuedTask(Model):
@@ -157,15 +156,15 @@ class QueuedTask(Model):
     task_id: str
     goal: str
     priority: Whole = 0
-    deadline: float | None = None  # seconds that are left
+    deadline: float | None = None  # remaining seconds
     resources_required: list[Text] = Field(default_factory=list)
     preemptible: bool = True
     status: str = 'PENDING'  # name of its LifecycleState
     skill: str = ''
-    held: bool = False  # not to run until somebody resumes it
+    held: bool = False  # does not run until an operator resumes it
 
 
-Task = QueuedTask  # alias for callers that know the kernel's models alone
+Task = QueuedTask  # alias for callers that use only the kernel's models
 
 
 class TasksState(Model):
@@ -175,7 +174,7 @@ class TasksState(Model):
     mode: Mode = Mode.IDLE
     preempt_flag: bool = False
     preempt_reason: str = ''
-    mode_reason: str = ''  # why this mode, in words
+    mode_reason: str = ''  # the reason of the mode, as text
 
 
 class SkillDef(Model):
@@ -192,8 +191,8 @@ class SkillDef(Model):
 
 
 class RunningSkill(Model):
-    """``start_time``: seconds of the steady clock. ``task_id``: of the task it works for; of a
-    skill that is a task of its own it is the ``goal_id`` too. Empty: of no task.
+    """``start_time`` is in seconds of the steady clock. ``task_id`` names the task that the skill
+    runs for; it equals ``goal_id`` for a skill that is itself a task, and is empty without a task.
     """
 
     goal_id: str
@@ -210,9 +209,7 @@ class SkillStatus(str, Enum):
     FAILED = 'FAILED'
     CANCELLED = 'CANCELLED'
     TIMED_OUT = 'TIMED_OUT'  # it took longer than its timeout_s and was stopped
-    UNKNOWN = (
-        'UNKNOWN'  # nobody knows what it did: the agent died, or it did not react to its stop
-    )
+    UNKNOWN = 'UNKNOWN'  # effect unknown: the agent died, or the skill ignored its stop
 
 
 class SkillResult(Model):
@@ -244,26 +241,28 @@ class ProposedOps(Model):
 
 
 class Spent(Model):
-    """What a turn has used of its budget."""
+    """The part of its budget that a turn has used."""
 
     steps: Whole = 0
     cost: float = 0.0
     metres: float = 0.0
-    seconds: float = 0.0  # waits for a person do not count
+    seconds: float = 0.0  # without waits for a person
 
 
 class Question(Model):
-    """What a person is asked. ``op`` is what waits for the answer: ``skill`` and ``arguments``."""
+    """A question to a person. ``op``: the operation that waits for the answer, as ``skill`` and
+    ``arguments``.
+    """
 
     id: str
     text: str
     op: Json | None = None  # None: a plain question, no operation waits for it
     reasons: list[Text] = Field(default_factory=list)
-    asked_at: float = 0.0  # seconds since the epoch: the time-out goes on across a restart
+    asked_at: float = 0.0  # seconds since the epoch: the time-out continues across a restart
 
 
 class ReactState(Model):
-    """One turn. What it has done so far stands in ``BrainState.messages``, a Json for each call:
+    """The state of one turn. ``BrainState.messages`` holds its calls so far, one Json each:
     ``tool``, ``input``, ``call_id``, ``thought``, ``result`` (a ToolResult as JSON, or None).
     """
 
@@ -275,7 +274,7 @@ class ReactState(Model):
     goal: str = ''
     expects: str = 'answer'  # as in prompts.yaml
     plan: Json | None = None  # Plan.to_dict()
-    refused: dict[Text, Whole] = Field(default_factory=dict)  # call as text: how often refused
+    refused: dict[Text, Whole] = Field(default_factory=dict)  # call as text: number of refusals
     refused_in_a_row: Whole = 0
     failures_in_a_row: Whole = 0
     same_in_a_row: Whole = 0  # the same operation with the same result
@@ -284,7 +283,7 @@ class ReactState(Model):
     score: float | None = None  # of the last capture
     is_good: bool = False
     ok: bool = False
-    answer: str = ''  # how the turn ended, in words
+    answer: str = ''  # the outcome of the turn, as text
 
 
 class TraceState(Model):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Stopping a turn: a request that anybody may make and that a broad except cannot swallow."""
+"""Cancellation of a turn, requested from any thread. ``except Exception`` cannot swallow it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import threading
 
 
 class TurnCancelled(BaseException):
-    """The turn was stopped; the message says by whom."""
+    """The turn was cancelled. The message is the reason."""
 
 
 class Cancellation:
-    """The stop button of one turn."""
+    """The cancellation request of one turn. Thread-safe. Once requested, it stays requested."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -29,11 +29,12 @@ class Cancellation:
         self.reason = ''
 
     def cancel(self, reason: str) -> None:
+        """Request the cancellation and run the callbacks. The first reason counts."""
         for callback in self.request(reason):
             callback()
 
     def request(self, reason: str) -> list[Callable[[], None]]:
-        """Press the button, and return the callbacks that are still to be called for it."""
+        """Request the cancellation and return the callbacks, which the caller must run."""
         with self._lock:
             if self._event.is_set():
                 return []
@@ -43,8 +44,8 @@ class Cancellation:
 
     @contextmanager
     def hold_back(self) -> Iterator[None]:
-        """Within, the button cannot be pressed: who presses it waits. Raises TurnCancelled when it
-        was pressed before. For a moment only.
+        """Block ``request`` in other threads inside the context; keep the context short. Raises
+        TurnCancelled when the cancellation is already requested.
         """
         with self._lock:
             self.check()
@@ -52,12 +53,14 @@ class Cancellation:
 
     @contextmanager
     def call_when_pressed(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Within, pressing the button calls ``callback``; at once if it was pressed before."""
+        """Run ``callback`` on a cancellation inside the context, without the lock, on the thread
+        that cancels. If already requested, run it at once on the caller's thread.
+        """
         with self._lock:
-            pressed = self._event.is_set()
+            already_requested = self._event.is_set()
             self._callbacks.append(callback)
         try:
-            if pressed:
+            if already_requested:
                 callback()
             yield
         finally:
@@ -69,11 +72,11 @@ class Cancellation:
         return self._event.is_set()
 
     def check(self) -> None:
-        """Raises TurnCancelled when the button was pressed."""
+        """Raises TurnCancelled when the cancellation is requested."""
         if self._event.is_set():
             raise TurnCancelled(self.reason)
 
     def sleep(self, seconds: float) -> None:
-        """Wait, in steady seconds. Raises TurnCancelled at once when the button is pressed."""
+        """Wait, in steady seconds. Raises TurnCancelled as soon as a cancellation is requested."""
         if self._event.wait(seconds):
             raise TurnCancelled(self.reason)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Geometry that several packages need. Pure."""
+"""Shared geometry functions. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Protocol
 
 
 class Quaternion(Protocol):
-    """Such as geometry_msgs/Quaternion."""
+    """The interface of geometry_msgs/Quaternion."""
 
     x: float
     y: float
@@ -29,5 +29,5 @@ def yaw_of(quaternion: Quaternion) -> float:
 
 
 def yaw(x: float, y: float, z: float, w: float) -> float:
-    """As ``yaw_of``, of the components."""
+    """Like ``yaw_of``, from the components."""
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))

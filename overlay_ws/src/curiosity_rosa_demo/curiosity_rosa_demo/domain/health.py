@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether a node is well."""
+"""Health of a node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class NodeStatus:
-    """One of the nodes. ``age_s``: seconds since it was last heard, None: never."""
+    """Health of one node. ``age_s``: seconds since its last message; None before the first."""
 
     name: str
     ok: bool

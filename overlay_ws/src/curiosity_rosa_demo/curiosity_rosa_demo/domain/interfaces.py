@@ -25,7 +25,7 @@ class IStateManager(ABC):
 
     @abstractmethod
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """Replace the parts that ``updates`` names; the state after it."""
+        """Replace the parts that ``updates`` names and return the new state."""
 
     @abstractmethod
     def serialize(self) -> str:
@@ -33,7 +33,7 @@ class IStateManager(ABC):
 
     @abstractmethod
     def deserialize(self, data: str) -> BrainState:
-        """Take over the state that ``data`` holds."""
+        """Replace the current state by the one in ``data``."""
 
 
 class ISkillExecutor(ABC):
@@ -41,19 +41,19 @@ class ISkillExecutor(ABC):
 
     @abstractmethod
     async def dispatch(self, skill_name: str, params: dict[str, Any]) -> str:
-        """Start a skill; the ID of the run."""
+        """Start a skill and return the ID of the run."""
 
     @abstractmethod
     async def cancel(self, goal_id: str) -> bool:
-        """Ask a run to end; whether it will."""
+        """Request the end of a run. Return whether the request is accepted."""
 
     @abstractmethod
     async def get_feedback(self, goal_id: str) -> dict[str, Any]:
-        """The last report of progress; empty before the first."""
+        """The last progress report; empty before the first."""
 
     @abstractmethod
     async def get_result(self, goal_id: str) -> dict[str, Any]:
-        """The result, once the run has ended."""
+        """Wait for the end of the run and return its result."""
 
 
 class IKernelNode(ABC):

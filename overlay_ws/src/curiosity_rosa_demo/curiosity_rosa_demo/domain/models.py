@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the rooms of the house say to each other: poses, scores, tool results, trace events.
+"""Data models that the packages exchange: poses, scores, tool results, trace events.
 
-Pure data: validated, frozen, exact in JSON. What JSON cannot carry is refused: NaN, infinity, lone
-surrogates, data nested more than MAX_DEPTH levels.
+Pure data: validated, frozen, exact in JSON. Values without an exact JSON form are rejected: NaN,
+infinity, lone surrogates, data nested more than MAX_DEPTH levels.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, JsonValue, model_validator
 
-# Reasons that others match on.
-# How the adapter's reason begins when it stopped the rover because a safety rule was broken.
+# Reasons that other modules compare with.
+# Prefixes of the adapter's reason when it stopped the rover for a broken safety rule.
 STOPPED_FOR_MAST = 'Stopped: mast is'
 STOPPED_UNASKED = 'Stopped: the rover moved unasked'
 SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # code of a failure that latches SAFE
@@ -34,7 +34,7 @@ NO_IMAGE_RECEIVED = 'No image received'
 AGENT_IS_SILENT = 'The agent is silent'
 
 
-MAX_DEPTH = 100  # lists and objects inside one another; JSON readers give up near 200
+MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
 
 
 def service_unavailable(name: str) -> str:
@@ -50,27 +50,27 @@ def tf_unavailable(world: str, base: str) -> str:
 
 
 class Model(BaseModel):
-    """Base of all domain models: frozen, strict about extra fields, no NaN, valid Unicode.
+    """Base of all domain models: frozen, no extra fields, no NaN, valid Unicode.
 
-    Fields may be given by position too, in the order of their definition, as in a dataclass.
+    Arguments may be positional, in the order of the fields, as in a dataclass.
     """
 
     model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
 
     def __init__(self, *positional: Any, **named: Any) -> None:
-        """Raises ValidationError, and TypeError for arguments that no dataclass would take."""
+        """Raises ValidationError, and TypeError for surplus or repeated positional arguments."""
         if positional:
             named = _named_fields(type(self), positional, named)
         super().__init__(**named)
 
-    # pydantic-core then fills nested models and JSON without a detour through this method.
+    # With this flag pydantic-core builds nested models and JSON without calling this method.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @field_validator('*')
     @classmethod
     def _text_is_unicode(cls, value: Any) -> Any:
         if isinstance(value, str):
-            value.encode()  # its UnicodeEncodeError is reported with the field's name
+            value.encode()  # pydantic reports the UnicodeEncodeError with the field's name
         return value
 
 
@@ -108,31 +108,31 @@ class RoverPose(Model):
 
 
 class MastState(Model):
-    """What is known of the mast; ``is_open`` None means unknown, which counts as open."""
+    """State of the mast. ``is_open`` is None when unknown, which counts as open."""
 
     is_open: bool | None
     yaw_rad: float | None = None
 
 
 class LightScore(Model):
-    """Brightness where the rover stands, 0.0 to 1.0, and whether it reaches the threshold."""
+    """Brightness at the rover's position, 0.0 to 1.0, and whether it reaches the threshold."""
 
     score: float = Field(ge=0.0, le=1.0)
     is_good: bool
 
 
 class CaptureResult(LightScore):
-    """A picture that was taken: its score and the topic it was published on."""
+    """A successful capture: its score and the topic of its picture."""
 
     image_topic: str
     stamp: Stamp = Stamp()
 
 
 def json_object(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-    """``value`` when JSON can carry it exactly. Raises ValueError."""
+    """Return ``value`` if it has an exact JSON form. Raises ValueError."""
     if _nested_deeper(value, MAX_DEPTH):
         raise ValueError(f'must not be nested more than {MAX_DEPTH} levels')
-    # Both raise a ValueError, which pydantic reports with the field's name.
+    # Both calls raise ValueError, which pydantic reports with the field's name.
     json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     return value
 
@@ -146,9 +146,9 @@ def _nested_deeper(value: object, levels: int) -> bool:
 
 
 class ToolResult(Model):
-    """The one shape in which every tool answers.
+    """The result of every tool.
 
-    A failure without a reason, and a success with one, are errors.
+    Raises ValidationError for a failure without a reason, and for a success with one.
     """
 
     ok: bool
@@ -186,7 +186,7 @@ class TraceKind(str, Enum):
 
 
 class TraceEvent(Model):
-    """One thing that was thought or done. ``ts`` is Unix time, seconds. Never holds a picture."""
+    """One thought or act. ``ts`` is Unix time in seconds. An event never holds a picture."""
 
     event_id: str = Field(min_length=1)
     ts: float = Field(ge=0.0)

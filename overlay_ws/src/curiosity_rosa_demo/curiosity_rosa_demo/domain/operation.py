@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An operation: one skill with its arguments, as it travels through the nodes."""
+"""An operation: one call of a skill, as the nodes of the agent loop pass it on."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from curiosity_rosa_demo.domain.text import clip
 
 @dataclass(frozen=True)
 class Operation:
-    """``arguments`` are checked against the skill's schema. ``plan_step``: the step of a plan that
-    it carries out.
+    """One call of a skill. ``arguments`` match the skill's schema. ``plan_step`` is the ID of the
+    plan step that the operation executes.
     """
 
     skill: str
@@ -30,7 +30,7 @@ class Operation:
 
     @property
     def text(self) -> str:
-        """As a call, for people: the same text means the same operation."""
+        """The operation as a call, for people. Equal operations have equal texts."""
         return call_text(self.skill, self.arguments)
 
     def to_json(self) -> Json:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How a request ended."""
+"""Outcome of a request."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended, for a person and for a script."""
+    """The outcome of a command, for a person and for a script."""
 
     ok: bool
     answer: str
     score: float | None = None
-    goal: str = ''  # what a turn wants done in its place
+    goal: str = ''  # the goal of the task that replaces this turn; empty: none

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Pictures of the rover's camera: as they come, and as they were captured and scored."""
+"""Pictures of the rover's camera: as received, and as captured and scored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.skills import CAPTURE
 
 @dataclass(frozen=True)
 class Picture:
-    """A JPEG as it came, and when: seconds since the epoch, and of the steady clock."""
+    """A received JPEG. ``at`` is in seconds since the epoch, ``received_s`` in steady seconds."""
 
     jpeg: bytes
     at: float
@@ -27,7 +27,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Capture:
-    """A picture that was captured and scored, and where. ``event_id`` of its trace event."""
+    """A captured and scored picture with the rover's pose. ``event_id`` names its trace event."""
 
     event_id: str
     picture: Picture
@@ -37,5 +37,5 @@ class Capture:
 
 
 def is_capture(event: TraceEvent) -> bool:
-    """Whether ``event`` reports a capture, good, bad or failed."""
+    """Whether ``event`` is the RESULT event of a capture."""
     return event.kind is TraceKind.RESULT and event.tool_name == CAPTURE

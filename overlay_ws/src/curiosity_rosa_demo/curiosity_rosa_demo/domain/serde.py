@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Domain models to JSON text and back. Exact for every value a model accepts."""
+"""Converts domain models to JSON text and back, exactly for every value that a model accepts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ M = TypeVar('M', bound=Model)
 
 
 class SerdeError(ValueError):
-    """The text is not JSON, or is JSON of something else; the message says where and why."""
+    """The text is not JSON, or not JSON of this model. The message gives the place and reason."""
 
 
 def to_json(model: Model) -> str:
@@ -28,7 +28,7 @@ def to_json(model: Model) -> str:
 
 
 def from_json(cls: type[M], text: str | bytes) -> M:
-    """The model that ``text`` holds. Raises SerdeError."""
+    """The model in ``text``. Raises SerdeError."""
     try:
         return cls.model_validate_json(text)
     except ValidationError as error:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Names of skills that have rules of their own, and what a model is told of each skill."""
+"""Names of skills with special rules, and the interface of a skill that is offered to a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curiosity_rosa_demo.domain.brain_state import SkillDef
 from pydantic import BaseModel
 
 MOTIONS = ('move_forward', 'turn_left', 'turn_right')
-# skills.yaml must keep them cancellable: they drive, or they last until somebody cancels them
+# skills.yaml must keep these cancellable: they drive, or may last until an operator cancels them
 ALWAYS_CANCELLABLE = (
     *MOTIONS,
     'navigate_to_pose',
@@ -30,7 +30,7 @@ CAPTURE = 'capture_and_score'
 
 
 class OfferedSkill(Protocol):
-    """A skill as a model sees it: ``arguments`` is the schema of its arguments."""
+    """A skill as the model sees it. ``arguments`` is the schema of its arguments."""
 
     @property
     def definition(self) -> SkillDef: ...

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Holds one BrainState and replaces it as a whole, with every update validated."""
+"""Holds one BrainState. Every update is validated and replaces the whole state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curiosity_rosa_demo.domain.interfaces import IStateManager
 
 
 class StateManager(IStateManager):
-    """Not the running kernel's state, which only the kernel's nodes change."""
+    """For use outside the kernel. Only the kernel's nodes change the running kernel's state."""
 
     def __init__(self, state: BrainState | None = None) -> None:
         self._state = state or BrainState()
@@ -26,8 +26,8 @@ class StateManager(IStateManager):
         return self._state
 
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """``updates``: parts of the state by name, as models or as dicts of all their fields.
-        Raises ValidationError; then the state is the one before.
+        """``updates`` maps names of parts to models, or to dicts of all their fields. Raises
+        ValidationError and keeps the previous state.
         """
         self._state = BrainState(**{**dict(self._state), **updates})
         return self._state
@@ -36,6 +36,6 @@ class StateManager(IStateManager):
         return self._state.serialize()
 
     def deserialize(self, data: str) -> BrainState:
-        """Raises SerdeError; then the state is the one before."""
+        """Raises SerdeError and keeps the previous state."""
         self._state = BrainState.deserialize(data)
         return self._state

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The states of a task and the one table of what may follow what. Pure."""
+"""The states of a task and the table of allowed transitions. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from enum import Enum
 
 
 class LifecycleState(str, Enum):
-    PENDING = 'pending'  # submitted, may begin as soon as its resources are free
+    PENDING = 'pending'  # submitted; starts as soon as its resources are free
     WAITING = 'waiting'  # for another task, a time, a retry or an approval
     ACTIVE = 'active'  # its skill runs
     PAUSED = 'paused'  # interrupted or held; it will be resumed
-    RECOVERING = 'recovering'  # was active in a crash; its skill has not yet re-observed
+    RECOVERING = 'recovering'  # active in a crash; its skill has not measured again yet
     COMPLETED = 'completed'
     FAILED = 'failed'
     CANCELLED = 'cancelled'
@@ -34,14 +34,13 @@ class LifecycleState(str, Enum):
 
     @property
     def waits_its_turn(self) -> bool:
-        """It runs as soon as the scheduler picks it, unless it is held."""
+        """The task runs as soon as the scheduler picks it, unless it is held."""
         return self in (_S.PENDING, _S.PAUSED)
 
 
 _S = LifecycleState
 
-# Among PENDING, ACTIVE, PAUSED and the three ends: nothing else. What never began can be cancelled
-# but not fail.
+# A task that never started can be cancelled but cannot fail; a WAITING one can do both.
 TRANSITIONS: dict[LifecycleState, frozenset[LifecycleState]] = {
     _S.PENDING: frozenset({_S.ACTIVE, _S.CANCELLED, _S.WAITING}),
     _S.WAITING: frozenset({_S.PENDING, _S.CANCELLED, _S.FAILED}),

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Text that others wrote, made fit to be shown, sent or stored. Pure."""
+"""Makes external text safe to show, send or store. Pure."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from typing import Any, cast, TypeVar
 
 T = TypeVar('T')
 
-MAX_QUOTE_CHARS = 200  # characters of what a model can make as long as it likes
+MAX_QUOTE_CHARS = 200  # for text whose length a model determines
 
 
 def clip(text: str, longest: int = MAX_QUOTE_CHARS, *, ending: str = '...') -> str:
-    """``text`` with at most ``longest`` characters; ``ending`` stands for what is left out."""
+    """``text`` with at most ``longest`` characters. ``ending`` marks a cut."""
     return text if len(text) <= longest else f'{text[: longest - len(ending)]}{ending}'
 
 
 def one_line(text: str) -> str:
-    """``text`` in one line, with one blank between two words."""
+    """``text`` on one line, with single blanks between words."""
     return ' '.join(text.split())
 
 
 def without_controls(text: str) -> str:
-    """``text`` with a blank for every character that could move a cursor."""
+    """``text`` with a blank for every character that is not printable."""
     return text if text.isprintable() else ''.join(c if c.isprintable() else ' ' for c in text)
 
 
 def printable(text: str) -> str:
-    """``text`` in one line: what a model wrote cannot pass for another line of the console."""
+    """``text`` on one line, so that a model cannot forge another line of the console."""
     return one_line(without_controls(text))
 
 
 def valid_unicode(value: T) -> T:
-    """``value``, text or JSON, with halves of a surrogate pair joined, or replaced by U+FFFD where
-    one is missing: a stream may cut a pair in two, and UTF-8 can carry no half.
+    """``value``, text or JSON, with surrogate pairs joined and lone surrogates replaced by U+FFFD.
+    A stream may split a pair, and UTF-8 cannot encode a lone surrogate.
     """
     repaired: Any = value
     if isinstance(value, str):

@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The newest frame of the rover's camera, subscribed to only while somebody wants frames.
+"""The newest frame of the rover's camera, with a subscription only while frames are requested.
 
-An idle rover then renders, compresses and sends no pictures, and nothing here is decoded.
+Without a subscriber the rover renders, compresses and sends no pictures. Frames are not decoded
+here.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ from sensor_msgs.msg import CompressedImage, Image
 
 
 class NoFrame(Exception):
-    """No frame that is fresh enough came in time; the message is the contract's reason."""
+    """No fresh frame arrived in time. docs/reference/contracts.md lists the messages."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A message as it came, the steady time it came at, and how many had come by then."""
+    """A message as received, its receive time in steady seconds, and its number, from 1."""
 
     message: CompressedImage | Image
     received_s: float
@@ -40,7 +41,9 @@ class Frame:
 
 
 class Camera:
-    """``on_frame`` runs for every frame, on the thread that spins ``node``; the rest on any."""
+    """``on_frame`` runs for every frame, on the thread that spins ``node``. The methods may be
+    called from any thread; ``fresh`` from any other than that one.
+    """
 
     def __init__(
         self,
@@ -64,7 +67,7 @@ class Camera:
         self._closed = False
 
     def request_frames(self, for_s: float) -> None:
-        """Receive frames for ``for_s`` seconds from now, or longer if somebody else wants them."""
+        """Receive frames for at least ``for_s`` seconds from now."""
         with self._frame_arrived:
             self._wanted_until_s = max(self._wanted_until_s, self._clock() + for_s)
             if self._subscription is None and not self._closed:
@@ -74,30 +77,30 @@ class Camera:
                 )
 
     def stop_if_unwanted(self) -> None:
-        """Stop receiving when nobody wants frames any more."""
+        """Destroy the subscription once the last request has expired."""
         with self._frame_arrived:
             if self._subscription is not None and self._clock() > self._wanted_until_s:
                 self._node.destroy_subscription(self._subscription)
                 self._subscription = None
 
     def age_s(self) -> float | None:
-        """Seconds since the last frame came; None: none ever did."""
+        """Seconds since the newest frame; None before the first."""
         with self._frame_arrived:
             return None if self._newest is None else self._clock() - self._newest.received_s
 
     def frame_wait_s(self) -> float | None:
-        """For how many seconds a frame has been wanted and none came; None: none is wanted."""
+        """Seconds without a frame while subscribed; None without a subscription."""
         with self._frame_arrived:
             if self._subscription is None:
                 return None
-            came_s = self._newest.received_s if self._newest else self._wanted_since_s
-            return self._clock() - max(came_s, self._wanted_since_s)
+            received_s = self._newest.received_s if self._newest else self._wanted_since_s
+            return self._clock() - max(received_s, self._wanted_since_s)
 
     def fresh(self, *, max_age_s: float, wait_s: float) -> Frame:
-        """The newest frame if it is at most ``max_age_s`` old, else the next that comes.
+        """The newest frame if it is at most ``max_age_s`` old, else the next frame.
 
-        Blocks, so not for the thread that spins ``node``. Raises NoFrame after ``wait_s``, at once
-        when the camera is closed.
+        Blocks: do not call it on the thread that spins ``node``. Raises NoFrame after ``wait_s``,
+        at once when the camera is closed.
         """
         self.request_frames(wait_s)
         with self._frame_arrived:
@@ -113,7 +116,7 @@ class Camera:
                 self._frame_arrived.wait(deadline - now)
 
     def close(self) -> None:
-        """Let go everybody who waits; receive nothing more."""
+        """Wake every waiting ``fresh`` call and refuse new subscriptions."""
         with self._frame_arrived:
             self._closed = True
             self._frame_arrived.notify_all()

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Size of a compressed picture, read before anything is decoded, so that no bomb gets that far."""
+"""Size of a compressed picture, read from its header: a decompression bomb is never decoded."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ MAX_PIXELS = 64_000_000
 _PNG = b'\x89PNG\r\n\x1a\n'
 _SOI, _EOI = b'\xff\xd8', b'\xff\xd9'
 _SOS = 0xDA
-# Start-of-frame markers hold the size; C4, C8, CC are no such (ITU-T T.81, table B.1).
+# Start-of-frame markers hold the size. C4, C8 and CC are other markers (ITU-T T.81, table B.1).
 _SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_MARKERS_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})  # markers without a length
+_MARKERS_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 
 
 class ImageError(Exception):
-    """A picture could not be processed; the message is the reason that a capture reports."""
+    """A picture cannot be processed. The message is the reason that a capture reports."""
 
 
 class DecodeError(ImageError):
-    def __init__(self, why: str) -> None:
-        super().__init__(f'Image cannot be decoded: {why}')
+    def __init__(self, reason: str) -> None:
+        super().__init__(f'Image cannot be decoded: {reason}')
 
 
 class EncodeError(ImageError):
-    def __init__(self, why: str) -> None:
-        super().__init__(f'Image cannot be encoded: {why}')
+    def __init__(self, reason: str) -> None:
+        super().__init__(f'Image cannot be encoded: {reason}')
 
 
 def is_jpeg(data: bytes) -> bool:
@@ -41,8 +41,8 @@ def is_jpeg(data: bytes) -> bool:
 def picture_size(data: bytes) -> tuple[int, int]:
     """Width and height in pixels of a JPEG or PNG.
 
-    Raises DecodeError for anything else, a header that makes no sense, a picture whose end is
-    missing, and one of more than MAX_PIXELS.
+    Raises DecodeError for another format, an invalid header, a truncated picture, and a picture of
+    more than MAX_PIXELS.
     """
     if not data:
         raise DecodeError('the message holds no data')
@@ -71,8 +71,9 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
             raise DecodeError(f'no JPEG marker at byte {at}')
         marker = data[at + 1]
         if marker == _SOS:
-            # Byte stuffing keeps the end marker out of the compressed data; what stands before the
-            # first scan belongs to a thumbnail. Decoders fill what is missing and only warn.
+            # Byte stuffing keeps the end marker out of the compressed data, and an end marker
+            # before the first scan belongs to a thumbnail. Decoders fill missing data and only
+            # warn.
             if data.rfind(_EOI, at) < 0:
                 raise DecodeError('it is cut off')
             break

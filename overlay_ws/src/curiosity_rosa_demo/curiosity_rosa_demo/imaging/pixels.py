@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Pictures to pixels and back, by OpenCV: of a raw image, a JPEG or a PNG."""
+"""Decodes raw images, JPEG and PNG to pixels and encodes pixels as JPEG, with OpenCV."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ENCODINGS: dict[str, tuple[int, int | None]] = {
 
 
 class RawImage(Protocol):
-    """The fields of sensor_msgs/Image that are used."""
+    """The used fields of sensor_msgs/Image."""
 
     encoding: str
     width: int
@@ -39,7 +39,7 @@ class RawImage(Protocol):
 
 def decode_picture(data: bytes) -> Pixels:
     """The pixels of a JPEG or PNG, BGR. Raises DecodeError."""
-    # EXIF orientation is left alone, as on the way through the planes.
+    # Ignore the EXIF orientation, as YuvJpeg does.
     flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
     try:
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
@@ -51,7 +51,7 @@ def decode_picture(data: bytes) -> Pixels:
 
 
 def pixels_of(image: RawImage) -> Pixels:
-    """A copy of a raw picture's pixels: BGR, or grey for mono8. Raises DecodeError."""
+    """A copy of the pixels of a raw image: BGR, or grey for mono8. Raises DecodeError."""
     known = _ENCODINGS.get(image.encoding)
     if known is None:
         named, supported = image.encoding[:40], ', '.join(_ENCODINGS)
@@ -76,7 +76,7 @@ def pixels_of(image: RawImage) -> Pixels:
 
 
 def encode_jpeg(pixels: Pixels, quality: int) -> bytes:
-    """``quality`` is 1 to 100. Raises EncodeError."""
+    """The pixels as a JPEG; ``quality`` is 1 to 100. Raises EncodeError."""
     try:
         done, data = cv2.imencode('.jpg', pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
     except cv2.error as error:

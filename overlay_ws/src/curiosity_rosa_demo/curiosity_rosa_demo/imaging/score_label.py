@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The score and the verdict, burned into a picture's lower left corner."""
+"""The label with score and verdict, drawn into the lower left corner of a picture."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ GOOD_CHROMA, DARK_CHROMA = (112, 112), (112, 140)
 
 @dataclass(frozen=True)
 class Label:
-    """Where and how the text goes, in pixels. The box lies inside the picture."""
+    """Text, position and style of the label, in pixels. The box lies inside the picture."""
 
     text: str
-    box: tuple[int, int, int, int]  # x0, y0, x1, y1; the ends are not part of it
+    box: tuple[int, int, int, int]  # x0, y0, x1, y1; x1 and y1 are exclusive
     origin: tuple[int, int]
     scale: float
     thickness: int
@@ -69,12 +69,12 @@ class Label:
         )
 
     def draw(self, pixels: Pixels) -> None:
-        """On 8-bit pixels, in place: a luma plane, a grey picture or a BGR one."""
+        """Draw the label into 8-bit pixels, in place: a luma plane, a grey or a BGR picture."""
         x0, y0, x1, y1 = self.box
         pixels[y0:y1, x0:x1] = _drawn(self, grey=pixels.ndim == 2)
 
     def tint(self, cb: Pixels, cr: Pixels, width: int, height: int) -> None:
-        """The box's part of two chroma planes of a ``width`` x ``height`` picture, in place."""
+        """Colour the box in the chroma planes of a ``width`` x ``height`` picture, in place."""
         x0, y0, x1, y1 = self.box
         step_x, step_y = -(-width // cb.shape[1]), -(-height // cb.shape[0])
         rows = slice(y0 // step_y, -(-y1 // step_y))
@@ -82,7 +82,7 @@ class Label:
         cb[rows, columns], cr[rows, columns] = self.chroma
 
 
-@lru_cache(maxsize=4)  # a rover that stands still says the same in every picture
+@lru_cache(maxsize=4)  # a rover that stands still has the same label in every picture
 def _drawn(label: Label, *, grey: bool) -> Pixels:
     x0, y0, x1, y1 = label.box
     colours = [(luma,) if grey else _bgr(luma, label.chroma) for luma in (BOX_LUMA, TEXT_LUMA)]
@@ -96,7 +96,7 @@ def _drawn(label: Label, *, grey: bool) -> Pixels:
 
 
 def _bgr(luma: int, chroma: tuple[int, int]) -> tuple[int, int, int]:
-    """JFIF 1.02 (ITU-R BT.601, full range) back to 8-bit BGR."""
+    """Convert JFIF 1.02 YCbCr (ITU-R BT.601, full range) to 8-bit BGR."""
     cb, cr = chroma[0] - 128, chroma[1] - 128
     blue, green, red = luma + 1.772 * cb, luma - 0.344136 * cb - 0.714136 * cr, luma + 1.402 * cr
     blue, green, red = (min(255, max(0, round(part))) for part in (blue, green, red))

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""JPEG to packed YUV planes and back through libjpeg-turbo: half of a decoder's and encoder's work
-is the colour conversion, and darkening does not need it.
+"""JPEG to packed YUV planes and back, with libjpeg-turbo. This skips the colour conversion, which
+is half of the work of decoder and encoder and which darkening does not need.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SUBSAMPLINGS = {
 
 
 class _StrictTurboJPEG(turbojpeg.TurboJPEG):  # type: ignore[misc]
-    """Takes libjpeg's warnings for errors; PyTurboJPEG itself returns what was not filled."""
+    """Treats the warnings of libjpeg as errors. PyTurboJPEG would return incomplete planes."""
 
     def _TurboJPEG__report_error(self, handle: Any) -> None:
         raise OSError(self._TurboJPEG__get_error_string(handle))
@@ -42,7 +42,7 @@ class _StrictTurboJPEG(turbojpeg.TurboJPEG):  # type: ignore[misc]
 
 @dataclass(frozen=True)
 class Planes:
-    """One picture; the planes are views of ``packed``, rows padded as the encoder wants them."""
+    """One picture. The planes are views of ``packed``, whose rows have the encoder's padding."""
 
     packed: Pixels
     luma: Pixels
@@ -51,8 +51,7 @@ class Planes:
 
 
 class YuvJpeg:
-    """Safe from any thread.
-
+    """Codec between JPEG and Planes. Thread-safe.
     Raises OSError, RuntimeError or AttributeError when libjpeg-turbo is missing or too old.
     """
 
@@ -60,10 +59,12 @@ class YuvJpeg:
         self._codec: Any = _StrictTurboJPEG()
 
     def decode(self, data: bytes, width: int, height: int) -> Planes | None:
-        """The planes of a JPEG; None when it has none that fit (CMYK, RGB, rare subsamplings)."""
+        """The planes of a JPEG; None when it is not supported here (CMYK, RGB, rare subsamplings).
+        Raises DecodeError.
+        """
         try:
             header = self._codec.decode_header(data)
-        except OSError:  # among them subsamplings it has no name for; OpenCV shall decide
+        except OSError:  # for example an unknown subsampling: leave the decision to OpenCV
             return None
         if header[:2] != (width, height) or header[2] not in _SUBSAMPLINGS:
             return None

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Ports to the outside: rclpy, configuration files, TF, storage and clocks."""
+"""Infrastructure: rclpy, configuration files, TF, storage, clocks and diagnostics."""

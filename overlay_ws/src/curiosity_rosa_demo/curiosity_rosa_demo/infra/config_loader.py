@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""YAML contracts to typed configuration, with errors a person can act on."""
+"""Load the YAML contracts as typed configuration. Errors name the file, the key and the fix."""
 
 from __future__ import annotations
 
@@ -39,29 +39,28 @@ CONFIG_FILES: dict[str, type[BaseModel]] = {
     'nodes': Nodes,
 }
 
-WORLD_FILES = ('world_view', 'companion')  # that are shipped; any other file of this kind will do
-LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much quicker
+WORLD_FILES = ('world_view', 'companion')  # the shipped ones; a config_dir may add others
+LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # libyaml is much faster
 
 
 class ConfigError(Exception):
-    """The message names the file, the key path, the value and what is allowed."""
+    """An invalid contract. The message names file, key path, value and allowed values."""
 
 
 def shipped_config_dir() -> Path:
-    """Folder of the YAML files that came with this package, built or not."""
-    beside_the_sources = Path(__file__).resolve().parents[2] / 'config'
-    if beside_the_sources.is_dir():
-        return beside_the_sources
+    """Folder of the YAML files of this package, in the source tree or in the install space."""
+    source_dir = Path(__file__).resolve().parents[2] / 'config'
+    if source_dir.is_dir():
+        return source_dir
     from ament_index_python.packages import get_package_share_directory
 
     return Path(get_package_share_directory('curiosity_rosa_demo'), 'config')
 
 
 def load_config(config_dir: str | Path = '') -> Config:
-    """The contracts in ``config_dir``; empty means the shipped ones.
+    """Load the contracts in ``config_dir``; an empty string selects the shipped ones.
 
-    Every file must be there. A key that a file leaves out takes the shipped value.
-    Raises ConfigError.
+    Every file must exist. A key that a file omits gets the shipped value. Raises ConfigError.
     """
     shipped = shipped_config_dir()
     folder = Path(config_dir) if str(config_dir) else shipped
@@ -80,8 +79,8 @@ def load_config(config_dir: str | Path = '') -> Config:
 
 
 def load_world(name: str, folder: Path) -> WorldView:
-    """The world view ``name``.yaml in ``folder``, on top of the shipped one of that name if there
-    is one. Raises ConfigError.
+    """Load the world view ``name``.yaml from ``folder``, merged over the shipped file of that
+    name, if one exists. Raises ConfigError.
     """
     shipped = shipped_config_dir()
     own, base = folder / f'{name}.yaml', shipped / f'{name}.yaml'
@@ -119,7 +118,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(f'{path}: no such file; copy it from {shipped_config_dir()}') from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f'{path}: cannot be read: {error}') from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: 2026-13-01
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: date 2026-13-01
         raise ConfigError(f'{path}: not YAML: {one_line(str(error))}') from error
     if values is None:
         return {}
@@ -131,11 +130,11 @@ def _read_yaml(path: Path) -> dict[str, Any]:
 def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     result = dict(base)
     for key, value in over.items():
-        below = result.get(key)
-        if not isinstance(below, dict):
+        base_value = result.get(key)
+        if not isinstance(base_value, dict):
             result[key] = value
         elif isinstance(value, dict):
-            result[key] = _merged(below, value)
+            result[key] = _merged(base_value, value)
         elif value is not None:  # None: a section whose keys are all commented out
             result[key] = value
     return result
@@ -144,31 +143,31 @@ def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 def _short_value(value: object) -> str:
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # an integer of thousands of digits, an endless nest
+    except (ValueError, RecursionError):  # integer of thousands of digits, recursive value
         return f'a {type(value).__name__} too large to show'
     return clip(text, 80)
 
 
 def _error_text(path: Path, error: ValidationError, model: type[BaseModel]) -> str:
-    """File, key path, value and what is allowed, of the first error."""
+    """Describe the first error: file, key path, value and allowed values."""
     first = error.errors(include_url=False)[0]
     loc, value = first['loc'], first['input']
-    if loc and loc[-1] == '[key]':  # what is wrong is the name of a section, not its value
+    if loc and loc[-1] == '[key]':  # the name of the section is invalid, not its value
         loc = loc[:-2]
     keys = [str(part) for part in loc]
     if first['type'] == RULE:
         rule = first['ctx']
         path, value = path / rule['file'], rule['value']
         keys.append(rule['key'])
-    what = '' if first['type'] == 'missing' else f' = {_short_value(value)}'
-    return f'{path}: {".".join(keys)}{what}: {_allowed(first, model)}'
+    shown_value = '' if first['type'] == 'missing' else f' = {_short_value(value)}'
+    return f'{path}: {".".join(keys)}{shown_value}: {_allowed(first, model)}'
 
 
 def _allowed(error: Any, model: type[BaseModel]) -> str:
-    """What may stand at the place of a validation error, in words."""
+    """Describe the values that are allowed at the location of a validation error."""
     kind, loc = error['type'], error['loc']
     if kind == 'string_type' and isinstance(error['input'], (bool, int, float)):
-        return 'must be text: write it in quotes'  # YAML reads on, no and 22:00 as values
+        return 'must be text: write it in quotes'  # YAML parses on, no and 22:00 as bool or int
     if kind not in ('extra_forbidden', 'model_type'):
         return str(error['msg']).removeprefix('Value error, ')
     known = _keys_at(model, loc[:-1] if kind == 'extra_forbidden' else loc)
@@ -180,12 +179,12 @@ def _allowed(error: Any, model: type[BaseModel]) -> str:
 def _keys_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
     section: Any = model
     for part in loc:
-        if isinstance(part, int):  # an item of a list
+        if isinstance(part, int):  # index of a list item
             (section,) = get_args(section)
         elif get_origin(section) is dict:
             section = get_args(section)[1]
         elif part in section.model_fields:
             section = section.model_fields[part].annotation
-        else:  # the only other keys that a model takes: further templates
+        else:  # only Templates accepts extra keys
             section = Template
     return ', '.join(section.model_fields)

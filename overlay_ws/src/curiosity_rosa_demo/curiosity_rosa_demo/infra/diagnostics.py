@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a node says of itself on the diagnostics topic, once a second.
+"""Publish the status of a node on the diagnostics topic, once a second.
 
-Its name there is ``<node>: <part>`` with the namespace, if there is one, as diagnostic_updater has
-it, so that several overlays may share one topic.
+The status name is ``<node>: <part>``, as in diagnostic_updater. The node name includes the
+namespace, so several overlays can share one topic.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from rclpy.qos import QoSProfile
 
 PERIOD_S = 1.0
 HARDWARE_ID = 'curiosity_mars_rover'
-MAX_MESSAGES = 10  # the four nodes publish in the same moment
+MAX_MESSAGES = 10  # the four nodes publish at the same time
 
 
 class Level(IntEnum):
-    """Those of diagnostic_msgs/DiagnosticStatus that a node may say of itself."""
+    """Levels of diagnostic_msgs/DiagnosticStatus. STALE is missing: only an aggregator sets it."""
 
     OK = 0
     WARN = 1
@@ -43,7 +43,7 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """How it is: the worst of what is amiss, all of it in words, and the figures."""
+    """State of a node: the highest level of its problems, all problems as text, and values."""
 
     level: Level = Level.OK
     message: str = ''
@@ -51,47 +51,47 @@ class Finding:
 
 
 def finding(
-    amiss: Mapping[str, Level], well: str, values: Mapping[str, object] | None = None
+    problems: Mapping[str, Level], ok_message: str, values: Mapping[str, object] | None = None
 ) -> Finding:
-    """``amiss``: what is not as it should be, in words; '' counts for nothing. ``well`` is said
-    when there is nothing of the kind.
+    """Combine ``problems``, which maps each text to its level; an empty text is ignored. Without
+    problems the message is ``ok_message``.
     """
-    found = {words: level for words, level in amiss.items() if words}
+    found = {text: level for text, level in problems.items() if text}
     worst = max(found.values(), default=Level.OK)
-    return Finding(worst, '; '.join(found) or well, values or {})
+    return Finding(worst, '; '.join(found) or ok_message, values or {})
 
 
 def with_losses(
-    found: Finding, counts: Mapping[str, int], told: Mapping[str, int] | None = None
+    found: Finding, counts: Mapping[str, int], reported: Mapping[str, int] | None = None
 ) -> Finding:
-    """``found`` with what the node has lost since it started, by destination. What was lost since
-    ``told`` is a warning.
+    """Add ``counts``, the node's losses by destination since its start, to ``found``. A count
+    that exceeds the one in ``reported`` raises the level to at least WARN.
     """
-    told = told or {}
-    lost = {name: count - told.get(name, 0) for name, count in counts.items()}
-    news = '; '.join(f'Lost {count} for {name}' for name, count in lost.items() if count > 0)
-    values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
-    if not news:
-        return replace(found, values=values)
-    amiss = found.level is not Level.OK
-    return Finding(
-        max(found.level, Level.WARN), f'{found.message}; {news}' if amiss else news, values
+    reported = reported or {}
+    new_losses = {name: count - reported.get(name, 0) for name, count in counts.items()}
+    warning = '; '.join(
+        f'Lost {count} for {name}' for name, count in new_losses.items() if count > 0
     )
+    values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
+    if not warning:
+        return replace(found, values=values)
+    message = warning if found.level is Level.OK else f'{found.message}; {warning}'
+    return Finding(max(found.level, Level.WARN), message, values)
 
 
 def value_text(value: object) -> str:
-    """A figure as text: None is ``unknown``, numbers have three places."""
+    """Format a value: None or a non-finite float is ``unknown``, floats have three decimals."""
     if value is None:
         return 'unknown'
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
         return f'{value:.3f}' if math.isfinite(value) else 'unknown'
-    return valid_unicode(str(value))  # no lone surrogates: ROS cannot send them
+    return valid_unicode(str(value))  # a lone surrogate would fail to serialize
 
 
 def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:
-    """``node_name`` with its namespace, the leading slash or not."""
+    """Build the status message. ``node_name`` is fully qualified; a leading slash is dropped."""
     return DiagnosticStatus(
         level=bytes([found.level]),
         name=f'{node_name.lstrip("/")}: {part}',
@@ -102,18 +102,20 @@ def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:
 
 
 class Diagnostics:
-    """Asks ``look`` on the thread that spins ``node``; that must be quick and not raise."""
+    """Publishes the result of ``diagnose`` and the new losses. The timer calls ``diagnose`` on the
+    thread that spins ``node``, so it must return quickly and not raise.
+    """
 
     def __init__(
         self,
         node: Node,
         config: Config,
         part: str,
-        look: Callable[[], Finding],
+        diagnose: Callable[[], Finding],
         losses: LossCounter,
     ) -> None:
-        self._node, self._part, self._look, self._losses = node, part, look, losses
-        self._told: dict[str, int] = {}  # the losses in the last message that was sent
+        self._node, self._part, self._diagnose, self._losses = node, part, diagnose, losses
+        self._reported: dict[str, int] = {}  # losses in the last message that was sent
         self._name = node.get_fully_qualified_name()
         self._publisher = GuardedPublisher.create(
             node,
@@ -126,8 +128,8 @@ class Diagnostics:
 
     def _publish(self) -> None:
         counts = self._losses.counts()
-        found = with_losses(self._look(), counts, self._told)
+        found = with_losses(self._diagnose(), counts, self._reported)
         array = DiagnosticArray(status=[status_of(self._name, self._part, found)])
         array.header.stamp = self._node.get_clock().now().to_msg()
         if self._publisher.publish(array):
-            self._told = counts
+            self._reported = counts

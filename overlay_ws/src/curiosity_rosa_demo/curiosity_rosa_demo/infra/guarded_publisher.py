@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A publisher that cannot hurt its caller.
+"""A publisher that counts a lost message instead of raising.
 
 ``rclpy`` raises RCLError ("cannot publish data") when the transport is saturated, InvalidHandle
-once the node is destroyed, and UnicodeEncodeError for a lone surrogate. The message is then lost
-and counted.
+after the node is destroyed, and UnicodeEncodeError for a lone surrogate. GuardedPublisher catches
+these three; it drops the message and counts it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PUBLISH_ERRORS = (*TRANSPORT_ERRORS, UnicodeEncodeError)
 
 
 class Publisher(Protocol):
-    """What of rclpy's Publisher is used here."""
+    """The methods of rclpy's Publisher that GuardedPublisher calls."""
 
     def publish(self, msg: Any) -> None: ...
 
@@ -40,11 +40,11 @@ class Publisher(Protocol):
 
 
 class GuardedPublisher(Generic[Message]):
-    """Publishes from any thread, and never raises for a message that cannot be sent."""
+    """Publishes from any thread and does not raise when a message cannot be sent."""
 
     def __init__(self, publisher: Publisher, topic: str, losses: LossCounter) -> None:
         self._publisher, self._topic, self._losses = publisher, topic, losses
-        self.last_error = ''  # why the last message was lost; '' when it was sent
+        self.last_error = ''  # error of the last publish(); '' on success
 
     @classmethod
     def create(
@@ -58,7 +58,7 @@ class GuardedPublisher(Generic[Message]):
         return cls(node.create_publisher(message_type, topic, qos), topic, losses)
 
     def publish(self, message: Message | bytes) -> bool:
-        """Whether the transport has taken the message (or its serialized form)."""
+        """Publish a message, or its serialized form. Returns whether the transport accepted it."""
         try:
             self._publisher.publish(message)
         except PUBLISH_ERRORS as error:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How many messages, events and files did not get where they were to go."""
+"""Counts lost messages, events and files by destination."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ import threading
 
 
 class LossCounter:
-    """Counts by destination, such as a topic or a file; safe from any thread."""
+    """Counts losses by destination, such as a topic or a file. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
 
     def count(self, destination: str) -> int:
-        """One more was lost; how many that are by now."""
+        """Count one loss for ``destination``; returns its total."""
         with self._lock:
             self._counts[destination] += 1
             return self._counts[destination]
 
     def counts(self) -> dict[str, int]:
-        """The losses of each destination that had any, in the order of the first."""
+        """Total losses by destination, in the order of each destination's first loss."""
         with self._lock:
             return dict(self._counts)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Clocks that can be trusted with a deadline."""
+"""The clock for motion deadlines."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import Any
 
 
 class MotionClock:
-    """Seconds that pass at least as fast as the steady clock and as simulated time.
+    """A clock in seconds that advances at least as fast as the steady clock and the ROS clock.
 
-    What a moving rover covers depends on simulated time, which may run faster than the wall's, but
-    also stands still before the first ``/clock``, jumps and can stop. So each reading advances by
-    the larger of the two advances: a jump can end a motion early, nothing can make it longer.
+    Simulated time determines the distance that a moving rover covers. It can run faster than wall
+    time, jump, stop, and is zero before the first ``/clock``. Each reading therefore advances by
+    the larger of the two advances: a jump can end a motion early, but nothing can prolong it.
     """
 
     def __init__(self, ros_clock: Any, steady: Callable[[], float] = time.monotonic) -> None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The one thin layer over rclpy: processes, spinning threads, service calls, publishing."""
+"""A thin layer over rclpy: node processes, spin threads, service calls and publishers."""
 
 from curiosity_rosa_demo.infra.ros.process import (
     node_config,

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Recordings of a run: the recorder, MCAP files, replay and report."""
+"""Recordings of runs: recorder, MCAP files, replay and report."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""``:record``: the run into one MCAP file, on a node and a thread of its own."""
+"""``:record``: record the run to an MCAP file, with a separate node and writer thread."""
 
 from __future__ import annotations
 
@@ -34,31 +34,32 @@ from curiosity_rosa_demo.recording.mcap.file import RunFile
 from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
 from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
 from curiosity_rosa_demo.recording.recorder_node import RecorderNode
-from curiosity_rosa_demo.tools.recorded_client import ServiceCall
+from curiosity_rosa_demo.tools.recording_client import ServiceCall
 
 CALLS_CHANNEL = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
 
 
 class RecordingControl:
-    """Files go to ``folder``, which is made with the first. ``say`` tells a person; it is called
-    from several threads. Off until ``start``; every method may be called from any thread but the
-    one that spins the recording's node.
+    """Starts and stops recordings in ``folder``, which the first one creates.
+
+    ``notify`` shows a message to the operator; several threads call it. Call the methods from any
+    thread except the one that spins the recorder's node.
     """
 
     def __init__(
         self,
         config: Config,
         folder: Path,
-        say: Callable[[str], None],
+        notify: Callable[[str], None],
     ) -> None:
-        self._config, self._folder, self._say = config, folder, say
+        self._config, self._folder, self._notify = config, folder, notify
         self._sources = sources(
             config.topics, ChannelRates(**config.agent.recording.rates.model_dump())
         )
         self._lock = threading.Lock()
         self._node: RecorderNode | None = None
         self._writer: RunWriter | None = None
-        self._last: Progress | None = None  # of the recording that ended
+        self._last: Progress | None = None  # of the last finished recording
 
     def start(self) -> Outcome:
         with self._lock:
@@ -67,13 +68,13 @@ class RecordingControl:
             self._end_recording('another recording begins')
             try:
                 channels = [_channel(source) for source in self._sources]
-                file = self._file()
+                file = self._create_file()
             except (NoDefinition, OSError) as error:
                 return Outcome(False, f'nothing is recorded: {error}')
-            self._writer = writer = RunWriter(file, self._say)
+            self._writer = writer = RunWriter(file, self._notify)
             pairs = list(zip(self._sources, channels, strict=True))
             self._node = RecorderNode(
-                pairs, writer.enqueue, self._say, self._config.thresholds.capture.jpeg_quality
+                pairs, writer.enqueue, self._notify, self._config.thresholds.capture.jpeg_quality
             )
             return Outcome(True, f'recording to {file.path}')
 
@@ -93,14 +94,14 @@ class RecordingControl:
             last = f'; the last one: {_progress_text(self._last)}' if self._last else ''
         return Outcome(True, f'nothing is recorded{last}')
 
-    def run_command(self, what: str) -> Outcome:
-        """``:record``, with ``on``, ``off``, ``status`` or nothing behind it."""
-        if what == 'on':
+    def run_command(self, argument: str) -> Outcome:
+        """Run ``:record`` with the argument ``on``, ``off``, ``status`` or none (status)."""
+        if argument == 'on':
             return self.start()
-        return self.stop() if what == 'off' else self.status()
+        return self.stop() if argument == 'off' else self.status()
 
     def record_call(self, call: ServiceCall) -> None:
-        """A service was called. Never waits; from any thread."""
+        """Record a service call, if a recording runs. Thread-safe; never waits for the disk."""
         writer = self._writer
         if writer is not None:
             data = json.dumps(
@@ -128,8 +129,8 @@ class RecordingControl:
             self._last = writer.close(why)
         return self._last or Progress(Path(), 0, 0, 0, '')
 
-    def _file(self) -> RunFile:
-        """A new one. Raises OSError."""
+    def _create_file(self) -> RunFile:
+        """Create a file with a new name. Raises OSError."""
         began = datetime.now(timezone.utc)
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
         name = f'run_{began:%Y%m%dT%H%M%SZ}_{domain}'
@@ -148,14 +149,14 @@ class RecordingControl:
             suffix = f'_{number}' if number > 1 else ''
             try:
                 return RunFile(self._folder / f'{name}{suffix}.mcap', info)
-            except FileExistsError:  # two in the same second
+            except FileExistsError:  # second recording within one second
                 number += 1
 
 
 def _channel(source: ChannelSource) -> Channel:
-    """Raises NoDefinition."""
-    kept = recorded_source(source)
-    return Channel(kept.role, kept.topic, kept.type, CDR, definition(kept.type))
+    """The channel for ``source``, with its message definition. Raises NoDefinition."""
+    recorded = recorded_source(source)
+    return Channel(recorded.role, recorded.topic, recorded.type, CDR, definition(recorded.type))
 
 
 def _progress_text(progress: Progress) -> str:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a recording subscribes to. Messages stay as they come, undecoded, wherever that will do."""
+"""Subscribe to the recorded topics. Most messages pass through as serialized bytes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from sensor_msgs.msg import CompressedImage, Image
 from std_msgs.msg import String
 
 POLL_PERIOD_S = 0.25
-HISTORY_DEPTH = 1000  # messages of a latched topic, and of a burst
-PICTURE_TIMEOUT_S = 5.0  # for the picture of a capture ...
-MAX_FRAME_AGE_S = 2.0  # ... that has just been made
-# matches every publisher; what is not received within a burst is lost
+HISTORY_DEPTH = 1000  # messages of a latched topic, per burst
+PICTURE_TIMEOUT_S = 5.0  # longest wait for the picture of a capture
+MAX_FRAME_AGE_S = 2.0  # oldest capture event for which the picture is still current
+# Best effort matches every publisher. Messages of a burst beyond the depth are lost.
 ANY_PUBLISHER_QOS = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.BEST_EFFORT
 )
@@ -43,17 +43,19 @@ EnqueueMessage = Callable[[Channel, bytes], object]
 
 
 class RecorderNode:
-    """A node that hands what it hears to ``offer``, which never waits."""
+    """Passes each received message to ``enqueue``, which must not block. The spin thread calls
+    ``enqueue`` and ``notify``.
+    """
 
     def __init__(
         self,
         pairs: Sequence[tuple[ChannelSource, Channel]],
-        offer: EnqueueMessage,
-        say: Callable[[str], None],
+        enqueue: EnqueueMessage,
+        notify: Callable[[str], None],
         jpeg_quality: int,
     ) -> None:
-        self._offer, self._say = offer, say
-        # Its own clock is not asked for; it must not subscribe to /clock for that.
+        self._enqueue, self._notify = enqueue, notify
+        # The node does not read its clock, so it does not need a subscription to /clock.
         self._node = Node(
             'recorder',
             start_parameter_services=False,
@@ -61,10 +63,10 @@ class RecorderNode:
         )
         self._throttles: list[tuple[Channel, Throttle[bytes]]] = []
         self._capture: tuple[ChannelSource, Channel] | None = None
-        self._picture: Any = None  # the subscription to the picture of a capture
+        self._picture: Any = None  # subscription while a picture is awaited
         self._picture_until_s = 0.0
         self._to_jpeg: Callable[[Image], bytes] | None = None
-        self._unreadable = False
+        self._reported_image_error = False
         for source, channel in pairs:
             if source.role == 'capture':
                 self._capture = source, channel
@@ -75,84 +77,84 @@ class RecorderNode:
 
     def close(self) -> None:
         self._spin.close()
-        del self._spin  # its executor would keep the node, and all its subscriptions, in the graph
+        del self._spin  # its executor would keep the node and its subscriptions in the graph
         self._node.destroy_node()
 
     def _subscribe(self, source: ChannelSource, channel: Channel, jpeg_quality: int) -> None:
-        thinning = Throttle[bytes](source.hz)
-        take: Callable[[bytes], None] = partial(self._on_message, channel, thinning)
+        throttle = Throttle[bytes](source.hz)
+        callback: Callable[[bytes], None] = partial(self._on_message, channel, throttle)
         if source.type == 'sensor_msgs/msg/Image':
-            # Not before it must: it takes OpenCV.
+            # Imported here because it loads OpenCV.
             from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
 
             self._to_jpeg = lambda image: encode_jpeg(pixels_of(image), jpeg_quality)
-            take = partial(self._on_raw_image, channel, thinning)
+            callback = partial(self._on_raw_image, channel, throttle)
         elif source.role == 'trace':
-            take = partial(self._on_trace_event, channel)
+            callback = partial(self._on_trace_event, channel)
         if source.hz is not None and source.role != 'camera':
-            self._throttles.append((channel, thinning))
+            self._throttles.append((channel, throttle))
         qos = history_qos(HISTORY_DEPTH) if source.latched else ANY_PUBLISHER_QOS
         if source.role == 'camera':
             qos = NEWEST_ONLY
         self._node.create_subscription(
-            message_class(source.type), source.topic, take, qos, raw=True
+            message_class(source.type), source.topic, callback, qos, raw=True
         )
 
-    def _on_message(self, channel: Channel, thinning: Throttle[bytes], data: bytes) -> None:
-        passed = thinning.accept(data, time.monotonic())
+    def _on_message(self, channel: Channel, throttle: Throttle[bytes], data: bytes) -> None:
+        passed = throttle.accept(data, time.monotonic())
         if passed is not None:
-            self._offer(channel, passed)
+            self._enqueue(channel, passed)
 
-    def _on_raw_image(self, channel: Channel, thinning: Throttle[bytes], data: bytes) -> None:
-        """A raw picture of the camera, as JPEG."""
-        if thinning.accept(b'', time.monotonic()) is None or self._to_jpeg is None:
+    def _on_raw_image(self, channel: Channel, throttle: Throttle[bytes], data: bytes) -> None:
+        """Record a raw camera image as JPEG."""
+        if throttle.accept(b'', time.monotonic()) is None or self._to_jpeg is None:
             return
         image: Image = deserialize_message(data, Image)
         try:
             jpeg = self._to_jpeg(image)
         except ImageError as error:
-            if not self._unreadable:
-                self._unreadable = True
-                self._say(f'! The camera is not recorded: {error}')
+            if not self._reported_image_error:
+                self._reported_image_error = True
+                self._notify(f'! The camera is not recorded: {error}')
             return
         picture = CompressedImage(header=image.header, format='jpeg', data=array.array('B', jpeg))
-        self._offer(channel, serialize_message(picture))
+        self._enqueue(channel, serialize_message(picture))
 
     def _on_trace_event(self, channel: Channel, data: bytes) -> None:
-        self._offer(channel, data)
+        self._enqueue(channel, data)
         event = decode(deserialize_message(data, String).data)
-        # Of one from before, told to us late, the picture is another by now.
+        # For an old capture, replayed from the topic's history, the latched picture is another.
         if is_capture(event) and event.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:
-            self._want_picture()
+            self._subscribe_to_picture()
 
-    def _want_picture(self) -> None:
-        """Of a capture that was just made. Its publisher keeps it for who comes late, and would
-        make pictures all the time for who stays.
+    def _subscribe_to_picture(self) -> None:
+        """Subscribe until the picture of the capture arrives. The topic is latched, so the picture
+        is not missed. A permanent subscription would make the simulator process every frame.
         """
         self._picture_until_s = time.monotonic() + PICTURE_TIMEOUT_S
         if self._picture is None and self._capture is not None:
             source, channel = self._capture
-            took: list[bool] = []
+            received: list[bool] = []
 
-            def take(data: bytes) -> None:
-                if not took:
-                    took.append(True)
-                    self._offer(channel, data)
+            def on_picture(data: bytes) -> None:
+                if not received:
+                    received.append(True)
+                    self._enqueue(channel, data)
                     self._picture_until_s = 0.0
 
             self._picture = self._node.create_subscription(
-                CompressedImage, source.topic, take, history_qos(1), raw=True
+                CompressedImage, source.topic, on_picture, history_qos(1), raw=True
             )
 
     def _flush_due(self) -> None:
         now_s = time.monotonic()
-        for channel, thinning in self._throttles:
-            kept = thinning.take_due(now_s)
-            if kept is not None:
-                self._offer(channel, kept)
+        for channel, throttle in self._throttles:
+            due = throttle.take_due(now_s)
+            if due is not None:
+                self._enqueue(channel, due)
         if self._picture is not None and now_s > self._picture_until_s:
             self._node.destroy_subscription(self._picture)
             self._picture = None
 
     def _on_ros_failure(self, error: Exception) -> None:
-        self._say(f'! The recording hears nothing any more: {error!r}')
+        self._notify(f'! The recording no longer receives messages: {error!r}')

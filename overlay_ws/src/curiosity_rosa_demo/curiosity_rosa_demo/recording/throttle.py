@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Fewer of many messages, so that the last one is always among them. Pure but for its lock."""
+"""Limit the rate of messages without losing the last one. Pure except for a lock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ T = TypeVar('T')
 
 @dataclass
 class Throttle(Generic[T]):
-    """Lets a message through every 1 / ``hz`` seconds; None: each. Times are steady seconds."""
+    """Passes at most one message per 1 / ``hz`` seconds and holds the newest of the others.
+
+    ``hz``: None passes all, 0 none. Times are seconds of a steady clock. Thread-safe.
+    """
 
     hz: float | None
     _next_s: float = float('-inf')
@@ -27,7 +30,7 @@ class Throttle(Generic[T]):
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def accept(self, message: T, now_s: float) -> T | None:
-        """``message`` if it may pass now; else it is kept, instead of the one kept before."""
+        """Return ``message`` if it may pass now. Otherwise hold it, in place of the held one."""
         if self.hz is None:
             return message
         with self._lock:
@@ -39,7 +42,7 @@ class Throttle(Generic[T]):
             return self._pass_on(message, now_s)
 
     def take_due(self, now_s: float) -> T | None:
-        """The one that was kept, once its time has come."""
+        """Return the held message if it may pass now, else None."""
         with self._lock:
             if self._held_message is None or now_s < self._next_s:
                 return None

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The simulator node: the light model, and the picture that it darkens by the score."""
+"""The simulator node: the light model, and the pictures darkened by its score."""

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A camera picture in; out the same, as dark as the light model says, score and verdict burned in.
+"""Darkens a camera picture by its light score and draws the score and the verdict into it.
 
 Brightness factor = min_brightness + (1 - min_brightness) * score, applied to R, G and B. Scaling Y
-about 0 and Cb, Cr about 128 does the same to the JPEG's own planes, because the conversion between
-the two is linear; what differs is rounding, and colours that the way to RGB would have clipped.
+about 0 and Cb, Cr about 128 has the same effect on the YCbCr planes of a JPEG, because the
+conversion is linear. Only rounding differs, and colours that the conversion to RGB clips.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ __all__ = ['DecodeError', 'EncodeError', 'ImageError', 'ImagePipeline', 'RawImag
 
 
 class ImagePipeline:
-    """Stateless between pictures and safe from any thread.
+    """Keeps no state between pictures. Thread-safe.
 
-    ``jpeg_quality`` 1 to 100; ``min_brightness`` 0.0 to 1.0 is the factor at score 0.0. ``fast``
-    False leaves libjpeg-turbo's planes aside, as happens by itself where the library is missing.
-    ``label`` False leaves the text out.
+    ``jpeg_quality`` is 1 to 100; ``min_brightness``, 0.0 to 1.0, is the factor at score 0.0. With
+    ``fast`` False, or without libjpeg-turbo, OpenCV handles every picture. With ``label`` False no
+    text is drawn. Raises ValueError for a number out of range.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ImagePipeline:
         return self._min_brightness + (1.0 - self._min_brightness) * light.score
 
     def compressed(self, data: bytes, light: LightScore) -> bytes:
-        """A JPEG or PNG to a darkened JPEG. Raises DecodeError, EncodeError."""
+        """Darken a JPEG or PNG and return a JPEG. Raises DecodeError, EncodeError."""
         width, height = picture_size(data)
         if self._yuv is not None and is_jpeg(data):
             planes = self._yuv.decode(data, width, height)
@@ -88,7 +88,7 @@ class ImagePipeline:
         return self._through_pixels(decode_picture(data), light)
 
     def raw(self, image: RawImage, light: LightScore) -> bytes:
-        """A sensor_msgs/Image to a darkened JPEG. Raises DecodeError, EncodeError."""
+        """Darken a sensor_msgs/Image and return a JPEG. Raises DecodeError, EncodeError."""
         return self._through_pixels(pixels_of(image), light)
 
     def _through_pixels(self, pixels: Pixels, light: LightScore) -> bytes:

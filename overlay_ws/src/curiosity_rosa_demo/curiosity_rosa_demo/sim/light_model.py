@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How bright it is where the rover stands: dark at ``x_min``, bright from ``x_good`` on.
+"""The light model: brightness as a function of the rover's X, dark at ``x_min``, bright from
+``x_good`` on.
 
-score = clamp((x - x_min) / (x_good - x_min), 0, 1), and good when score >= threshold
+score = clamp((x - x_min) / (x_good - x_min), 0, 1); a score is good when score >= threshold
 (design of the light simulator, section 5.2).
 """
 
@@ -23,7 +24,9 @@ from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class LightModel:
-    """``x_min``, ``x_good`` in metres of the world frame; ValueError unless finite and rising."""
+    """``x_min`` and ``x_good`` are metres in the world frame. Raises ValueError for numbers that
+    are not finite, for x_good <= x_min and for a threshold outside 0.0 to 1.0.
+    """
 
     x_min: float
     x_good: float
@@ -44,14 +47,14 @@ class LightModel:
         return cls(light.x_min, light.x_good, thresholds.quality.score_threshold)
 
     def score(self, x: float) -> LightScore:
-        """The light at ``x`` metres; ValueError when that is no finite number.
+        """The light score at ``x`` metres. Raises ValueError when ``x`` is not finite.
 
-        ``is_good`` is decided on this double. CaptureAndScore carries the score as float32, which
-        can round across the threshold: whoever needs the verdict reads ``is_good``.
+        ``is_good`` is computed from this double. CaptureAndScore carries the score as float32,
+        which can round across the threshold: read ``is_good`` instead of comparing the score.
         """
         if not math.isfinite(x):
             raise ValueError(f'x must be finite, not {x}')
-        if x >= self.x_good:  # exact at both ends, whatever the division rounds to
+        if x >= self.x_good:  # exact at both ends, in spite of rounding in the division
             value = 1.0
         elif x <= self.x_min:
             value = 0.0

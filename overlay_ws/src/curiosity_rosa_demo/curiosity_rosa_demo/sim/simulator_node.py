@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The light simulator: the rover's pictures as dark as it is where the rover stands, with a score.
+"""The light simulator: darkens the rover's pictures by the light score at the rover's position.
 
-Two threads: ``simulator`` receives pictures and TF and republishes while somebody subscribes;
-``simulator_service`` serves captures, one after another, and may wait there for a picture.
+Two threads. ``simulator`` receives pictures and TF, and republishes while the output has a
+subscriber. ``simulator_service`` serves one capture at a time and may block until a picture comes.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import CompressedImage, Image
 
-# frames keep coming for this long after a capture, so that the next finds one
+# the camera stays subscribed for this long after a capture, so that the next finds a frame
 CAMERA_LINGER_S = 5.0
 POSE_POLL_PERIOD_S = 0.05
-# a capture that begins sooner than this after another has been queued behind it
+# a capture that starts sooner than this after a failed one was queued behind it
 QUEUED_WITHIN_S = 0.2
-POLL_PERIOD_S = 0.5  # how often to look whether somebody subscribes to the output
+POLL_PERIOD_S = 0.5  # between two checks for subscribers of the output
 
-# Reliable and latched matches every subscriber, and shows a late one the last capture.
+# Reliable and latched: compatible with every subscriber, and a late one gets the last capture.
 CAPTURE_QOS = history_qos(1)
 
 
 class PublishError(Exception):
-    def __init__(self, why: object) -> None:
-        super().__init__(f'Image cannot be published: {why}')
+    def __init__(self, reason: object) -> None:
+        super().__init__(f'Image cannot be published: {reason}')
 
 
-# Whatever may go wrong with one picture; the messages are the reasons of the contract.
+# Every failure of one picture. The messages are the reasons in docs/reference/contracts.md.
 CAPTURE_FAILURES = (NoFrame, TransformUnavailable, ImageError, PublishError)
 
 
@@ -75,11 +75,11 @@ class SimulatorApp:
         if not self._pipeline.fast:
             self.node.get_logger().info('libjpeg-turbo not found: pictures take the slower way')
         self._processed = 0
-        self._gave_up_at_s = -math.inf  # when a capture last ended without a frame
+        self._gave_up_at_s = -math.inf  # when the last capture without a frame ended
         self._closing = threading.Event()
         self._last_error_type: type[Exception] | None = None
-        self._captures = 0  # those that succeeded
-        self._failure = ''  # of the last frame or capture
+        self._captures = 0  # successful ones
+        self._failure = ''  # reason of the last frame or capture; empty: it succeeded
         self._output_topic = config.topics.images.output_capture_compressed
         losses = LossCounter()
         self._output = GuardedPublisher.create(
@@ -92,7 +92,7 @@ class SimulatorApp:
 
         TracePublisher(self.node, config, losses).announce('simulator started')
 
-        # A helper that needs no clock of its own: it must not subscribe to /clock a second time.
+        # This node needs no ROS time: without the override it would subscribe to /clock again.
         self._service_node = Node(
             'simulator_service',
             start_parameter_services=False,
@@ -137,7 +137,9 @@ class SimulatorApp:
         )
 
     def _republish(self, frame: Frame) -> None:
-        """Every frame, while somebody subscribes; what fails is said once, not per frame."""
+        """Republish each frame while the output has a subscriber. Of consecutive failures of one
+        type, only the first is logged.
+        """
         if not self._output.get_subscription_count():
             return
         try:
@@ -157,14 +159,14 @@ class SimulatorApp:
         self, _: CaptureAndScore.Request, response: CaptureAndScore.Response
     ) -> CaptureAndScore.Response:
         asked_s = time.monotonic()
-        # Who asks again while it waits must not have each of these wait in turn.
-        behind = asked_s - self._gave_up_at_s < QUEUED_WITHIN_S
-        until_s = asked_s + (0.0 if behind else self._limits.wait_s)
+        # A retry that was queued behind a failed capture must not wait for a frame once more.
+        was_queued = asked_s - self._gave_up_at_s < QUEUED_WITHIN_S
+        until_s = asked_s + (0.0 if was_queued else self._limits.wait_s)
         frame = None
         try:
             self._fresh_frame(until_s)
             self._await_pose(until_s)
-            frame = self._fresh_frame(until_s)  # the pose may have taken its time
+            frame = self._fresh_frame(until_s)  # the wait for the pose may have aged the first
             light, pose = self._process(frame)
         except CAPTURE_FAILURES as error:
             self._failure = response.error_reason = str(error)
@@ -183,12 +185,14 @@ class SimulatorApp:
         return response
 
     def _fresh_frame(self, until_s: float) -> Frame:
-        """A frame to work on. Raises NoFrame."""
+        """A frame within the age limit; waits until ``until_s``, steady. Raises NoFrame."""
         wait_s = max(0.0, until_s - time.monotonic())
         return self._camera.fresh(max_age_s=self._limits.max_image_age_s, wait_s=wait_s)
 
     def _await_pose(self, until_s: float) -> None:
-        """TF may not be known yet right after a start. Raises TransformUnavailable."""
+        """Wait until TF provides the pose, at most until ``until_s``: right after a start the
+        first transforms may be missing. Raises TransformUnavailable.
+        """
         tf = self._topics.tf
         while True:
             try:
@@ -199,7 +203,7 @@ class SimulatorApp:
                     raise
 
     def _process(self, frame: Frame) -> tuple[LightScore, RoverPose]:
-        """Score, darken and publish one frame. Raises one of FAILURES; safe from both threads."""
+        """Score, darken and publish one frame, on either thread. Raises CAPTURE_FAILURES."""
         tf = self._topics.tf
         pose = self._transforms.lookup(tf.world_frame, tf.base_frame)
         light = self._light.score(pose.x)
@@ -209,7 +213,7 @@ class SimulatorApp:
             jpeg = self._pipeline.raw(message, light)
         else:
             jpeg = self._pipeline.compressed(bytes(message.data), light)
-        # An array is taken as it is; rclpy would look at every byte of anything else.
+        # rclpy takes an array as it is; it would check every byte of another type.
         picture = CompressedImage(
             header=message.header, format='jpeg', data=array.array('B', jpeg)
         )

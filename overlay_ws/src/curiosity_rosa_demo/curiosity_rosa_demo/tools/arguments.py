@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Wrong arguments in words, for whoever calls a skill."""
+"""Error texts for invalid arguments of a skill."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 
 def arguments_error_text(error: ValidationError, schema: type[BaseModel]) -> str:
-    """What is wrong with the arguments, and which ones there are."""
+    """The first validation error, followed by the names of all arguments."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = '.'.join(str(part) for part in first['loc']) or 'arguments'
     takes = ', '.join(schema.model_fields) or 'none'

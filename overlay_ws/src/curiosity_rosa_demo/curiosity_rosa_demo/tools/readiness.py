@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Before the agent begins: the other nodes are there, and the rover stands still."""
+"""Readiness at the start of the agent: the services are discovered and the rover stands still."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ def wait_for_nodes(
     cancellation: Cancellation,
     notice: Callable[[str], None],
 ) -> None:
-    """A while; ``status_of`` the rover. What is missing then is told. Raises TurnCancelled."""
+    """Wait for the services, a pose and standstill, each for a limited time.
+
+    ``status_of`` returns the rover's status; ``notice`` gets the text about a missing condition.
+    Raises TurnCancelled.
+    """
     for _ in range(int(READY_TIMEOUT_S / 0.02)):
         if client.ready():
             break
@@ -40,10 +44,10 @@ def wait_for_nodes(
     for _ in range(int(STANDSTILL_TIMEOUT_S / 0.05)):  # the adapter begins by stopping the rover
         status = status_of()
         still = status.ok and not status.data.get('moving')
-        if still and client.pose() is not None:  # TF is heard a little later
+        if still and client.pose() is not None:  # the first transforms arrive a little later
             return
         cancellation.sleep(0.05)
     if still:
         return
-    why = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
-    notice(f'! The rover does not stand still: {why}')
+    reason = status.error_reason or status.data.get('last_error_reason') or 'it still moves'
+    notice(f'! The rover does not stand still: {reason}')

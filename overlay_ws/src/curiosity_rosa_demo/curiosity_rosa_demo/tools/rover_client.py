@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rover as the agent reaches it: /adapter/*, /capture_and_score and TF. Blocking, with
-time-outs.
+"""The agent's client of the rover: /adapter/*, /capture_and_score and TF. Every call has a
+time-out.
 
-Every method may be called from any thread but the one that spins the node.
+The service calls block. Call them from any thread except the one that spins the node.
 """
 
 from __future__ import annotations
@@ -48,16 +48,17 @@ class RoverClient:
         self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + TIMEOUT_MARGIN_S
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
-        """Call /adapter/<name>; its message. Raises ServiceFailed with the reason of a refusal.
+        """Call /adapter/<name> and return the message of its response.
 
-        Raises TurnCancelled, and sends nothing, when ``cancellation`` was requested before; when
-        it is requested meanwhile, that ends the wait, not what the adapter has begun.
+        Raises ServiceFailed with the reason of a failure. Raises TurnCancelled, without sending a
+        request, when ``cancellation`` is already requested. A request during the call ends the
+        wait but not the action that the adapter has started.
         """
         return self._trigger(name, cancellation or Cancellation(), until=cancellation)
 
     def start(self, name: str, cancellation: Cancellation) -> str:
-        """As ``trigger``, but once the call is sent it is waited for, so that a stop can follow
-        it.
+        """Like ``trigger``, but a cancellation does not end the wait for a request that was sent:
+        the caller can then send a stop after it.
         """
         return self._trigger(name, cancellation, until=None)
 
@@ -81,7 +82,7 @@ class RoverClient:
         return str(response.message)
 
     def status(self) -> dict[str, Any]:
-        """The adapter's status with the pose from TF where there is one. Raises ServiceFailed."""
+        """The adapter's status; a pose from TF replaces its pose. Raises ServiceFailed."""
         status = _json_object(self.trigger('get_status'))
         pose = self.pose()
         if pose is not None:
@@ -89,7 +90,7 @@ class RoverClient:
         return status
 
     def capture(self) -> CaptureAndScore.Response:
-        """Raises ServiceFailed with the reason when nothing was captured."""
+        """Capture one picture. Raises ServiceFailed with the reason of a failure."""
         response = call(
             self._capture,
             CaptureAndScore.Request(),
@@ -104,21 +105,21 @@ class RoverClient:
         return response
 
     def pose(self) -> RoverPose | None:
-        """The base in the world frame, or None while TF cannot tell."""
+        """The pose of the base in the world frame; None while TF is unavailable."""
         try:
             return self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
         except TransformUnavailable:
             return None
 
     def ready(self) -> bool:
-        """Whether every service the tools call has been discovered."""
+        """Whether every service that the tools call has been discovered."""
         return all(
             client.service_is_ready() for client in (*self._triggers.values(), self._capture)
         )
 
 
 def _json_object(message: str) -> dict[str, Any]:
-    """Raises ServiceFailed for anything else, NaN and infinity included."""
+    """Parse a JSON object. Raises ServiceFailed for other text, also for NaN and infinity."""
 
     def refuse(constant: str) -> None:
         raise ValueError(constant)
@@ -133,7 +134,7 @@ def _json_object(message: str) -> dict[str, Any]:
 
 
 def _timeouts(config: Config) -> dict[str, float]:
-    """How long each adapter service may take by its own rules, and a margin: seconds."""
+    """Time-out of each adapter service in seconds: its longest duration, and a margin."""
     motion, mast = config.thresholds.motion, config.thresholds.mast
     await_stop = motion.stop_timeout_s + motion.settle_s
     start = await_stop + 2 * motion.service_timeout_s + TIMEOUT_MARGIN_S

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the nine tools do, for a model or for a console command.
+"""Implementation of the nine tools, for a model or for a console command.
 
-Each answers a ToolResult, whatever happens. A motion tool starts, waits, stops, waits until the
-rover is still, and reports the distance it covered.
+Each tool returns a ToolResult; only TurnCancelled is raised. A motion tool starts the motion,
+waits for its duration, stops it, waits for standstill, and reports the distance covered.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ NO_ANSWER_TEXT = service_timeout('')
 
 
 class RoverTools:
-    """The tools bound to one rover. One at a time: the caller sees to that."""
+    """The tools of one rover. The caller ensures that only one runs at a time."""
 
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self.cancellation = Cancellation()
 
     def run(self, name: str, **arguments: Any) -> ToolResult:
-        """Carry out one tool. Raises TurnCancelled; every other failure is in the result."""
-        cancellation = self.cancellation  # a later run has its own
+        """Run one tool. Raises TurnCancelled; the result reports every other failure."""
+        cancellation = self.cancellation  # a later run may replace the attribute
         cancellation.check()
         reason, data = '', dict[str, Any]()
         try:
@@ -67,7 +67,7 @@ class RoverTools:
             )
         except Exception as error:
             reason = _reason(name, error)
-        cancellation.check()  # a stop is the reason, not what it broke
+        cancellation.check()  # report a stop, not the error that it caused
         return ToolResult.failure(reason, cost=self._cost(name))
 
     def _cost(self, name: str) -> float:
@@ -87,29 +87,31 @@ class RoverTools:
     def _drive(
         self, name: str, cancellation: Cancellation, duration_s: float
     ) -> tuple[str, dict[str, Any]]:
-        """Why the motion ended early or could not be ended, or nothing; and what it covered. Once
-        it may have begun that is told in any case: the budget is charged for it.
+        """Run a motion. Return the reason of an early end or a failed stop, else '', and its data.
+
+        Raises TurnCancelled, and ServiceFailed only when the motion cannot have begun: the budget
+        is charged for any other motion.
         """
         path = DrivenPath([self._client.pose()])
-        begin, seconds, why = self._seconds(), duration_s, ''
+        begin, seconds, reason = self._seconds(), duration_s, ''
         try:
             self._start(name, cancellation)
         except ServiceFailed as failure:
             if not str(failure).startswith(NO_ANSWER_TEXT):
                 raise
-            why = str(failure)
+            reason = str(failure)
         else:
             begin = self._seconds()
             try:
-                why = self._carry_out(duration_s, path, cancellation)
+                reason = self._travel_and_stop(duration_s, path, cancellation)
             except Exception as error:
-                why = _reason(name, error)
-        if why:
-            cancellation.check()  # a stop is the reason, not what it broke
+                reason = _reason(name, error)
+        if reason:
+            cancellation.check()  # report a stop, not the error that it caused
             path.add(self._client.pose())
             seconds = max(0.0, self._seconds() - begin)
         end = path.last
-        return why, {
+        return reason, {
             'duration_s': seconds,
             'distance_m': path.length,
             'x': end.x if end else None,
@@ -117,48 +119,50 @@ class RoverTools:
             'yaw_rad': end.yaw_rad if end else None,
         }
 
-    def _carry_out(self, duration_s: float, path: DrivenPath, cancellation: Cancellation) -> str:
-        """Why the motion that was started ended early, or nothing."""
+    def _travel_and_stop(
+        self, duration_s: float, path: DrivenPath, cancellation: Cancellation
+    ) -> str:
+        """Finish a started motion. Return the reason of an early end, else ''."""
         try:
-            early = self._travel(duration_s, path, cancellation)
+            reason = self._travel(duration_s, path, cancellation)
         finally:
-            # Whatever ended the wait, the rover is told to stop before anybody is told why.
+            # Stop the rover before any error of the wait propagates.
             self._stop()
         self._wait_until_still(path, cancellation)
-        return early
+        return reason
 
     def _start(self, name: str, cancellation: Cancellation) -> None:
         try:
             self._client.start(name, cancellation)
         except ServiceFailed as failure:
-            if str(failure).startswith(NO_ANSWER_TEXT):  # it may have begun, or begin yet
+            if str(failure).startswith(NO_ANSWER_TEXT):  # the motion may have begun, or may begin
                 with suppress(ServiceFailed):
                     self._stop()
             raise
 
     def _travel(self, duration_s: float, path: DrivenPath, cancellation: Cancellation) -> str:
-        """Wait for the motion's time to pass; why it ended early, or nothing."""
+        """Wait for the motion's duration. Return the reason of an early end, else ''."""
         last, elapsed = self._seconds(), 0.0
         status_at = time.monotonic() + STATUS_PERIOD_S
         while elapsed < duration_s:
             cancellation.sleep(min(POSE_PERIOD_S, duration_s - elapsed))
             path.add(self._client.pose())
             now = self._seconds()
-            # A simulation that starts again sets its time back: that must not prolong the motion.
+            # A restarted simulation sets its time back. That must not prolong the motion.
             elapsed, last = elapsed + max(0.0, now - last), now
             if time.monotonic() >= status_at:
-                # Also the way out when simulated time stands still: the adapter's leash does not.
+                # This also ends the loop in a paused simulation: the adapter's leash still runs.
                 status_at = time.monotonic() + STATUS_PERIOD_S
                 status = self._client.status()
                 if not status.get('moving'):
-                    why = status.get('last_error_reason') or 'the rover was stopped'
-                    violated = str(why).startswith((STOPPED_FOR_MAST, STOPPED_UNASKED))
+                    reason = status.get('last_error_reason') or 'the rover was stopped'
+                    violated = str(reason).startswith((STOPPED_FOR_MAST, STOPPED_UNASKED))
                     code = f'{SAFETY_VIOLATION}: ' if violated else ''
-                    return f'{code}Motion ended early: {why}'
+                    return f'{code}Motion ended early: {reason}'
         return ''
 
     def _seconds(self) -> float:
-        """The time in which motions are measured: the simulation's where there is one."""
+        """The time for motion durations, in seconds: simulated if active, else steady."""
         if self._ros_clock.ros_time_is_active:
             return float(self._ros_clock.now().nanoseconds) * 1e-9
         return time.monotonic()
@@ -167,8 +171,8 @@ class RoverTools:
         try:
             self._client.trigger('move_stop')
         except Exception:
-            # The adapter died or lost the rover: its restart, or its leash, stops the rover.
-            # One more try, since a restart takes about a second.
+            # The adapter died or lost the rover. Its restart or its leash stops the rover; try
+            # once more, because a restart takes about a second.
             self._client.trigger('move_stop')
 
     def _wait_until_still(self, path: DrivenPath, cancellation: Cancellation) -> None:
@@ -185,12 +189,12 @@ class RoverTools:
 def _reason(name: str, error: Exception) -> str:
     if isinstance(error, ServiceFailed):
         return str(error).strip() or f'{name} failed without a reason'
-    # A bug of ours, or a number that JSON cannot carry.
+    # A bug, or a number that JSON cannot represent.
     return f'Internal error in {name}: {error!r}'
 
 
 class DrivenPath:
-    """Poses along a motion; ``length`` is metres, None while fewer than two are known."""
+    """Poses along a motion. ``length`` is in metres; None with fewer than two poses."""
 
     def __init__(self, poses: list[RoverPose | None]) -> None:
         self._poses = [pose for pose in poses if pose is not None]

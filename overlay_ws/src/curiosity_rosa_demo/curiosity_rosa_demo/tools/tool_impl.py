@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills as LangChain knows them: names, descriptions with costs, checked arguments."""
+"""The skills as LangChain tools: names, descriptions with costs, checked arguments."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 
 class RunSkill(Protocol):
-    """Carries out the skill ``name``; no skill has an argument of that name."""
+    """Runs the skill ``name``. No skill has an argument called ``name``."""
 
     def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
 
 
 def make_tools(skills: OfferedSkills, run: RunSkill) -> list[BaseTool]:
-    """The skills that the model may use, in LangChain's form."""
+    """LangChain tools for the skills that the model may use."""
 
     def bound(name: str) -> Callable[..., ToolResult]:
         return lambda **arguments: run(name, **arguments)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Trace events to a JSONL file, one whole line at a time."""
+"""JSONL log of trace events, written one whole line at a time."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from curiosity_rosa_demo.trace.trace_codec import decode, encode
 
 
 class JsonlTraceLog:
-    """Appends to ``path``, making its folder. Raises OSError where that cannot be done."""
+    """Appends to ``path`` and creates its folder. Raises OSError when that fails."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()  # turns, stops, the kernel and the policy all trace
         self._torn = _ends_mid_line(self.path)
-        # Unbuffered: what a full disk has not taken must not come out later, in mid line.
+        # Unbuffered: bytes that a full disk rejected must not be written later, in mid line.
         self._file = self.path.open('ab', buffering=0)
 
     def write(self, event: TraceEvent) -> None:
-        """From any thread; an event after ``close`` is left out. Raises OSError when the disk does
-        not take the event: the next one may be recorded all the same.
+        """Append one event. Thread-safe; ignored after ``close``. Raises OSError when the write
+        fails; a later event may still be recorded.
         """
         line = encode(event).encode() + b'\n'
         with self._lock:
             if self._file.closed:
                 return
             if self._torn:
-                line = b'\n' + line  # else this event would be lost with the torn one
+                line = b'\n' + line  # separate this event from the torn line
             written = 0
             try:
                 while written < len(line):
@@ -52,7 +52,7 @@ class JsonlTraceLog:
 
 
 def _ends_mid_line(path: Path) -> bool:
-    """Whether the last writer was killed within a line."""
+    """Whether the last writer left an incomplete line."""
     if not path.is_file() or path.stat().st_size == 0:
         return False
     with path.open('rb') as file:
@@ -62,6 +62,6 @@ def _ends_mid_line(path: Path) -> bool:
 
 def read_trace(path: str | Path) -> list[TraceEvent]:
     """The events of a recorded file; a torn line becomes an ERROR event. Raises OSError."""
-    # A line may be torn within a character: replace, and let decode say what is left.
+    # A line may be torn within a character: replace the character, and let decode report the line.
     with Path(path).open(encoding='utf-8', errors='replace') as file:
         return [decode(line) for line in file if line.strip()]

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Tool results as words and as trace events."""
+"""Tool results as text and as trace events."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ class TraceFunction(Protocol):
 
 
 def trace_result(trace: TraceFunction, tool: str, result: ToolResult) -> None:
-    """One RESULT or ERROR event for what a tool answered."""
+    """Emit one RESULT or ERROR event for the result of ``tool``."""
     trace(
         TraceKind.RESULT if result.ok else TraceKind.ERROR,
         f'{tool}: {result_summary(result)}',
         tool_name=tool,
         ok=result.ok,
         error_reason=result.error_reason or None,
-        score=number_text(result.data.get('score')),
+        score=finite_float(result.data.get('score')),
         data=result.data,
     )
 
 
 def tool_result(done: SkillResult) -> ToolResult:
-    """For the model. What failed, what took too long and what nobody knows read differently."""
+    """The result for the model. A failure without a message carries the name of its status."""
     if done.status is SkillStatus.SUCCESS:
         return ToolResult.success(**done.metrics)
     return ToolResult.failure(done.error_msg or done.status.value, **done.metrics)
 
 
 def result_summary(result: ToolResult) -> str:
-    """A result in a few words."""
+    """A result in one short text."""
     if not result.ok:
         return result.error_reason
     shown = {
@@ -60,8 +60,8 @@ def result_summary(result: ToolResult) -> str:
 
 
 def status_text(status: dict[str, Any]) -> str:
-    """The rover's status in words."""
-    x, y, yaw = (number_text(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    """The rover's status as text."""
+    x, y, yaw = (finite_float(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
     where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
     heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
     mast = status.get('mast') or 'unknown'
@@ -71,8 +71,8 @@ def status_text(status: dict[str, Any]) -> str:
     return f'{where}{heading}; {motion}; mast {mast}, {drive}{last}'
 
 
-def number_text(value: Any) -> float | None:
-    """``value`` when it is a finite number, else None (True is no number)."""
+def finite_float(value: Any) -> float | None:
+    """``value`` as a float when it is a finite number, else None. A bool is not a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The last N trace events."""
+"""Ring buffer of trace events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent
 
 
 class TraceBuffer:
-    """Ring of ``size`` events, oldest first; one that is already in it is not taken again."""
+    """The newest ``size`` events, oldest first, without duplicates. Not thread-safe."""
 
     def __init__(self, size: int) -> None:
         if size < 1:
@@ -24,7 +24,7 @@ class TraceBuffer:
         self._events: deque[TraceEvent] = deque(maxlen=size)
 
     def append(self, event: TraceEvent) -> bool:
-        """Take the event; False when it was here already (a late history repeats itself)."""
+        """Append the event. False for a duplicate: a late history repeats events."""
         if any(known.event_id == event.event_id for known in self._events):
             return False
         self._events.append(event)

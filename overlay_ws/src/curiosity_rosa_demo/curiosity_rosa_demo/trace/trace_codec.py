@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""TraceEvent to the JSON of /trace/events and back. Decoding never raises."""
+"""Encodes a TraceEvent as the JSON of /trace/events and decodes it. Decoding never raises."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
 
-MAX_EVENT_BYTES = 16_384  # a trace is for people; what is larger belongs on a topic of its own
+MAX_EVENT_BYTES = 16_384  # a trace is for people; larger data belongs on its own topic
 
 
 def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
-    """An event of now, with an id of its own. Text from a keyboard or a model is made Unicode."""
+    """A new event with the current time and a unique ID. Repairs text that is invalid Unicode."""
     fields = {name: valid_unicode(value) for name, value in fields.items()}
     return TraceEvent(
         event_id=uuid.uuid4().hex,
@@ -34,18 +34,18 @@ def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
 
 
 def start_event(node_name: str, message: str) -> TraceEvent:
-    """The event by which a node says that it has started."""
+    """The event that announces the start of a node."""
     data = {'node': node_name, 'started': True}
     return new_event(TraceKind.OBSERVE, message, data=data)
 
 
 def is_start(event: TraceEvent) -> bool:
-    """Whether a node says that it has started: of interest to the agent, not part of its story."""
+    """Whether ``event`` announces the start of a node. Such an event is not part of a turn."""
     return event.data is not None and event.data.get('started') is True
 
 
 def encode(event: TraceEvent) -> str:
-    """One line of JSON, at most MAX_EVENT_BYTES long; data gives way first, then long texts."""
+    """One line of JSON of at most MAX_EVENT_BYTES. Drops ``data`` first, then clips long texts."""
     text = to_json(event)
     size = len(text.encode())
     if size <= MAX_EVENT_BYTES:
@@ -68,7 +68,7 @@ def encode(event: TraceEvent) -> str:
 
 
 def decode(text: str) -> TraceEvent:
-    """The event in ``text``; text that holds none becomes an ERROR event that says so."""
+    """The event in ``text``. Invalid text becomes an ERROR event with the reason."""
     try:
         return from_json(TraceEvent, text)
     except SerdeError as error:

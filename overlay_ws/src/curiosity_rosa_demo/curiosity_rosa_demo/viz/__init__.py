@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The visualizer node: trace events and rover state as RViz markers."""
+"""The visualizer node: trace events and the rover's state as RViz markers."""

@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A scene to RViz markers. Pure but for the message classes; all lengths are metres (REP 103)."""
+"""Builds the RViz markers of a scene. Pure, except for the ROS message classes. Lengths are metres
+(REP 103).
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ KIND_COLOURS: dict[TraceKind, Colour] = {
     TraceKind.ERROR: RED,
 }
 
-# The rover's size, from the wheel base and deck of the real one.
+# Size of the rover, from the wheel base and the deck of the real Curiosity.
 BODY_SIZE = (3.0, 2.0, 0.6)
 BODY_HEIGHT = 0.9  # of its middle above the ground
 
@@ -51,9 +53,9 @@ SCORE_HEIGHT = 1.0
 class MarkerBuilder:
     """Draws scenes in ``frame_id``, the world frame.
 
-    Each array holds everything there is, so that the newest array is all that a late RViz needs.
-    The stamps are zero, RViz's word for "the newest transform": a marker never waits for a clock
-    that another node runs on.
+    Each array holds the whole scene, so that a late RViz needs only the newest array. The stamps
+    are zero, which RViz reads as "the newest transform": no marker depends on another node's
+    clock.
     """
 
     def __init__(self, config: VizConfig, frame_id: str) -> None:
@@ -61,14 +63,14 @@ class MarkerBuilder:
         self._frame_id = frame_id.lstrip('/')
 
     def build(self, scene: Scene, shown: VisibleMarkers = frozenset()) -> MarkerArray:
-        """The scene, and the deletion of what is ``shown`` but no longer true."""
+        """The markers of the scene, after deletions of the ``shown`` markers that it lacks."""
         markers = [self._bright_zone()]
         markers += self._rover(scene.pose)
         markers += self._trail(scene.trail)
         markers += self._lines(scene.events)
         markers += self._score(scene.capture)
-        gone = shown - {(marker.ns, marker.id) for marker in markers}
-        return MarkerArray(markers=[self._deletion(*key) for key in sorted(gone)] + markers)
+        stale = shown - {(marker.ns, marker.id) for marker in markers}
+        return MarkerArray(markers=[self._deletion(*key) for key in sorted(stale)] + markers)
 
     def _bright_zone(self) -> Marker:
         low, high = self._config.bright_zone_x_min, self._config.bright_zone_x_max
@@ -93,7 +95,7 @@ class MarkerBuilder:
 
     def _trail(self, trail: Sequence[tuple[float, float]]) -> Iterator[Marker]:
         points = trail[-self._config.trail_points :]
-        if len(points) < 2:  # RViz complains of a line with one end
+        if len(points) < 2:  # RViz rejects a line strip with one point
             return
         marker = self._marker('trail', 0, Marker.LINE_STRIP, (0.20, 0.55, 1.00, 0.9))
         marker.scale.x = 0.08
@@ -101,7 +103,7 @@ class MarkerBuilder:
         yield marker
 
     def _lines(self, events: Sequence[TraceEvent]) -> Iterator[Marker]:
-        """The newest line lowest, as on a terminal."""
+        """One text marker per event, the newest lowest, as on a terminal."""
         for slot, event in enumerate(reversed(events[-self._config.trace_lines :])):
             colour = RED if event.ok is False else KIND_COLOURS[event.kind]
             height = LOWEST_LINE_HEIGHT_M + slot * LINE_STEP
@@ -119,7 +121,7 @@ class MarkerBuilder:
     ) -> Marker:
         marker = self._marker(ns, id_, Marker.TEXT_VIEW_FACING, colour)
         marker.text = text
-        # Above the far edge of the bright zone: a notice board for who looks along +X.
+        # Above the far edge of the bright zone, readable for a viewer who looks along +X.
         marker.pose.position = Point(x=self._config.bright_zone_x_max, y=0.0, z=height)
         marker.scale.z = size
         return marker
@@ -140,29 +142,29 @@ class MarkerBuilder:
 
 
 def visible_markers(array: MarkerArray) -> VisibleMarkers:
-    """What is to be seen once RViz has the array."""
+    """The markers that RViz shows after it has received ``array``."""
     return frozenset((m.ns, m.id) for m in array.markers if m.action == Marker.ADD)
 
 
 def event_line(event: TraceEvent) -> str:
-    """One line about the event: kind, tool, message, and why it failed."""
+    """The event in one line: kind, tool, message, and the reason of a failure."""
     tool = f' {event.tool_name}:' if event.tool_name else ''
     reason = event.error_reason or ''
-    why = f' ({reason})' if reason and reason not in event.message else ''
-    return one_line(f'{event.kind.value}{tool} {event.message}{why}', LINE_COLUMNS)
+    suffix = f' ({reason})' if reason and reason not in event.message else ''
+    return one_line(f'{event.kind.value}{tool} {event.message}{suffix}', LINE_COLUMNS)
 
 
 def score_verdict(capture: Capture) -> tuple[str, Colour]:
-    """The words and the colour of the large score."""
+    """Text and colour of the large score."""
     if capture.score is None:
         return one_line(f'capture failed: {capture.reason}', 40), RED
-    word, colour = ('GOOD', GREEN) if capture.is_good else ('DARK', AMBER)
-    return f'score {capture.score:.2f} {word}', colour
+    verdict, colour = ('GOOD', GREEN) if capture.is_good else ('DARK', AMBER)
+    return f'score {capture.score:.2f} {verdict}', colour
 
 
 def one_line(text: str, columns: int) -> str:
-    """``text`` without control characters, at most ``columns`` wide; a wide letter takes two."""
-    # A megabyte of text is cut before it is looked at; blanks that fold away may cost some of it.
+    """``text`` without control characters, at most ``columns`` wide. Wide letters count twice."""
+    # Cut a very long text before the per-character pass; folded blanks may shorten it further.
     words = ''.join(_shown(character) for character in text[: 10 * columns]).split()
     line = ' '.join(words)
     width = 0
@@ -174,7 +176,9 @@ def one_line(text: str, columns: int) -> str:
 
 
 def _shown(character: str) -> str:
-    kind = unicodedata.category(character)
-    if kind in ('Cc', 'Zl', 'Zp'):
+    category = unicodedata.category(character)
+    if category in ('Cc', 'Zl', 'Zp'):
         return ' '
-    return '' if kind.startswith('C') else character  # direction marks, surrogates, private use
+    return (
+        '' if category.startswith('C') else character
+    )  # direction marks, surrogates, private use

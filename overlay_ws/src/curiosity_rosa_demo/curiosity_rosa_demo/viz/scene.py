@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What there is to draw: where the rover is and was, what was said, how the last capture went."""
+"""The scene to draw: the rover's pose and trail, the last trace events, the last capture."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import is_capture
 
-VISIBLE_STEP_M = 0.01  # metres or radians; less cannot be seen
+VISIBLE_STEP_M = 0.01  # metres or radians; a smaller change is not visible
 
 
 @dataclass(frozen=True)
 class Capture:
-    """How a capture_and_score ended; ``score`` None means that it failed, for ``reason``."""
+    """The result of a capture_and_score. ``score`` is None when it failed, with ``reason``."""
 
     score: float | None
     is_good: bool
@@ -30,7 +30,7 @@ class Capture:
 
 @dataclass(frozen=True)
 class Scene:
-    """One moment. ``pose`` None means that TF says nothing; events are oldest first."""
+    """One moment. ``pose`` is None while TF is unavailable. Events are oldest first."""
 
     pose: RoverPose | None = None
     trail: Sequence[tuple[float, float]] = ()
@@ -39,20 +39,20 @@ class Scene:
 
 
 def capture_in(event: TraceEvent, score_threshold: float) -> Capture | None:
-    """The capture that ``event`` reports, if it does."""
+    """The capture that ``event`` reports, or None."""
     if not is_capture(event):
         return None
     if event.ok is False:
         return Capture(None, False, event.error_reason or event.message)
     if event.score is None or not 0.0 <= event.score <= 1.0:
         return None
-    said = (event.data or {}).get('is_good')
-    good = said if isinstance(said, bool) else event.score >= score_threshold
-    return Capture(event.score, good)
+    reported = (event.data or {}).get('is_good')
+    is_good = reported if isinstance(reported, bool) else event.score >= score_threshold
+    return Capture(event.score, is_good)
 
 
 def has_visibly_moved(before: RoverPose | None, now: RoverPose | None) -> bool:
-    """Whether a drawing of one pose would not do for the other."""
+    """Whether the two poses differ by more than VISIBLE_STEP_M, or only one is known."""
     if before is None or now is None:
         return before is not now
     steps = (now.x - before.x, now.y - before.y, now.yaw_rad - before.yaw_rad)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shows in RViz what the agent thinks and where the rover is. Nothing that it hears can end it."""
+"""Publishes trace events and the rover's pose as RViz markers. No received message can end it."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 POSE_PERIOD_S = 0.5
-MIN_EVENT_PERIOD_NS = 100_000_000  # a storm of events is drawn at most this often
+MIN_EVENT_PERIOD_NS = 100_000_000  # shortest time between two drawings of new events
 
 # The newest array holds the whole scene: a late RViz sees it at once.
 MARKER_QOS = history_qos(1)
 
 
 class Visualizer:
-    """One node on one thread; everything below runs in its callbacks."""
+    """One node on one thread. All private methods run in its callbacks."""
 
     def __init__(self, process: Process) -> None:
         self._node = rclpy.create_node('visualizer')
@@ -57,7 +57,7 @@ class Visualizer:
         self._pose: RoverPose | None = None
         self._drawn_pose: RoverPose | None = None
         self._shown: VisibleMarkers = frozenset()
-        self._needs_redraw = True  # what was published is no longer true
+        self._needs_redraw = True  # the published markers are outdated
         self._drawn_at_ns = 0
         self._received = 0  # events
         self._drawings = 0
@@ -111,19 +111,19 @@ class Visualizer:
         try:
             self._pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
         except TransformUnavailable:
-            self._pose = None  # the rover disappears from the picture: that says it all
+            self._pose = None  # the rover's markers are deleted
         else:
             self._needs_redraw |= self._trail.add(self._pose.x, self._pose.y)
         if self._needs_redraw or has_visibly_moved(self._drawn_pose, self._pose):
             self._draw()
 
     def _draw(self) -> None:
-        # By time, because the histories of several publishers arrive one after the other.
+        # Sort by time: the histories of several publishers arrive one after another.
         events = sorted(self._events.last(), key=lambda event: event.ts)
         scene = Scene(self._pose, self._trail.points(), events, self._capture)
         array = self._builder.build(scene, self._shown)
         if not self._publisher.publish(array):
-            self._needs_redraw = True  # the next look tries again
+            self._needs_redraw = True  # the next timer callback tries again
             return
         self._drawings += 1
         self._shown = visible_markers(array)

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import history_qos, ServiceFailed, TracePublisher
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from curiosity_rosa_demo.recording.replay.messages import REPLAY_PREFIX
-from curiosity_rosa_demo.tools.recorded_client import RecordedClient, ServiceCall
+from curiosity_rosa_demo.tools.recording_client import RecordingClient, ServiceCall
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
 from geometry_msgs.msg import TransformStamped
 from harness import Process, Sandbox, wait_until
@@ -319,7 +319,7 @@ def test_each_call_of_a_service_is_told(sandbox: Sandbox) -> None:
     serve('mast_open', False, 'Need to stop')
     serve('get_status', True, '{"moving": false}')
     heard: list[ServiceCall] = []
-    client = RecordedClient(sandbox.node, CONFIG, heard.append)
+    client = RecordingClient(sandbox.node, CONFIG, heard.append)
     assert client.start('move_forward', Cancellation()) == 'started'
     with pytest.raises(ServiceFailed):
         client.trigger('mast_open')

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.bus import TraceBus
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_event
 import cv2
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -158,10 +158,10 @@ def test_a_capture_has_its_picture_and_place(sandbox: Sandbox) -> None:
     publisher.publish(compressed(jpeg(90)))  # latched: the last one counts
     event = captured(0.8, data={'is_good': True})
     kept.record_event(event)
-    (shot,) = wait_until(kept.recent, 'the picture')
-    assert (shot.event_id, shot.score, shot.is_good) == (event.event_id, 0.8, True)
-    assert shot.picture.jpeg == jpeg(90)
-    assert shot.pose == POSE
+    (capture,) = wait_until(kept.recent, 'the picture')
+    assert (capture.event_id, capture.score, capture.is_good) == (event.event_id, 0.8, True)
+    assert capture.picture.jpeg == jpeg(90)
+    assert capture.pose == POSE
     # Else the simulator would send pictures for ever.
     wait_until(lambda: publisher.get_subscription_count() == 0, 'it to be left alone')
 
@@ -282,7 +282,7 @@ def test_what_is_amiss_with_a_node_is_told(sandbox: Sandbox) -> None:
 
 
 def test_events_of_the_other_nodes_are_fed_and_ours_only_once(sandbox: Sandbox) -> None:
-    event_bus, said = EventBus(), list[str]()
+    event_bus, said = TraceBus(lambda name, error: None), list[str]()
     NodeEvents(sandbox.node, CONFIG, said.append, event_bus.publish)
     qos = history_qos(CONFIG.thresholds.trace.buffer_size)
     publisher = sandbox.node.create_publisher(String, CONFIG.topics.trace.events, qos)

@@ -193,8 +193,8 @@ def test_a_sentence_becomes_a_task_and_its_answer_the_result(world: World) -> No
 
 
 def test_while_it_runs_the_trace_is_its_feedback_in_order(world: World) -> None:
-    world.robot.brain = world.robot.brain.model_copy(
-        update={'react': world.robot.brain.react.model_copy(update={'iter': 3})}
+    world.robot.brain_state = world.robot.brain_state.model_copy(
+        update={'react': world.robot.brain_state.react.model_copy(update={'iter': 3})}
     )
     sent = world.send(text='go to the light')
     sent.result()

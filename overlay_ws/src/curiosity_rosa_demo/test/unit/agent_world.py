@@ -13,32 +13,28 @@ The model is a scripted server. The rover's time does not pass by itself, so it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-import time
-from types import TracebackType
 from typing import Any
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply as KernelReply
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.domain.brain_state import BrainState, Reading
+from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
-from harness import wait_until
+from runtime_harness import RuntimeHarness
 from tool_rover import SimulatedRover
 from turn_world import config_of, LLM, SHIPPED
 
-WAIT_S = 30.0
 
-
-class AgentWorld:
+class AgentWorld(RuntimeHarness):
     """A context manager. The key of the model must be in the environment."""
+
+    wait_s = 30.0
 
     def __init__(
         self,
@@ -54,8 +50,6 @@ class AgentWorld:
             registry.register(skill)
         self.rover = SimulatedRover()
         self.events: list[TraceEvent] = []
-        self.said: list[str] = []
-        self.readings: dict[str, Reading] = {}
         self.session = AgentSession(
             self.rover,  # type: ignore[arg-type]
             config,
@@ -65,29 +59,12 @@ class AgentWorld:
             approval_queue=ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s),
             checkpoints=':memory:',
         )
-        self.runtime = Runtime(
-            self.session,
-            config,
-            registry=registry,
-            database=folder / 'tasks.db',
-            readings=lambda: dict(self.readings),
-            beat=lambda: None,
-            say=self.said.append,
-        )
+        super().__init__(folder, self.session, config, registry)
         self.runtime.start()
         self.runtime.run_tasks(go_on=False, ended=lambda task: None)
 
-    def __enter__(self) -> AgentWorld:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.runtime.halt()
-        self.runtime.close()
+    def close(self) -> None:
+        super().close()
         self.server.close()
 
     @property
@@ -103,14 +80,6 @@ class AgentWorld:
         self.until(lambda: replies, 'the task to be taken')
         assert replies[0].task is not None, replies[0].lines
         return replies[0].task
-
-    def hear(self, source: str, **value: Any) -> None:
-        reading = Reading(value=value, received_s=time.monotonic())
-        self.readings = {**self.readings, source: reading}
-        self.runtime.tick_now()
-
-    def until(self, condition: Callable[[], Any], what: str) -> None:
-        wait_until(condition, what, WAIT_S)
 
     def refused_by(self) -> list[str]:
         """The rules that refused something, in order."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A day in the life of an agent whose clock the test owns, before a real runtime."""
+"""A day of an agent with a real runtime; the test owns the clock."""
 
 from __future__ import annotations
 

@@ -15,11 +15,11 @@ from itertools import count
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.action import (
+    ActionProposal,
     CancelTasks,
     Command,
     PauseTasks,
     PolicyAction,
-    Proposal,
     ResumeTasks,
     Senses,
     SubmitTasks,
@@ -104,7 +104,7 @@ class Day:
 
     def begin(self, name: str, by: Source = Source.ROUTINE, why: str = '') -> list[Command]:
         action = PolicyAction(type=name, preemptive=True, rationale=why)
-        self.executor.start_activity(Proposal(action, by), self.at)
+        self.executor.start_activity(ActionProposal(action, by), self.at)
         return self.carry_out()
 
     def carry_out(self) -> list[Command]:

@@ -58,7 +58,7 @@ class FakeRobot:
         self.step_s = step_s
         self.paused = False
         self.not_ready = ''
-        self.brain = BrainState()
+        self.brain_state = BrainState()
         self.where: RoverPose | None = RoverPose(x=0.0, frame_id='odom')
         self.nodes = [
             NodeStatus(name, ok=True, age_s=0.1)
@@ -76,10 +76,10 @@ class FakeRobot:
         self.deaf_to: set[str] = set()  # names of coroutines that get none
         self.answer_outcome: Outcome | None = None  # in place of the usual one
         self._open: list[Question] = []
-        self._shots: list[Capture] = []
+        self._captures: list[Capture] = []
         self._trail: list[tuple[float, float]] = [(0.0, 0.0)]
         self._events: list[TraceEvent] = []
-        self._hearers: list[Callable[[TraceEvent], None]] = []
+        self._listeners: list[Callable[[TraceEvent], None]] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._jobs: list[asyncio.Task[None]] = []
@@ -117,8 +117,8 @@ class FakeRobot:
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
         event = new_event(kind, message, **fields)
         self._events = [*self._events[1 - KEPT :], event]
-        for hear in list(self._hearers):
-            hear(event)
+        for listener in list(self._listeners):
+            listener(event)
         return event
 
     def ask(self, text: str, op: Json | None = None, reasons: Sequence[str] = ()) -> Question:
@@ -190,7 +190,7 @@ class FakeRobot:
         return question.asked_at + 300.0
 
     def state(self) -> BrainState:
-        return self.brain
+        return self.brain_state
 
     def pose(self) -> RoverPose | None:
         return self.where
@@ -199,15 +199,15 @@ class FakeRobot:
         return tuple(self._trail)
 
     def captures(self) -> Sequence[Capture]:
-        return tuple(self._shots)
+        return tuple(self._captures)
 
     def events(self, count: int | None = None) -> Sequence[TraceEvent]:
         events = self._events
         return list(events) if count is None else events[max(0, len(events) - count) :]
 
-    def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        self._hearers.append(hear)
-        return lambda: self._hearers.remove(hear)
+    def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def picture(self) -> Picture | None:
         if not self.camera:
@@ -256,4 +256,4 @@ class FakeRobot:
             score=score,
         )
         picture = Picture(jpeg(8.0), time.time(), time.monotonic())
-        self._shots.append(Capture(event.event_id, picture, score, score > 0.7, self.where))
+        self._captures.append(Capture(event.event_id, picture, score, score > 0.7, self.where))

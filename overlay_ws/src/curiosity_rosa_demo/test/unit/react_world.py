@@ -98,7 +98,7 @@ class Nodes:
             config=config,
             limits=Limits.of(config),
             registry=registry,
-            executor=SkillExecutor(registry, self.world),
+            skill_executor=SkillExecutor(registry, self.world),
             world=self.world,
             agent=self.agent,
             trace=self._trace,

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.bus import TraceBus
 from runtime_world import RuntimeBench, WAIT_S
 
 T = TypeVar('T')
@@ -55,7 +55,8 @@ class RobotServiceBench:
     """What a test of a RobotService has in its hands."""
 
     def __init__(self, bench: RuntimeBench) -> None:
-        self.bench, self.eyes, self.nodes, self.event_bus = bench, Eyes(), Nodes(), EventBus()
+        self.bench, self.eyes, self.nodes = bench, Eyes(), Nodes()
+        self.event_bus = TraceBus(lambda name, error: None)
         self.service = RobotService(
             bench.runtime,
             bench.session,  # type: ignore[arg-type]

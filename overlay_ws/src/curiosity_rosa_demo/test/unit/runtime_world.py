@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 import threading
 import time
-from types import TracebackType
 from typing import Any
 
 from curiosity_rosa_demo.agent.console import Console
@@ -25,7 +24,6 @@ from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
-from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
@@ -35,7 +33,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Json,
     Question,
     ReactState,
-    Reading,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
@@ -44,11 +41,11 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from harness import wait_until
+from runtime_harness import RuntimeHarness
 
 CONFIG = load_config()
 REGISTRY = make_registry(CONFIG)
-WAIT_S = 20.0
+WAIT_S = RuntimeHarness.wait_s
 DONE = ('COMPLETED', 'FAILED', 'CANCELLED')
 
 
@@ -133,7 +130,7 @@ class ScriptedAgentSession:
         return Outcome(True, 'stopped')
 
 
-class RuntimeBench:
+class RuntimeBench(RuntimeHarness):
     """A console before a runtime. Use it in a ``with``."""
 
     def __init__(
@@ -150,20 +147,8 @@ class RuntimeBench:
         """``now``: the source of the policy's clock."""
         clock = RosPolicyClock(now)
         self.session = ScriptedAgentSession(config.guardrails.approval.timeout_s)
-        self.said: list[str] = []
-        self.beats = 0
         self.spoken: list[str] = []
-        self.readings: dict[str, Reading] = {}
-        self.runtime = Runtime(
-            self.session,  # type: ignore[arg-type]
-            config,
-            registry=registry,
-            database=folder / 'tasks.db',
-            readings=lambda: dict(self.readings),
-            beat=self._beat,
-            say=self.said.append,
-            clock=clock.now,
-        )
+        super().__init__(folder, self.session, config, registry, clock.now)
         self.autonomy = Autonomy(
             self.runtime,
             config,
@@ -185,26 +170,14 @@ class RuntimeBench:
         if ready:
             self.begin(go_on=go_on)
 
-    def _beat(self) -> None:
-        self.beats += 1
-
     def begin(self, *, go_on: bool = False) -> None:
         self.left = self.runtime.run_tasks(go_on=go_on, ended=self.console.report_task_end)
         self.autonomy.enable(go_on=go_on)
         self.console.run_queued_lines()
 
-    def __enter__(self) -> RuntimeBench:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.runtime.halt()
+    def close(self) -> None:
         self.autonomy.close()
-        self.runtime.close()
+        super().close()
 
     def asked(self, question: Question) -> None:
         """Until it was printed."""
@@ -212,13 +185,6 @@ class RuntimeBench:
         self.until(lambda: any(each.startswith(begin) for each in self.said), f'{begin!r}')
 
     # --- the robot --------------------------------------------------------------------------
-
-    def hear(self, source: str, **value: Any) -> None:
-        self.readings = {
-            **self.readings,
-            source: Reading(value=value, received_s=time.monotonic()),
-        }
-        self.runtime.tick_now()
 
     def mode(self, name: str) -> None:
         self.until(lambda: self.runtime.state.tasks.mode.name == name, f'mode {name}')
@@ -233,9 +199,6 @@ class RuntimeBench:
         self.session.started.clear()
         assert self.console.handle_line(line)
         assert self.session.started.wait(WAIT_S), f'{line} did not start'
-
-    def until(self, condition: Callable[[], Any], what: str) -> None:
-        wait_until(condition, what, WAIT_S)
 
     def tasks(self) -> dict[str, str]:
         """State by what is done, in order of submission."""

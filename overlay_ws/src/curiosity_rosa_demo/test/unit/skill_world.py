@@ -48,11 +48,11 @@ class Stage:
     def __init__(self) -> None:
         self.log: list[str] = []  # 'begin x', 'cleanup x', 'end x'
         self.playing: dict[str, asyncio.Future[None]] = {}
-        self.news = asyncio.Event()
+        self._logged = asyncio.Event()
 
     def note(self, what: str) -> None:
         self.log.append(what)
-        self.news.set()
+        self._logged.set()
 
     async def play(self, task: Task) -> None:
         title = task.metadata.get('title', task.name)
@@ -80,8 +80,8 @@ class Stage:
 
         async def wait() -> None:
             while not set(logged) <= set(self.log):
-                self.news.clear()
-                await self.news.wait()
+                self._logged.clear()
+                await self._logged.wait()
 
         await asyncio.wait_for(wait(), LONG_S)
 

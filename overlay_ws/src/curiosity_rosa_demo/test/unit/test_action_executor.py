@@ -11,10 +11,10 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.action import (
+    ActionProposal,
     CancelTasks,
     PauseTasks,
     PolicyAction,
-    Proposal,
     ResumeTasks,
     Senses,
     SubmitTasks,
@@ -63,7 +63,7 @@ def test_the_tasks_have_ids_that_nobody_else_has() -> None:
     ids = set()
     for _ in range(10):
         executor = ActionExecutor(world, EventBus(), WorldState.first(world.view))
-        executor.start_activity(Proposal(PolicyAction(type='study'), Source.ROUTINE), T0)
+        executor.start_activity(ActionProposal(PolicyAction(type='study'), Source.ROUTINE), T0)
         assert executor.state.activity is not None
         ids |= set(executor.state.activity.task_ids)
     assert len(ids) == 20
@@ -437,7 +437,7 @@ def test_after_a_restart_it_goes_on_and_its_effects_come_once() -> None:
 
 def test_what_was_kept_but_not_begun_before_a_restart_never_began() -> None:
     day = Day()
-    day.executor.start_activity(Proposal(PolicyAction(type='rest'), Source.ROUTINE), T0)
+    day.executor.start_activity(ActionProposal(PolicyAction(type='rest'), Source.ROUTINE), T0)
     day.restart(commands_lost=True)
     assert day.look(1.0) == []
     day.look(1.0)
@@ -447,7 +447,7 @@ def test_what_was_kept_but_not_begun_before_a_restart_never_began() -> None:
 def test_commands_that_were_lost_in_a_restart_are_given_again() -> None:
     day = Day()
     day.begin('rest')
-    day.executor.start_activity(Proposal(PolicyAction(type='read'), Source.EMERGENCY), T0)
+    day.executor.start_activity(ActionProposal(PolicyAction(type='read'), Source.EMERGENCY), T0)
     day.restart(commands_lost=True)
     day.look(1.0)
     assert day.tasks['t1'] == 'PAUSED'

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from itertools import count
 
 from curiosity_rosa_demo.agent.policy.action import (
+    ActionProposal,
     CancelTasks,
     Command,
     PauseTasks,
     PolicyAction,
-    Proposal,
     ResumeTasks,
     Senses,
     SubmitTasks,
@@ -67,7 +67,7 @@ class Kernel:
         return [task_id for task_id, state in self.states.items() if state not in ENDED_STATES]
 
 
-class Life(RuleBasedStateMachine):
+class ActionExecutorMachine(RuleBasedStateMachine):
     """What is heard and commanded is all that the model of it goes by."""
 
     def __init__(self) -> None:
@@ -140,8 +140,8 @@ class Life(RuleBasedStateMachine):
     def senses(self) -> Senses:
         return Senses(tasks=dict(self.kernel.states), hold_reason=self.holding)
 
-    def may(self, name: str, by: Source) -> Proposal | None:
-        proposal = Proposal(PolicyAction(type=name, preemptive=True), by)
+    def may(self, name: str, by: Source) -> ActionProposal | None:
+        proposal = ActionProposal(PolicyAction(type=name, preemptive=True), by)
         reason = self.safety.refusal_reason(proposal, self.executor.state, self.senses(), self.at)
         return None if reason else proposal
 
@@ -264,8 +264,8 @@ class Life(RuleBasedStateMachine):
         super().teardown()
 
 
-TestLife = Life.TestCase
-TestLife.settings = settings(
+TestActionExecutor = ActionExecutorMachine.TestCase
+TestActionExecutor.settings = settings(
     max_examples=150,
     stateful_step_count=40,
     deadline=None,

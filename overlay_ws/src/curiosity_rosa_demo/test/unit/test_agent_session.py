@@ -66,7 +66,13 @@ def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench
     bench.rover.faults['move_forward'] = meanwhile
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
         bench.session.run_skill('move_forward', button, duration_s=1.0)
-    assert bench.rover.calls == ['move_forward', 'get_status', 'move_stop']
+    calls = [
+        'get_status',
+        'move_forward',
+        'get_status',
+        'move_stop',
+    ]  # the first by the guardrails
+    assert bench.rover.calls == calls
     assert bench.said[-1] == 'Stopped by a test'
 
 
@@ -76,7 +82,7 @@ def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyP
         bench.rover.motion = 'move_forward'
         return TurnResult(ok=True, answer='done', score=0.5, is_good=False)
 
-    monkeypatch.setattr(bench.session._model_loader, 'run_turn', turn)
+    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', turn)
     outcome = bench.session.run_turn('drive', 'good_capture', Cancellation())
     assert not outcome.ok  # a picture was expected
     assert outcome.score == 0.5
@@ -91,7 +97,7 @@ def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
         bench.rover.motion = 'move_forward'
         raise ModelUnavailable('No key')
 
-    monkeypatch.setattr(bench.session._model_loader, 'run_turn', turn)
+    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', turn)
     outcome = bench.session.run_turn('drive', 'answer', Cancellation())
     assert (outcome.ok, outcome.answer, bench.said) == (False, 'No key', ['No key'])
     assert not bench.rover.motion
@@ -118,5 +124,5 @@ def test_the_same_task_goes_on_and_another_begins(tmp_path: Path) -> None:
 
 def test_a_switch_of_the_goal_is_handed_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     result = TurnResult(ok=True, answer='Charge', goal='Charge')
-    monkeypatch.setattr(bench.session._model_loader, 'run_turn', lambda _: result)
+    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', lambda _: result)
     assert bench.session.run_turn('drive', 'answer', Cancellation()).goal == 'Charge'

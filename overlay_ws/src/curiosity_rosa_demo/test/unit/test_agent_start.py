@@ -16,7 +16,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from harness import wait_until
@@ -44,7 +44,7 @@ def test_an_import_that_ends_the_process_makes_a_model_that_cannot_be_had(
 ) -> None:
     monkeypatch.setitem(sys.modules, FACTORY, Broken(error))
     around: Any = SimpleNamespace(world=SimpleNamespace(config=CONFIG), checkpoints=Path('x'))
-    loader = ModelLoader(around)
+    loader = RosaLoader(around)
     loader.start()
     loader.wait_until_loaded()
     with pytest.raises(ModelUnavailable, match='ROSA cannot be imported: '):

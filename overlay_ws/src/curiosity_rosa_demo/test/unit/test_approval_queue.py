@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The desk: each question gets exactly one answer, and a stop goes before any."""
+"""The approval queue: each question gets exactly one answer, and a stop goes before any."""
 
 from __future__ import annotations
 
@@ -65,45 +65,45 @@ class Asking:
 
 
 @pytest.fixture
-def desk() -> ApprovalQueue:
+def approval_queue() -> ApprovalQueue:
     return ApprovalQueue(timeout_s=WAIT_S * 10)
 
 
-def test_the_answer_reaches_whoever_asked(desk: ApprovalQueue) -> None:
-    turn = Asking(desk, question())
-    assert desk.oldest_question == turn.asked
+def test_the_answer_reaches_whoever_asked(approval_queue: ApprovalQueue) -> None:
+    turn = Asking(approval_queue, question())
+    assert approval_queue.oldest_question == turn.asked
     answer = ApprovalAnswer(EDIT, {'duration_s': 2.0}, 'too far')
-    assert desk.answer(answer, 'q1') == turn.asked
-    assert desk.oldest_question is None  # at once: no second answer
+    assert approval_queue.answer(answer, 'q1') == turn.asked
+    assert approval_queue.oldest_question is None  # at once: no second answer
     assert turn.end() == answer
 
 
-def test_a_second_answer_finds_no_question(desk: ApprovalQueue) -> None:
-    turn = Asking(desk, question())
-    desk.answer(ApprovalAnswer(REJECT))
+def test_a_second_answer_finds_no_question(approval_queue: ApprovalQueue) -> None:
+    turn = Asking(approval_queue, question())
+    approval_queue.answer(ApprovalAnswer(REJECT))
     with pytest.raises(QuestionNotFound, match=r'^No question is open\.$'):
-        desk.answer(YES)
+        approval_queue.answer(YES)
     assert turn.end() == ApprovalAnswer(REJECT)
 
 
 def test_an_answer_to_another_question_is_refused_and_names_the_open_ones(
-    desk: ApprovalQueue,
+    approval_queue: ApprovalQueue,
 ) -> None:
-    turns = [Asking(desk, question(number)) for number in (1, 12)]
+    turns = [Asking(approval_queue, question(number)) for number in (1, 12)]
     with pytest.raises(QuestionNotFound, match=r"No question 'q' is open, but q1, q12\."):
-        desk.answer(YES, 'q')
-    desk.answer(YES, 'q12')
+        approval_queue.answer(YES, 'q')
+    approval_queue.answer(YES, 'q12')
     assert turns[1].end() == YES
-    assert desk.questions == [turns[0].asked]
-    desk.answer(ApprovalAnswer(REJECT))
+    assert approval_queue.questions == [turns[0].asked]
+    approval_queue.answer(ApprovalAnswer(REJECT))
     assert turns[0].end() == ApprovalAnswer(REJECT)
 
 
-def test_a_plain_question_cannot_be_edited_and_stays_open(desk: ApprovalQueue) -> None:
-    turn = Asking(desk, question(plain=True))
+def test_a_plain_question_cannot_be_edited_and_stays_open(approval_queue: ApprovalQueue) -> None:
+    turn = Asking(approval_queue, question(plain=True))
     with pytest.raises(QuestionNotFound, match='q1 is a plain question: approve or reject it'):
-        desk.answer(ApprovalAnswer(EDIT, {}))
-    desk.answer(YES)
+        approval_queue.answer(ApprovalAnswer(EDIT, {}))
+    approval_queue.answer(YES)
     assert turn.end() == YES
 
 
@@ -126,56 +126,60 @@ def test_after_the_time_out_no_answer_is_taken_however_long_the_turn_takes_to_le
     assert turn.end() == ApprovalAnswer(REJECT, why='no answer within 0.1 s')
 
 
-def test_the_time_out_goes_on_across_a_restart(desk: ApprovalQueue) -> None:
-    turn = Asking(desk, question(age_s=desk.timeout_s + 1.0))
+def test_the_time_out_goes_on_across_a_restart(approval_queue: ApprovalQueue) -> None:
+    turn = Asking(approval_queue, question(age_s=approval_queue.timeout_s + 1.0))
     assert isinstance(turn.end(), ApprovalAnswer)
     # A clock that was set back does not make it longer.
     future = ApprovalQueue(timeout_s=0.05)
     assert isinstance(Asking(future, question(age_s=-1000.0)).end(), ApprovalAnswer)
 
 
-def test_who_leaves_says_no_to_what_is_open_and_to_what_comes(desk: ApprovalQueue) -> None:
-    turn = Asking(desk, question())
-    desk.reject_all()
+def test_who_leaves_says_no_to_what_is_open_and_to_what_comes(
+    approval_queue: ApprovalQueue,
+) -> None:
+    turn = Asking(approval_queue, question())
+    approval_queue.reject_all()
     no = ApprovalAnswer(REJECT, why='nobody is there to answer')
     assert turn.end() == no
-    assert desk.oldest_question is None
-    assert desk.ask(question(2), Cancellation()) == no
+    assert approval_queue.oldest_question is None
+    assert approval_queue.ask(question(2), Cancellation()) == no
 
 
-def test_with_nobody_there_the_answer_is_no_at_once(desk: ApprovalQueue) -> None:
+def test_with_nobody_there_the_answer_is_no_at_once(approval_queue: ApprovalQueue) -> None:
     heard: list[Question | None] = []
-    desk.on_change = lambda: heard.append(desk.oldest_question)
-    desk.is_attended = False
-    answer = desk.ask(question(), Cancellation())
+    approval_queue.on_change = lambda: heard.append(approval_queue.oldest_question)
+    approval_queue.is_attended = False
+    answer = approval_queue.ask(question(), Cancellation())
     assert answer == ApprovalAnswer(REJECT, why='nobody is there to answer')
     assert heard == []
 
 
-def test_a_stop_ends_the_question(desk: ApprovalQueue) -> None:
-    turn = Asking(desk, question())
+def test_a_stop_ends_the_question(approval_queue: ApprovalQueue) -> None:
+    turn = Asking(approval_queue, question())
     turn.cancellation.cancel('Stopped by the operator')
     assert turn.end() == 'Stopped by the operator'
     with pytest.raises(QuestionNotFound):
-        desk.answer(YES)
+        approval_queue.answer(YES)
 
 
 @pytest.mark.parametrize('attended', [True, False])
-def test_a_stopped_turn_does_not_ask(desk: ApprovalQueue, attended: bool) -> None:
-    desk.is_attended = attended
+def test_a_stopped_turn_does_not_ask(approval_queue: ApprovalQueue, attended: bool) -> None:
+    approval_queue.is_attended = attended
     heard: list[Question | None] = []
-    desk.on_change = lambda: heard.append(desk.oldest_question)
+    approval_queue.on_change = lambda: heard.append(approval_queue.oldest_question)
     cancellation = Cancellation()
     cancellation.cancel('Stopped')
     with pytest.raises(TurnCancelled):
-        desk.ask(question(), cancellation)
+        approval_queue.ask(question(), cancellation)
     assert heard == []
 
 
-def test_a_stop_counts_before_an_answer_that_was_not_taken_yet(desk: ApprovalQueue) -> None:
-    turn = Asking(desk, question())
-    with desk._lock:  # it cannot wake up before both are there
-        desk.answer(YES)
+def test_a_stop_counts_before_an_answer_that_was_not_taken_yet(
+    approval_queue: ApprovalQueue,
+) -> None:
+    turn = Asking(approval_queue, question())
+    with approval_queue._lock:  # it cannot wake up before both are there
+        approval_queue.answer(YES)
         pressing = threading.Thread(target=turn.cancellation.cancel, args=('Stopped',))
         pressing.start()
         wait_until(lambda: turn.cancellation.requested, 'the stop')
@@ -183,24 +187,24 @@ def test_a_stop_counts_before_an_answer_that_was_not_taken_yet(desk: ApprovalQue
     assert turn.end() == 'Stopped'
 
 
-def test_every_question_and_its_end_are_told(desk: ApprovalQueue) -> None:
+def test_every_question_and_its_end_are_told(approval_queue: ApprovalQueue) -> None:
     heard: list[list[str]] = []
-    desk.on_change = lambda: heard.append([each.id for each in desk.questions])
-    turn = Asking(desk, question())
-    desk.answer(YES)
+    approval_queue.on_change = lambda: heard.append([each.id for each in approval_queue.questions])
+    turn = Asking(approval_queue, question())
+    approval_queue.answer(YES)
     turn.end()
     wait_until(lambda: len(heard) == 2, 'both changes')
     assert heard == [['q1'], []]
 
 
-def test_a_question_does_not_stay_when_telling_of_it_fails(desk: ApprovalQueue) -> None:
+def test_a_question_does_not_stay_when_telling_of_it_fails(approval_queue: ApprovalQueue) -> None:
     def broken() -> None:
         raise RuntimeError('nobody listens')
 
-    desk.on_change = broken
+    approval_queue.on_change = broken
     with pytest.raises(RuntimeError):
-        desk.ask(question(), Cancellation())
-    assert desk.oldest_question is None
+        approval_queue.ask(question(), Cancellation())
+    assert approval_queue.oldest_question is None
 
 
 STEPS = st.one_of(

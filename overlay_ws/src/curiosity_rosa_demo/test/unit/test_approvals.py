@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Questions and their answers, through the console, the kernel and the desk."""
+"""Questions and their answers, through the console, the kernel and the approval queue."""
 
 from __future__ import annotations
 

@@ -43,11 +43,11 @@ def test_the_documented_activity_is_done_at_its_time(tmp_path: Path) -> None:
     assert set(config.world.activities) == {*shipped['activities'], NAME}
 
     world = world_of(config.world)
-    life = PolicyRun(world, instant('2026-11-23 06:50', world))  # a Monday
-    life.until('2026-11-25 00:00')
-    assert life.began(NAME) == ['Mon 10:00']
-    life.until('2026-11-27 00:00')
-    assert life.began(NAME) == ['Mon 10:00', 'Thu 10:00']
+    policy_run = PolicyRun(world, instant('2026-11-23 06:50', world))  # a Monday
+    policy_run.until('2026-11-25 00:00')
+    assert policy_run.began(NAME) == ['Mon 10:00']
+    policy_run.until('2026-11-27 00:00')
+    assert policy_run.began(NAME) == ['Mon 10:00', 'Thu 10:00']
 
 
 @pytest.mark.parametrize(

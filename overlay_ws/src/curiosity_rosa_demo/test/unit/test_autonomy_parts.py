@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the policy's life is made of: its thread, its clock, its model, its senses, its picture."""
+"""The parts of the policy: its thread, its clock, its model, its senses, its picture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
     missing_model_note,
 )
 from curiosity_rosa_demo.agent.policy.autonomy.tree_file import write_tree
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
@@ -38,7 +38,7 @@ import pytest
 from runtime_world import CONFIG
 
 DOT = 'digraph tree {\n"a" -> "b";\n}\n'
-SITUATION = Situation(place='base', activity='', energy=0.5, options=('rest',), text='')
+SITUATION = PromptSituation(place='base', activity='', energy=0.5, options=('rest',), text='')
 
 
 # --- the thread -----------------------------------------------------------------------------
@@ -50,14 +50,14 @@ class Log:
     def __init__(self, every_s: float | None = None) -> None:
         self.done: list[str] = []
         self.errors: list[Exception] = []
-        self.looks = 0
+        self.polls = 0
         self.every_s = every_s
         self.worker = PeriodicWorker(
-            'test', look=self.look, every_s=lambda: self.every_s, on_error=self.error
+            'test', poll=self.poll, every_s=lambda: self.every_s, on_error=self.error
         )
 
-    def look(self) -> None:
-        self.looks += 1
+    def poll(self) -> None:
+        self.polls += 1
         self.done.append('look')
 
     def error(self, error: Exception) -> None:
@@ -77,16 +77,16 @@ def test_jobs_are_done_in_order_with_a_look_after_each(log: Log) -> None:
     for number in range(3):
         log.worker.post(lambda number=number: log.done.append(str(number)))
     assert log.worker.call(lambda: 'answer', 20.0) == 'answer'
-    wait_until(lambda: log.looks == 4, 'four looks')
+    wait_until(lambda: log.polls == 4, 'four looks')
     assert log.done == ['0', 'look', '1', 'look', '2', 'look', 'look']
 
 
 def test_it_looks_by_itself_and_when_it_is_woken(log: Log) -> None:
     log.worker.wake()
-    wait_until(lambda: log.looks == 1, 'a look')
+    wait_until(lambda: log.polls == 1, 'a look')
     log.every_s = 0.001
     log.worker.wake()
-    wait_until(lambda: log.looks > 10, 'ten more')
+    wait_until(lambda: log.polls > 10, 'ten more')
 
 
 @pytest.mark.parametrize('what', ['once', 'twice'])
@@ -200,24 +200,24 @@ def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.Monk
 
 
 def test_what_the_model_suggests_is_begun(tmp_path: Path) -> None:
-    asked: list[Situation] = []
+    asked: list[PromptSituation] = []
 
-    def ask(situation: Situation, _: str) -> PolicyAction:
+    def ask(situation: PromptSituation, _: str) -> PolicyAction:
         asked.append(situation)
         return PolicyAction(type='wonder', rationale='it is a fine day')
 
     config = config_of({'routine': []})
     woken = threading.Event()
     provider = LLMPolicyProvider(ask, config.agent.policy, on_answer=woken.set)
-    with AutonomyBench(tmp_path, config=config, provider=provider) as life:
-        assert life.on() == 'auto is on: the model, within the rules of world_view.yaml decide'
+    with AutonomyBench(tmp_path, config=config, provider=provider) as bench:
+        assert bench.on() == 'auto is on: the model, within the rules of world_view.yaml decide'
         assert woken.wait(20.0)
-        life.at += 60.0
-        life.goes_on('wonder')
-        life.become('react', 'ACTIVE')
-        assert life.task('Find something of interest.').metadata['unasked'] == 'wonder'
+        bench.at += 60.0
+        bench.goes_on('wonder')
+        bench.become('react', 'ACTIVE')
+        assert bench.task('Find something of interest.').metadata['unasked'] == 'wonder'
         assert 'wonder' in asked[0].options
-        assert 'it is a fine day' in life.autonomy.decision_log(5).answer
+        assert 'it is a fine day' in bench.autonomy.decision_log(5).answer
 
 
 # --- the senses -----------------------------------------------------------------------------
@@ -230,8 +230,8 @@ MEASURED = {
 
 @pytest.fixture
 def measured(tmp_path: Path) -> Iterator[AutonomyBench]:
-    with AutonomyBench(tmp_path, config=config_of(MEASURED)) as life:
-        yield life
+    with AutonomyBench(tmp_path, config=config_of(MEASURED)) as bench:
+        yield bench
 
 
 def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: AutonomyBench) -> None:
@@ -255,71 +255,73 @@ def test_place_and_energy_of_a_measured_world_are_the_rovers(measured: AutonomyB
 
 
 def test_in_a_computed_world_nothing_is_measured(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path) as life:
-        life.hear('battery', fraction=0.42)
-        life.until(lambda: life.runtime.state.robot.battery_pct == 42.0, 'the battery')
-        senses = life.autonomy._runtime_port.observe([], '').senses
+    with AutonomyBench(tmp_path) as bench:
+        bench.hear('battery', fraction=0.42)
+        bench.until(lambda: bench.runtime.state.robot.battery_pct == 42.0, 'the battery')
+        senses = bench.autonomy._runtime_port.observe([], '').senses
         assert (senses.place, senses.energy, senses.hold_reason) == (None, None, '')
 
 
 def test_what_waits_or_was_put_aside_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path) as life:
+    with AutonomyBench(tmp_path) as bench:
 
         def holding() -> str:
-            return life.autonomy._runtime_port.observe([], '').senses.hold_reason
+            return bench.autonomy._runtime_port.observe([], '').senses.hold_reason
 
-        life.runs(':mast_open')
-        assert holding() == "a person's task goes first: mast_open"
-        life.console.handle_line(':pause')
-        life.becomes('mast_open', 'PAUSED')
+        bench.runs(':submit query_world')
+        assert holding() == 'a person\'s task goes first: query_world(query="")'
+        bench.console.handle_line(':pause')
+        bench.becomes('query_world', 'PAUSED')
         assert holding() == ''
-        assert life.autonomy._runtime_port.observe(
+        assert bench.autonomy._runtime_port.observe(
             [], 'the user said pause'
         ).senses.hold_reason.endswith('pause')
-        life.console.handle_line(':resume')
-        life.becomes('mast_open', 'ACTIVE')
+        bench.console.handle_line(':resume')
+        bench.becomes('query_world', 'ACTIVE')
         assert holding() != ''
-        life.finish()
+        bench.finish()
         assert holding() == ''
 
 
 def test_what_waits_for_its_time_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with AutonomyBench(tmp_path) as life:
+    with AutonomyBench(tmp_path) as bench:
 
         def holding() -> str:
-            return life.autonomy._runtime_port.observe([], '').senses.hold_reason
+            return bench.autonomy._runtime_port.observe([], '').senses.hold_reason
 
         tomorrow = datetime.now(timezone.utc) + timedelta(days=1)
-        life.runtime.call(life.runtime.runner.submit(Task('get_status', not_before=tomorrow)))
-        assert life.tasks() == {'get_status': 'WAITING'}
+        bench.runtime.call(bench.runtime.runner.submit(Task('get_status', not_before=tomorrow)))
+        assert bench.tasks() == {'get_status': 'WAITING'}
         assert holding() == ''
-        life.runtime.call(life.runtime.runner.submit(Task('charge', CHARGE_PRIORITY)))
+        bench.runtime.call(bench.runtime.runner.submit(Task('charge', CHARGE_PRIORITY)))
         assert holding() == 'the battery is being charged'
 
 
 def test_nothing_begins_while_tasks_cannot_be_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with AutonomyBench(tmp_path) as life:
+    with AutonomyBench(tmp_path) as bench:
         full = StoreError('the disk is full')
-        monkeypatch.setattr(type(life.runtime.runner), 'failed', full)
-        assert life.autonomy._runtime_port.observe([], '').senses.hold_reason == 'the disk is full'
+        monkeypatch.setattr(type(bench.runtime.runner), 'failed', full)
+        assert (
+            bench.autonomy._runtime_port.observe([], '').senses.hold_reason == 'the disk is full'
+        )
 
 
 def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
     tmp_path: Path,
 ) -> None:
-    with AutonomyBench(tmp_path) as life:
-        life.runs(':mast_open')
-        life.console.handle_line(':pause')
-        life.becomes('mast_open', 'PAUSED')
-        task = life.task('mast_open')
-        port, stops = life.autonomy._runtime_port, life.runtime.stop_count
+    with AutonomyBench(tmp_path) as bench:
+        bench.runs(':submit query_world')
+        bench.console.handle_line(':pause')
+        bench.becomes('query_world', 'PAUSED')
+        task = bench.task('query_world')
+        port, stops = bench.autonomy._runtime_port, bench.runtime.stop_count
         ongoing = Ongoing(
             activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
         )
         held = ongoing.model_copy(update={'held': True})
-        first = WorldState.first(life.autonomy._world.view)
+        first = WorldState.first(bench.autonomy._world.view)
 
         def state(goes_on: Ongoing) -> WorldState:
             return first.model_copy(update={'activity': goes_on})
@@ -331,9 +333,9 @@ def test_only_what_the_policy_wants_to_go_on_is_let_go_and_only_without_a_stop(
         port.resume_stuck_tasks(first, RuntimeView(Senses(), (task,)), stops)
         port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops - 1)
         port.execute([ResumeTasks((task.id,))], stops - 1)
-        assert life.task('mast_open').held
+        assert bench.task('query_world').held
         port.resume_stuck_tasks(state(ongoing), RuntimeView(Senses(), (task,)), stops)
-        life.becomes('mast_open', 'ACTIVE')
+        bench.becomes('query_world', 'ACTIVE')
 
 
 # --- the picture ----------------------------------------------------------------------------

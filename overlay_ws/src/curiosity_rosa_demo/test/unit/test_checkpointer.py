@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 import pytest
 from react_world import REGISTRY
@@ -41,12 +41,12 @@ def turn(
     rover = rover or SimulatedRover()
     saver = kept.get('saver') or TurnCheckpointer(file)
     rosa = rosa_of(rover, SHIPPED, saver=saver)
-    rosa.executor.request = TurnRequest(STATUS, Cancellation(), thread)
+    rosa.turn_executor.request = TurnRequest(STATUS, Cancellation(), thread)
     rosa.invoke(STATUS)
-    assert rosa.executor.last_result is not None
+    assert rosa.turn_executor.last_result is not None
     if 'saver' not in kept:
         saver.close()
-    return rosa.executor.last_result
+    return rosa.turn_executor.last_result
 
 
 def rows(file: Path, table: str = 'checkpoints') -> list[tuple[Any, ...]]:
@@ -155,7 +155,7 @@ def test_a_file_of_something_else_makes_the_brain_unavailable(tmp_path: Path) ->
     with pytest.raises(
         ModelUnavailable, match=r'^Turns cannot be kept in .*turns.db: file is not'
     ):
-        ModelLoader(environment).run_turn(TurnRequest('Hello', Cancellation()))
+        RosaLoader(environment).run_turn(TurnRequest('Hello', Cancellation()))
 
 
 # --- what cannot be read --------------------------------------------------------------------

@@ -100,7 +100,7 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench, li
     bench.until(lambda: '(2 queued dropped)' in bench.said, 'the dropped ones to be told')
     assert '! Stopped by the operator' in bench.said
     assert set(bench.tasks().values()) == {'CANCELLED'}
-    bench.runs(':cap')  # the console lives on
+    bench.runs(':cap')  # the console goes on
     bench.finish()
     assert bench.session.stops == 1
 
@@ -322,7 +322,7 @@ def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
         assert not bench.runtime.busy
 
 
-def test_news_of_the_process_manager_are_handed_on() -> None:
+def test_process_events_are_handed_on() -> None:
     heard: list[str] = []
     read, write = os.pipe()
     read_process_events(read, heard.append)

@@ -66,7 +66,7 @@ def test_it_reads_like_a_diary() -> None:
         decision(
             done='began go_to_school, by the routine',
             activity='go_to_school',
-            words='I want to prepare',
+            answer_text='I want to prepare',
             rejected=[study],
             path=[
                 'Root: yes',
@@ -77,7 +77,7 @@ def test_it_reads_like_a_diary() -> None:
             ],
         ),
         decision(1, activity='go_to_school', missed=2),
-        decision(5, cause='external.message', place='', words='Hello.'),
+        decision(5, cause='external.message', place='', answer_text='Hello.'),
         decision(6, rejected=[refused('read', 'no phone', Source.EMERGENCY)], missed=1),
         decision(7),
         decision(8),
@@ -111,7 +111,7 @@ def test_it_reads_like_a_diary() -> None:
 
 def test_the_words_of_the_model_are_told_once() -> None:
     rejected = [refused('study', 'no'), refused('lunch', 'not now')]
-    told = decision_log([decision(words='hungry', rejected=rejected)], WORLD).splitlines()
+    told = decision_log([decision(answer_text='hungry', rejected=rejected)], WORLD).splitlines()
     assert told[1:3] == [
         '    the model said "study" (hungry): refused, no',
         '    the model said "lunch": refused, not now',
@@ -143,7 +143,7 @@ def test_another_activity_or_place_is_another_entry() -> None:
 
 @pytest.mark.parametrize(
     'event',
-    [{'done': 'x'}, {'words': 'x'}, {'rejected': [refused('read', 'no')]}, {'missed': 1}],
+    [{'done': 'x'}, {'answer_text': 'x'}, {'rejected': [refused('read', 'no')]}, {'missed': 1}],
 )
 def test_a_tick_in_which_something_happened_is_told_alone(event: dict[str, Any]) -> None:
     assert decision_log([decision(**event)] * 2, WORLD).count('at home, energy 92 %') == 2
@@ -159,7 +159,9 @@ def test_no_decision_no_diary() -> None:
 
 
 def test_long_words_are_cut() -> None:
-    told = decision_log([decision(words='x' * 5000, rejected=[refused('y', 'z' * 5000)])], WORLD)
+    told = decision_log(
+        [decision(answer_text='x' * 5000, rejected=[refused('y', 'z' * 5000)])], WORLD
+    )
     assert max(map(len, told.splitlines())) < 2 * MAX_TEXT_COLUMNS + 60
 
 
@@ -170,7 +172,7 @@ DECISIONS = st.builds(
     cause=TEXT,
     missed=st.integers(0, 3),
     path=st.lists(TEXT, max_size=3),
-    words=TEXT,
+    answer_text=TEXT,
     rejected=st.lists(st.builds(refused, TEXT, TEXT, st.sampled_from(Source)), max_size=2),
     done=TEXT,
     activity=st.sampled_from(['', 'rest']),
@@ -198,7 +200,7 @@ def test_a_decision_is_checked() -> None:
     for wrong in (
         {'energy': float('nan')},
         {'path': ['\ud800']},
-        {'words': '\ud800'},
+        {'answer_text': '\ud800'},
         {'mood': 1},
     ):
         with pytest.raises(ValidationError):

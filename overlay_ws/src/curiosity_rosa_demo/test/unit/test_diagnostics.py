@@ -181,7 +181,7 @@ def test_a_stop_that_fails_is_told_with_its_reason() -> None:
 
 def agent(tasks: TasksState | None = None, robot: RobotState | None = None) -> FakeRobot:
     fake = FakeRobot()
-    fake.brain = BrainState(tasks=tasks or TasksState(), robot=robot or RobotState())
+    fake.brain_state = BrainState(tasks=tasks or TasksState(), robot=robot or RobotState())
     return fake
 
 

@@ -51,7 +51,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _loses_its_pose(world: World) -> None:
     """Once the guardrails have passed the call."""
-    turn = world.rosa.executor._turn
+    turn = world.rosa.turn_executor._turn
     trace = turn.trace
 
     def hear(kind: Any, message: str, **fields: Any) -> None:
@@ -68,7 +68,7 @@ def _e_stop(world: World) -> None:
 def _goes_low(world: World) -> None:
     """The battery gets low once the rover has driven its first leg."""
     charging = BrainState(tasks=TasksState(mode=Mode.CHARGE))
-    rosa_world: Any = world.rosa.executor._turn.world
+    rosa_world: Any = world.rosa.turn_executor._turn.world
     rosa_world.brain_state = lambda: charging if world.rover.starts else BrainState()
 
 
@@ -154,20 +154,20 @@ def test_a_person_decides_whether_it_goes_on(yes: bool, tmp_path: Path) -> None:
 def test_a_conflict_is_tried_again_by_the_loop() -> None:
     """The resource is free by then."""
     with World(call('mast_open'), DONE) as world:
-        monitor = world.rosa.executor._turn.executor.monitor
+        monitor = world.rosa.turn_executor._turn.skill_executor.monitor
         holder = RunningSkill(
             goal_id='r', skill_name='deaf', start_time=0.0, timeout_s=1.0,
             resources_occupied=['mast'],
         )  # fmt: skip
         monitor.enter(holder)
-        trace = world.rosa.executor._turn.trace
+        trace = world.rosa.turn_executor._turn.trace
 
         def hear(kind: Any, message: str, **fields: Any) -> None:
             trace(kind, message, **fields)
             if kind == 'ERROR':
                 monitor.release('r')
 
-        world.rosa.executor._turn.trace = hear
+        world.rosa.turn_executor._turn.trace = hear
         assert world.turn().ok
         assert [error.partition(':')[0] for error in world.errors()] == ['RESOURCE_CONFLICT']
         assert world.calls == ['mast_open']

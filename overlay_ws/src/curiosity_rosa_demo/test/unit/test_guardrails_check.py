@@ -16,7 +16,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
@@ -63,7 +63,7 @@ def state_of(observation: Json, op: Operation | None = FORWARD, **changes: Any) 
 def check(state: BrainState, limits: Limits = SHIPPED) -> tuple[BrainState, list[Any]]:
     told: list[tuple[Operation, Refusal]] = []
     after = asyncio.run(
-        guardrails_check(state, limits, skill_facts, lambda op, why: told.append((op, why)))
+        apply_guardrails(state, limits, skill_facts, lambda op, why: told.append((op, why)))
     )
     assert BrainState.model_validate(after.model_dump()) == after
     return after, told

@@ -61,7 +61,7 @@ def publish(events: EventHub, count: int) -> None:
 
 
 @in_loop
-async def test_trace_events_and_the_life_of_tasks_come_as_they_happen():
+async def test_trace_events_and_task_events_come_as_they_happen():
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         async with client(app) as http, Wire(app, 'GET', '/events') as wire:
@@ -251,7 +251,7 @@ async def test_the_end_of_the_app_ends_the_streams():
             await wire.__aenter__()
             await wire.got('retry')
         await wire.ended()
-        assert robot._hearers == []
+        assert robot._listeners == []
 
 
 # --- over a socket -----------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def test_a_client_that_does_not_read_is_dropped_while_the_others_are_served():
         request = f'GET /events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n'.encode()
         with socket.create_connection(('127.0.0.1', port)) as slow:
             slow.sendall(request)
-            wait_until(lambda: len(robot._hearers) == 1, 'the hub to listen')
+            wait_until(lambda: len(robot._listeners) == 1, 'the hub to listen')
             assert slow.recv(12) == b'HTTP/1.1 200'  # and not a byte more
             data = {'text': 'x' * 8000}
 

@@ -114,7 +114,7 @@ async def test_what_was_said_is_not_a_failure_when_its_task_cannot_be_shown():
         async with with_robot(robot) as http:
             stop = await http.post('/say', json={'text': ':stop'})
             assert stop.json() == {'ok': True, 'words': 'stopped', 'task': None}
-            robot.deaf_to.add('look')
+            robot.deaf_to.add('read_task')
             said = await http.post('/say', json={'text': 'go to the light'})
             assert (said.status_code, said.json()['task']) == (200, None)
             robot.deaf_to.clear()
@@ -192,14 +192,14 @@ async def test_an_answer_that_does_not_fit_changes_nothing():
 async def test_plan_state_and_trace():
     with FakeRobot() as robot:
         plan = {'goal': 'look', 'steps': [{'step_id': 1, 'status': 'pending'}]}
-        robot.brain = BrainState(react=ReactState(goal='look', plan=plan))
+        robot.brain_state = BrainState(react=ReactState(goal='look', plan=plan))
         for n in range(5):
             robot.trace(TraceKind.ACT if n % 2 else TraceKind.RESULT, f'event {n}')
         async with with_robot(robot) as http:
             shown = (await http.get('/plan')).json()
             assert shown == {'goal': 'look', 'plan': plan, 'answer': '', 'ok': False}
             state = (await http.get('/state')).json()
-            assert BrainState.model_validate(state['brain']) == robot.brain
+            assert BrainState.model_validate(state['brain_state']) == robot.brain_state
             assert [node['name'] for node in state['nodes']] == [each.name for each in robot.nodes]
 
             async def traced(query: str) -> list[str]:
@@ -324,8 +324,8 @@ async def test_the_figures_count_what_happened():
             await http.request('BREW', '/coffee')
             await http.post('/stop')
             robot.trace(TraceKind.OBSERVE, 'seen')
-            robot.brain = robot.brain.model_copy(
-                update={'robot': robot.brain.robot.model_copy(update={'battery_pct': 42.5})}
+            robot.brain_state = robot.brain_state.model_copy(
+                update={'robot': robot.brain_state.robot.model_copy(update={'battery_pct': 42.5})}
             )
             await http.get('/metrics')  # a second look counts nothing twice
             text = (await http.get('/metrics')).text

@@ -123,7 +123,7 @@ async def test_metadata_goes_to_the_skill_and_what_it_adds_comes_back():
         assert task['metadata'] == {'target': 'kitchen', 'done': True}
 
 
-# --- the life of the app ----------------------------------------------------------------------
+# --- the lifespan of the app ------------------------------------------------------------------
 
 
 @in_loop

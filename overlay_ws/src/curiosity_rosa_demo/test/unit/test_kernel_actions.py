@@ -15,7 +15,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
     Approve,
-    CancelTasks,
+    CancelAllTasks,
     HoldTasks,
     Notice,
     PauseTask,
@@ -115,7 +115,7 @@ def test_a_stop_cancels_in_every_mode() -> None:
         after = ticked(DRIVE, said=Intent.STOP, **robot)
         first, second = acts(before, after)
         assert isinstance(first, StopRover)
-        assert second == CancelTasks(why)
+        assert second == CancelAllTasks(why)
     assert acts(after, after) == [first, second]  # also the second time
 
 
@@ -131,13 +131,13 @@ def test_a_stop_while_charging_charges_again_when_the_user_goes_on() -> None:
 def test_a_stop_is_not_followed_by_a_charge_that_moves_the_mast() -> None:
     after = ticked(DRIVE, said=Intent.STOP, **LOW)
     why = 'the user said stop'
-    assert acts(WORKING, after) == [StopRover(why), CHARGE_HOLD, CancelTasks(why)]
+    assert acts(WORKING, after) == [StopRover(why), CHARGE_HOLD, CancelAllTasks(why)]
 
 
 def test_a_stop_that_ends_a_hold_cancels_before_it_releases() -> None:
     after = ticked(DRIVE, said=Intent.STOP)
     why = 'the user said stop'
-    assert acts(CHARGING, after) == [StopRover(why), CancelTasks(why), ReleaseTasks()]
+    assert acts(CHARGING, after) == [StopRover(why), CancelAllTasks(why), ReleaseTasks()]
 
 
 def test_a_pause_lets_nothing_begin_in_place_of_what_it_pauses() -> None:
@@ -204,7 +204,7 @@ def test_the_rules_of_every_plan(first: BrainState, second: BrainState) -> None:
     pressed = after.robot.estop and not before.robot.estop
     if entered or pressed or intent in (Intent.STOP, Intent.PAUSE):
         assert kinds[0] is StopRover
-    assert (CancelTasks in kinds) is (intent is Intent.STOP)
+    assert (CancelAllTasks in kinds) is (intent is Intent.STOP)
     assert not entered or HoldTasks in kinds
     assert (ReleaseTasks in kinds) is (before.tasks.mode in held and mode not in held)
     assert SubmitCharge not in kinds or mode is Mode.CHARGE

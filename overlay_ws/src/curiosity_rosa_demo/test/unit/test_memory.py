@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.memory import event_line, LINE_LENGTH, recall
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.trace.reporter import number_text, result_summary, trace_result
+from curiosity_rosa_demo.trace.reporter import finite_float, result_summary, trace_result
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +88,7 @@ def test_a_result_is_told_in_few_words() -> None:
 
 @given(st.integers() | st.floats() | st.booleans() | st.none() | st.text() | st.just(10**400))
 def test_a_score_is_a_finite_number_or_nothing(value: object) -> None:
-    found = number_text(value)
+    found = finite_float(value)
     assert found is None or (type(found) is float and abs(found) < float('inf'))
     if type(value) is int and abs(value) < 2**1000:
         assert found == float(value)

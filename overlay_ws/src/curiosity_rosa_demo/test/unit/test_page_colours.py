@@ -15,7 +15,7 @@ import re
 from xml.etree import ElementTree
 
 from curiosity_rosa_demo.agent.interfaces.page import timeline
-from curiosity_rosa_demo.agent.interfaces.page.decision_strip import decision_strip
+from curiosity_rosa_demo.agent.interfaces.page.phase_bar import phase_bar
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -132,12 +132,12 @@ def drawings() -> list[str]:
         timeline_svg([(event.ts, event) for event in turn]),
         plots.score_over_position(spots, 0.8, light=config.thresholds.light_model),
         timeline.render([timeline.TimelineRow('a', 'a', rows)], noon),
-        decision_strip(turn),
+        phase_bar(turn),
     ]
 
 
 def test_every_class_of_a_drawing_is_styled() -> None:
-    hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-life', 'cr-spot'}
+    hooks = {'cr-map', 'cr-plot', 'cr-timeline', 'cr-steps', 'cr-task-row', 'cr-spot'}
     hooks |= {'cr-events'}
     styled = set(re.findall(r'\.(cr-[\w-]+)', colours.css()))
     used = {

@@ -82,7 +82,7 @@ spots = st.builds(
     any_float,
     any_float | st.floats(0.0, 1.0) | st.none(),
     st.booleans(),
-    st.sampled_from(['', '#shot-1']),
+    st.sampled_from(['', '#capture-1']),
 )
 obstacles = st.fixed_dictionaries(
     {},
@@ -264,11 +264,13 @@ def test_only_the_newest_captures_are_drawn_but_all_of_a_whole_run() -> None:
 
 
 def test_a_capture_is_a_link_where_it_leads_somewhere_and_may_have_failed() -> None:
-    failed = CaptureMarker('', 1.0, 0.0, None, False, '#shot-1')
+    failed = CaptureMarker('', 1.0, 0.0, None, False, '#capture-1')
     root = checked(
-        render(replace(EMPTY, spots=[failed, CaptureMarker('', 2.0, 0.0, 0.9, True, '#shot-2')]))
+        render(
+            replace(EMPTY, spots=[failed, CaptureMarker('', 2.0, 0.0, 0.9, True, '#capture-2')])
+        )
     )
-    assert [link.attrib['href'] for link in root.iter('a')] == ['#shot-1', '#shot-2']
+    assert [link.attrib['href'] for link in root.iter('a')] == ['#capture-1', '#capture-2']
     assert not any('role' in link.attrib for link in root.iter('a'))
     [cross] = classed(root, 'cr-failed')
     assert not [*cross.iter('rect'), *classed(cross, 'cr-tick')]

@@ -95,7 +95,7 @@ def test_what_the_robot_did_before_is_in_the_page_as_it_comes(
     [
         ('GET', '/nonsense', 404),
         ('POST', '/', 404),
-        ('GET', '/page/shots/none.jpg', 404),
+        ('GET', '/page/captures/none.jpg', 404),
         ('DELETE', '/stop', 405),
     ],
 )
@@ -110,7 +110,7 @@ def test_a_capture_is_given_as_it_was_taken(served: Served, robot: FakeRobot) ->
     task = robot.do(robot.runner.submit(robot.make_task('react', {'text': 'look'})))
     robot.do(robot.runner.wait(task.id, 10.0))
     [capture] = robot.captures()
-    found = served.ask('GET', f'/page/shots/{capture.event_id}.jpg')
+    found = served.ask('GET', f'/page/captures/{capture.event_id}.jpg')
     assert found == (200, 'image/jpeg', capture.picture.jpeg)
 
 

@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.interfaces.page.decision_strip import (
-    decision_strip,
+from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
+from curiosity_rosa_demo.agent.interfaces.page.phase_bar import (
     duration_text,
+    phase_bar,
     phase_spans,
 )
-from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.plots import battery_over_time, score_over_position
@@ -117,8 +117,8 @@ def test_a_capture_without_a_place_is_left_out() -> None:
 
     picture = Picture(b'', 0.0, 0.0)
     pose = RoverPose(x=1.0, y=2.0, frame_id='odom')
-    shots = [Capture('a', picture, 0.4, False, None), Capture('b', picture, 0.9, True, pose)]
-    assert markers_of(shots) == (CaptureMarker('b', 1.0, 2.0, 0.9, True),)
+    captures = [Capture('a', picture, 0.4, False, None), Capture('b', picture, 0.9, True, pose)]
+    assert markers_of(captures) == (CaptureMarker('b', 1.0, 2.0, 0.9, True),)
 
 
 # --- the battery ------------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def test_each_stretch_of_a_turn_has_its_name_and_time() -> None:
     ]
 
 
-def test_the_strip_tells_the_sums_in_words() -> None:
-    root = checked(decision_strip(TURN), 4_000)
+def test_the_phase_bar_gives_the_sums_in_words() -> None:
+    root = checked(phase_bar(TURN), 4_000)
     told = '18.5 s: thinking 2.5 s · checking 30 ms · acting 6.0 s · asking 10.0 s'
     assert told in words(root)
     assert root.attrib['aria-label'] == f'Time of the turn: {told}'
@@ -220,7 +220,7 @@ def test_the_strip_tells_the_sums_in_words() -> None:
 
 
 def test_bars_are_as_long_as_they_took() -> None:
-    bars = classed(checked(decision_strip(TURN)), 'cr-bar')
+    bars = classed(checked(phase_bar(TURN)), 'cr-bar')
     widths = [float(next(bar.iter('rect')).attrib['width']) for bar in bars]
     assert len(widths) == 9
     assert widths[5] == pytest.approx(5 * widths[2], rel=0.01)
@@ -229,19 +229,19 @@ def test_bars_are_as_long_as_they_took() -> None:
 
 @pytest.mark.parametrize('few', [[], TURN[:1]])
 def test_a_turn_that_has_not_begun_has_no_bars(few: list[TraceEvent]) -> None:
-    root = checked(decision_strip(few))
+    root = checked(phase_bar(few))
     assert words(root) == ['no steps yet']
 
 
 @quick
 @given(st.lists(events, max_size=20))
 def test_every_turn_is_a_sound_drawing(turn: list[TraceEvent]) -> None:
-    checked(decision_strip(turn))
+    checked(phase_bar(turn))
 
 
 def test_a_turn_without_end_stays_small() -> None:
     kinds = (TraceKind.DECIDE, TraceKind.ACT, TraceKind.RESULT)
-    checked(decision_strip([event(i, kinds[i % 3], f'tool {i}') for i in range(10_000)]), 60_000)
+    checked(phase_bar([event(i, kinds[i % 3], f'tool {i}') for i in range(10_000)]), 60_000)
 
 
 @pytest.mark.parametrize(

@@ -159,8 +159,11 @@ def test_tasks_are_told_newest_first_and_only_those_that_live_can_be_held() -> N
 def test_captures_are_told_newest_first() -> None:
     picture = Picture(jpeg(1.0), datetime(2026, 1, 1, tzinfo=timezone.utc).timestamp(), 0.0)
     pose = RoverPose(x=6.0, frame_id='odom')
-    shots = [Capture('a', picture, 0.2, False, None), Capture('b', picture, 0.91234, True, pose)]
-    rows = capture_data(shots)['rows']
+    captures = [
+        Capture('a', picture, 0.2, False, None),
+        Capture('b', picture, 0.91234, True, pose),
+    ]
+    rows = capture_data(captures)['rows']
     assert [(row['id'], row['score'], row['good'], row['place']) for row in rows] == [
         ('b', 0.912, True, 'x 6.0 m, y 0.0 m'),
         ('a', 0.2, False, 'unknown'),

@@ -35,10 +35,10 @@ moments = st.datetimes(
     datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(timezone.utc)
 ) | st.integers(-7200, 7200).map(lambda s: NOON + timedelta(seconds=s))
 rows = st.builds(HistoryRow, moments, st.none() | st.sampled_from(S), st.sampled_from(S), texts)
-lives = st.builds(TimelineRow, texts, texts, st.lists(rows, max_size=8))
+timeline_rows = st.builds(TimelineRow, texts, texts, st.lists(rows, max_size=8))
 
 
-def life(task_id: str, *states: tuple[float, LifecycleState], name: str = '') -> TimelineRow:
+def task_row(task_id: str, *states: tuple[float, LifecycleState], name: str = '') -> TimelineRow:
     """States by the minute before noon in which they began."""
     return TimelineRow(
         task_id,
@@ -59,7 +59,7 @@ def bars(drawing: str) -> list[tuple[str, float, float]]:
 
 @quick
 @given(
-    st.lists(lives, max_size=6),
+    st.lists(timeline_rows, max_size=6),
     moments,
     st.none() | st.sampled_from(ZONES),
     st.floats(10.0, 1e8),
@@ -71,7 +71,7 @@ def test_every_time_line_is_a_sound_drawing(
 
 
 def test_each_state_is_a_bar_to_the_next_one_and_the_last_to_now() -> None:
-    one = life('a', (40, S.PENDING), (30, S.ACTIVE), (10, S.PAUSED))
+    one = task_row('a', (40, S.PENDING), (30, S.ACTIVE), (10, S.PAUSED))
     (first, a, b), (second, c, d), (third, e, f) = bars(render([one], NOON))
     assert (first, second, third) == ('cr-bar cr-pending', 'cr-bar cr-active', 'cr-bar cr-paused')
     assert (b, d) == pytest.approx((c, e), abs=0.02)
@@ -81,7 +81,7 @@ def test_each_state_is_a_bar_to_the_next_one_and_the_last_to_now() -> None:
 
 
 def test_a_task_that_has_ended_has_a_sign_and_no_bar_after_it() -> None:
-    one = life('a', (40, S.ACTIVE), (20, S.COMPLETED))
+    one = task_row('a', (40, S.ACTIVE), (20, S.COMPLETED))
     root = checked(render([one], NOON))
     [(_, _, end)] = bars(render([one], NOON))
     signs = [each for each in classed(root, 'cr-sign') if float(each.attrib['x']) > 148.0]
@@ -91,7 +91,7 @@ def test_a_task_that_has_ended_has_a_sign_and_no_bar_after_it() -> None:
 
 @pytest.mark.parametrize('state', list(S))
 def test_a_state_is_told_by_its_colour_a_sign_and_words(state: LifecycleState) -> None:
-    root = checked(render([life('a', (30, state))], NOON))
+    root = checked(render([task_row('a', (30, state))], NOON))
     assert classed(root, f'cr-{state.value}')
     assert STATE_SIGNS[state] in ''.join(words(root))
     assert any(state.value in told for told in titles(root))
@@ -103,19 +103,19 @@ def test_no_two_states_have_the_same_sign() -> None:
 
 
 def test_a_long_bar_names_its_state() -> None:
-    shown = words(checked(render([life('a', (30, S.ACTIVE))], NOON)))
+    shown = words(checked(render([task_row('a', (30, S.ACTIVE))], NOON)))
     assert '► active' in shown
 
 
 def test_the_axis_is_in_local_time() -> None:
-    tasks = [life('a', (50, S.ACTIVE))]
+    tasks = [task_row('a', (50, S.ACTIVE))]
     assert '11:30' in words(checked(render(tasks, NOON, zone=timezone.utc)))
     assert '20:30' in words(checked(render(tasks, NOON, zone=timezone(timedelta(hours=9)))))
 
 
 def test_what_was_long_ago_is_cut_off() -> None:
-    old = life('old', (600, S.PENDING), (500, S.FAILED))
-    long = life('long', (600, S.ACTIVE))
+    old = task_row('old', (600, S.PENDING), (500, S.FAILED))
+    long = task_row('long', (600, S.ACTIVE))
     root = checked(render([old, long], NOON))
     [(_, left, right)] = bars(render([old, long], NOON))
     assert (left, right) == (148.0, 490.0)
@@ -123,15 +123,15 @@ def test_what_was_long_ago_is_cut_off() -> None:
 
 
 def test_each_row_carries_its_task() -> None:
-    tasks = [life('a', (3, S.ACTIVE)), life('b', (2, S.PENDING))]
-    shown = classed(checked(render(tasks, NOON)), 'cr-life')
+    tasks = [task_row('a', (3, S.ACTIVE)), task_row('b', (2, S.PENDING))]
+    shown = classed(checked(render(tasks, NOON)), 'cr-task-row')
     assert [row.attrib['data-task'] for row in shown] == ['a', 'b']
 
 
 def test_of_too_many_tasks_those_that_live_and_the_newest_are_shown() -> None:
-    alive = life('alive', (59, S.WAITING))
-    ended = [life(f'e{i}', (50, S.ACTIVE), (40, S.COMPLETED)) for i in range(MAX_ROWS + 5)]
-    shown = classed(checked(render([alive, *ended], NOON)), 'cr-life')
+    alive = task_row('alive', (59, S.WAITING))
+    ended = [task_row(f'e{i}', (50, S.ACTIVE), (40, S.COMPLETED)) for i in range(MAX_ROWS + 5)]
+    shown = classed(checked(render([alive, *ended], NOON)), 'cr-task-row')
     assert [row.attrib['data-task'] for row in shown] == [
         'alive',
         *(f'e{i}' for i in range(6, MAX_ROWS + 5)),
@@ -161,12 +161,12 @@ def test_names_and_reasons_are_no_markup(hostile: str) -> None:
 
 
 def test_a_long_name_does_not_push_the_state_out_of_the_title() -> None:
-    told = titles(checked(render([life('a', (5, S.ACTIVE), name='n' * 5000)], NOON)))
+    told = titles(checked(render([task_row('a', (5, S.ACTIVE), name='n' * 5000)], NOON)))
     assert any(each.startswith('nnn') and each.endswith('…: active') for each in told)
 
 
 def test_a_clock_that_jumped_back_draws_nothing_backwards() -> None:
-    one = life('a', (10, S.PENDING), (20, S.ACTIVE), (-30, S.PAUSED))
+    one = task_row('a', (10, S.PENDING), (20, S.ACTIVE), (-30, S.PAUSED))
     for _, left, right in bars(render([one], NOON)):
         assert left < right
 

@@ -58,12 +58,14 @@ def robot() -> Iterator[FakeRobot]:
 
 def model_of(robot: FakeRobot) -> ViewModel:
     model = ViewModel(robot, CONFIG)
-    robot.subscribe(model.record_event)
+    robot.subscribe('page', model.record_event)
     return model
 
 
-def look(model: ViewModel, lives: Sequence[TaskHistory] = (), now: float = 1000.0) -> PageSnapshot:
-    return model.snapshot(lives, now=now, clock=now)
+def look(
+    model: ViewModel, histories: Sequence[TaskHistory] = (), now: float = 1000.0
+) -> PageSnapshot:
+    return model.snapshot(histories, now=now, clock=now)
 
 
 def texts(lines: Sequence[PanelData]) -> list[str]:
@@ -91,7 +93,7 @@ def test_only_what_changed_is_another_object(robot: FakeRobot) -> None:
         'status',
         'map',
     }
-    robot.brain = BrainState(tasks=TasksState(mode=Mode.EXEC))
+    robot.brain_state = BrainState(tasks=TasksState(mode=Mode.EXEC))
     assert look(model).parts['status']['mode'] == 'EXEC'
 
 
@@ -192,8 +194,8 @@ def test_where_a_drive_leads_to_is_on_the_map(robot: FakeRobot) -> None:
 def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
     robot = FakeRobot()
     steps = [{**step, 'action': 'navigate_to_pose', 'status': 'running'} for step in steps]
-    react = robot.brain.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
-    robot.brain = robot.brain.model_copy(update={'react': react})
+    react = robot.brain_state.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
+    robot.brain_state = robot.brain_state.model_copy(update={'react': react})
     assert look(model_of(robot)).parts['map']['svg'].startswith('<svg')
 
 
@@ -202,7 +204,7 @@ def test_no_plan_of_a_model_breaks_the_map(steps: list[Any]) -> None:
 
 def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRobot) -> None:
     robot.paused = True
-    lives = TaskHistories(robot.runner)
+    histories = TaskHistories(robot.runner)
     task = asyncio.run(robot.submit(robot.make_task('mast_open', {})))
     asked: list[str] = []
     history = robot.runner.history
@@ -212,21 +214,27 @@ def test_the_history_of_a_task_is_read_again_only_when_it_changed(robot: FakeRob
         return history(task_id)
 
     robot.runner.history = counted  # type: ignore[method-assign]
-    while not any(life.task.state is LifecycleState.ACTIVE for life in robot.do(lives.read())):
+    while not any(
+        task_history.task.state is LifecycleState.ACTIVE
+        for task_history in robot.do(histories.read())
+    ):
         pass
     before = len(asked)
-    [life] = robot.do(lives.read())
+    [task_history] = robot.do(histories.read())
     assert len(asked) == before
-    assert [row.after for row in life.rows] == [LifecycleState.PENDING, LifecycleState.ACTIVE]
+    assert [row.after for row in task_history.rows] == [
+        LifecycleState.PENDING,
+        LifecycleState.ACTIVE,
+    ]
     robot.paused = False
     robot.do(robot.runner.wait(task.id, WAIT_S))
-    [life] = robot.do(lives.read())
-    assert life.rows[-1].after is LifecycleState.COMPLETED
-    assert life.task is not task
+    [task_history] = robot.do(histories.read())
+    assert task_history.rows[-1].after is LifecycleState.COMPLETED
+    assert task_history.task is not task
 
 
 def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
-    lives = TaskHistories(robot.runner)
+    histories = TaskHistories(robot.runner)
     task = robot.do(robot.runner.submit(robot.make_task('mast_open', {})))
     robot.do(robot.runner.wait(task.id, WAIT_S))
     history = robot.runner.history
@@ -235,9 +243,9 @@ def test_a_file_that_cannot_be_read_now_is_read_again(robot: FakeRobot) -> None:
         raise StoreError('the disk is gone')
 
     robot.runner.history = broken  # type: ignore[method-assign]
-    assert robot.do(lives.read())[0].rows == ()
+    assert robot.do(histories.read())[0].rows == ()
     robot.runner.history = history  # type: ignore[method-assign]
-    assert len(robot.do(lives.read())[0].rows) == 3
+    assert len(robot.do(histories.read())[0].rows) == 3
 
 
 def test_of_many_tasks_those_that_live_are_shown_first(robot: FakeRobot) -> None:

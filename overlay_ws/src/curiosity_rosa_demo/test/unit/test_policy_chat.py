@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.policy.chat_policy import (
 from curiosity_rosa_demo.agent.policy.suggestion import (
     MAX_TEXT_CHARS,
     PendingSuggestion,
-    Situation,
+    PromptSituation,
     Suggestion,
     SuggestionFailed,
 )
@@ -49,7 +49,9 @@ from turn_world import config_of, KEY, LLM, parts_of_the_key, SHIPPED
 
 WORLD = SHIPPED.world
 POLICY = SHIPPED.agent.policy
-SITUATION = Situation('base', 'rest', 0.85, ('charge', 'look_around'), 'It is Monday, 12:00.')
+SITUATION = PromptSituation(
+    'base', 'rest', 0.85, ('charge', 'look_around'), 'It is Monday, 12:00.'
+)
 GOOD = {'type': 'charge', 'preemptive': True, 'rationale': 'The battery is low.'}
 WAIT_S = 10.0
 
@@ -83,9 +85,9 @@ def failure(ask: Ask) -> SuggestionFailed:
     with pytest.raises(SuggestionFailed) as caught:
         ask(SITUATION, '')
     assert caught.value.reason.isprintable()
-    assert caught.value.words.isprintable()
-    assert len(caught.value.words) <= MAX_TEXT_CHARS
-    assert not parts_of_the_key(f'{caught.value.reason} {caught.value.words}')
+    assert caught.value.answer_text.isprintable()
+    assert len(caught.value.answer_text) <= MAX_TEXT_CHARS
+    assert not parts_of_the_key(f'{caught.value.reason} {caught.value.answer_text}')
     return caught.value
 
 
@@ -169,7 +171,7 @@ def test_whatever_else_the_model_writes_is_a_failure_in_words(
 ) -> None:
     failed = failure(asking(server, reply, streaming=streaming))
     assert re.search(reason, failed.reason), failed.reason
-    assert words in failed.words
+    assert words in failed.answer_text
     assert len(server.requests) == 1
 
 
@@ -247,7 +249,7 @@ def test_a_refusal_is_quoted() -> None:
     refusal = AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'})
     with pytest.raises(SuggestionFailed) as caught:
         read_action(refusal)
-    assert caught.value.words == 'I cannot help with that.'
+    assert caught.value.answer_text == 'I cannot help with that.'
 
 
 ANY_TEXT = st.text() | st.text(st.sampled_from('a"}\\\x1b\n\u2028\ud83d\ude00'))
@@ -282,15 +284,15 @@ def test_arguments_are_the_action_that_they_say_or_a_failure(arguments: dict[str
     with pytest.raises(ValidationError):
         PolicyAction.model_validate(arguments, strict=True)
     assert result.reason.isprintable()
-    assert result.words.isprintable()
-    assert result.words.startswith('PolicyAction(')
-    assert len(result.words) <= MAX_TEXT_CHARS
+    assert result.answer_text.isprintable()
+    assert result.answer_text.startswith('PolicyAction(')
+    assert len(result.answer_text) <= MAX_TEXT_CHARS
 
 
 @settings(deadline=None)
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusals: str) -> None:
-    situation = Situation(place, '', 0.5, ('rest', 'not of this world'), text)
+    situation = PromptSituation(place, '', 0.5, ('rest', 'not of this world'), text)
     question = question_text(WORLD, situation, refusals)
     question.encode()
     assert json.loads(question) == {
@@ -304,7 +306,7 @@ def test_no_text_of_the_world_can_pass_for_a_rule(text: str, place: str, refusal
 
 
 def test_a_long_text_of_the_world_is_cut() -> None:
-    situation = Situation('base', '', 0.5, ('rest',), 'x' * 100_000)
+    situation = PromptSituation('base', '', 0.5, ('rest',), 'x' * 100_000)
     assert len(json.loads(question_text(WORLD, situation, ''))['situation']) == MAX_SITUATION_CHARS
 
 

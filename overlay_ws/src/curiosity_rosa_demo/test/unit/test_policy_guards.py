@@ -13,12 +13,12 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from itertools import product
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
     NO_OUTCOME,
     PolicyBoard,
-    TickInputs,
+    PolicyTickInputs,
     TickOutcome,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
@@ -32,14 +32,14 @@ from curiosity_rosa_demo.agent.policy.guards import (
     NO_MODEL,
 )
 from curiosity_rosa_demo.agent.policy.leaves import (
+    AnswerMessage,
     BeginProposal,
     ContinueActivity,
     IsHeld,
     StayIdle,
-    UseSuggestion,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, Suggestion
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, Suggestion
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, RoutineConfig
@@ -58,7 +58,7 @@ MONDAY = instant('2026-11-23 07:30', WORLD)
 FIRST = WorldState.first(COMPANION)
 
 
-def rest(situation: Situation, refusals: str) -> PolicyAction:
+def rest(situation: PromptSituation, refusals: str) -> PolicyAction:
     return PolicyAction(type='rest')
 
 
@@ -67,8 +67,8 @@ def ongoing(name: str, by: Source = Source.ROUTINE) -> WorldState:
     return FIRST.model_copy(update={'activity': began})
 
 
-def proposal(name: str, by: Source = Source.ROUTINE, *, preemptive: bool = True) -> Proposal:
-    return Proposal(PolicyAction(type=name, preemptive=preemptive), by)
+def proposal(name: str, by: Source = Source.ROUTINE, *, preemptive: bool = True) -> ActionProposal:
+    return ActionProposal(PolicyAction(type=name, preemptive=preemptive), by)
 
 
 class Scripted(Behaviour):
@@ -91,7 +91,7 @@ class Told(Guard):
 
     reason = ''
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         return self.reason
 
 
@@ -112,7 +112,7 @@ class Table:
         holding: str = '',
     ) -> None:
         waiting = tuple(ExternalMessage(at, text) for text in messages)
-        self.engine.moment = TickInputs(at, state, Senses(hold_reason=holding), waiting)
+        self.engine.moment = PolicyTickInputs(at, state, Senses(hold_reason=holding), waiting)
 
     @property
     def outcome(self) -> TickOutcome:
@@ -226,7 +226,9 @@ def test_an_activity_is_interrupted_by_a_fresh_answer_only(table: Table) -> None
     now = MONDAY
     provider = LLMPolicyProvider(rest, SETTINGS, start=lambda job: job(), steady=lambda: now)
     guard = MayAsk('may ask', Scripted(), table.board, world=WORLD, provider=provider)
-    situation = Situation(place='home', activity='read', energy=0.5, options=('rest',), text='')
+    situation = PromptSituation(
+        place='home', activity='read', energy=0.5, options=('rest',), text=''
+    )
     assert isinstance(provider.poll(situation, now), Suggestion)
     for state, refusal in (
         (ongoing('read'), 'it was asked already in this window of 900 s (policy.window_s)'),
@@ -338,18 +340,18 @@ def test_rest_is_always_possible(table: Table) -> None:
 
 
 def test_the_oldest_message_is_answered_first(table: Table) -> None:
-    leaf = UseSuggestion('answer', table.board, activity='read_message', safety=FILTER)
+    leaf = AnswerMessage('answer', table.board, activity='read_message', safety=FILTER)
     table.put(ongoing('study'), MONDAY, 'first', 'second')
     assert tick(leaf) is Status.SUCCESS
     outcome = table.outcome
     assert outcome.message == ExternalMessage(MONDAY, 'first')
-    assert outcome.chosen == Proposal(
+    assert outcome.chosen == ActionProposal(
         PolicyAction(type='read_message', preemptive=True, rationale='first'), Source.EMERGENCY
     )
 
 
 def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) -> None:
-    leaf = UseSuggestion('answer', table.board, activity='read_message', safety=FILTER)
+    leaf = AnswerMessage('answer', table.board, activity='read_message', safety=FILTER)
     broken = FIRST.model_copy(update={'devices': {'phone': False}})
     busy = ongoing('rest', Source.EMERGENCY)
     told = []
@@ -366,10 +368,10 @@ def test_a_message_that_is_refused_is_told_once_for_each_reason(table: Table) ->
 
 def test_what_was_rejected_before_in_a_tick_is_not_forgotten(table: Table) -> None:
     earlier = Rejection(type='read_message', by=Source.EMERGENCY, reason='why not')
-    table.engine.outcome = TickOutcome(rejected=(earlier,), words='the model said so')
+    table.engine.outcome = TickOutcome(rejected=(earlier,), answer_text='the model said so')
     tick(BeginProposal('begins', table.board, proposal=proposal('rest')))
     assert table.outcome == TickOutcome(
-        chosen=proposal('rest'), rejected=(earlier,), words='the model said so'
+        chosen=proposal('rest'), rejected=(earlier,), answer_text='the model said so'
     )
 
 

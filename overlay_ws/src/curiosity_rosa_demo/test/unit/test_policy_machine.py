@@ -6,18 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Long lives and random ones: the rules of policy_rules are checked at every tick."""
+"""Long policy runs and random ones: the rules of policy_rules are checked at every tick."""
 
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.infra.config.world import WorldView
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
 from policy_doubles import ScriptedModel, WORK_S
-from policy_world import COMPANION, HELD, instant, live, PolicyRun, ROVER, world_of
+from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, run_policy, world_of
 import pytest
 
 NAMES = sorted({*ROVER.activities, *COMPANION.activities, 'fly_to_the_moon'})
@@ -44,12 +44,12 @@ class AnyLife(RuleBasedStateMachine):
         self.slow: set[str] = set()
         at = instant(begin, self.world)
         provider = self.model.provider if asked else None
-        self.life = PolicyRun(self.world, at, provider=provider, work_s=self.work_s, keep=0)
-        self.life.saved = self.life.saved.model_copy(update={'energy': energy})
-        self.life.twin.energy = energy
-        self.life.restart()
+        self.policy_run = PolicyRun(self.world, at, provider=provider, work_s=self.work_s, keep=0)
+        self.policy_run.saved = self.policy_run.saved.model_copy(update={'energy': energy})
+        self.policy_run.twin.energy = energy
+        self.policy_run.restart()
 
-    def says(self, situation: Situation) -> PolicyAction:
+    def says(self, situation: PromptSituation) -> PolicyAction:
         if self.action is None:
             raise SuggestionFailed('It has no idea.')
         return self.action
@@ -60,25 +60,25 @@ class AnyLife(RuleBasedStateMachine):
 
     @rule(minutes=st.integers(1, 150))
     def minutes_pass(self, minutes: int) -> None:
-        self.life.run(minutes)
+        self.policy_run.run(minutes)
 
     @rule(seconds=st.floats(0.0, 59.0))
     def it_is_woken_between_minutes(self, seconds: float) -> None:
-        self.life.at += seconds
-        self.life.tick(cause='event')
+        self.policy_run.at += seconds
+        self.policy_run.tick(cause='event')
 
     @rule(hours=st.sampled_from([3.0, 9.5, 26.0, 170.0]))
     def it_sleeps_through_hours(self, hours: float) -> None:
-        self.life.at += hours * 3600.0
-        self.life.tick()
+        self.policy_run.at += hours * 3600.0
+        self.policy_run.tick()
 
     @rule(texts=st.lists(st.text(max_size=5), min_size=1, max_size=3))
     def messages_come(self, texts: list[str]) -> None:
-        self.life.tick(*texts, cause='message')
+        self.policy_run.tick(*texts, cause='message')
 
     @rule(why=st.sampled_from(['', *HELD]))
     def the_kernel_s_mood_changes(self, why: str) -> None:
-        self.life.holding = why
+        self.policy_run.holding = why
 
     @rule(name=st.sampled_from(NAMES), preemptive=st.booleans(), silent=st.booleans())
     def the_model_has_an_idea(self, name: str, preemptive: bool, silent: bool) -> None:
@@ -89,7 +89,7 @@ class AnyLife(RuleBasedStateMachine):
     def the_model_answers(self, late_s: float) -> None:
         self.model.steady_s += late_s
         self.model.speak()
-        self.life.tick(cause='answer')
+        self.policy_run.tick(cause='answer')
 
     @rule()
     def the_model_has_none(self) -> None:
@@ -102,42 +102,42 @@ class AnyLife(RuleBasedStateMachine):
 
     @rule()
     def somebody_cancels_what_runs(self) -> None:
-        self.life.twin.cancel_all()
-        self.life.tick()
+        self.policy_run.twin.cancel_all()
+        self.policy_run.tick()
 
     @rule(lost=st.booleans(), carried_out=st.booleans())
     def it_dies_and_is_born_again(self, lost: bool, carried_out: bool) -> None:
-        self.life.tick(carried_out=carried_out)
-        self.life.restart(lost=lost)
-        self.life.tick()
+        self.policy_run.tick(carried_out=carried_out)
+        self.policy_run.restart(lost=lost)
+        self.policy_run.tick()
 
     @precondition(lambda self: self.world.view.measured)
     @rule(place=st.sampled_from(['', *ROVER.places]), energy=st.floats(0.0, 1.0))
     def the_rover_is_moved(self, place: str, energy: float) -> None:
-        self.life.twin.place, self.life.twin.energy = place, energy
+        self.policy_run.twin.place, self.policy_run.twin.energy = place, energy
 
     @rule(usable=st.booleans())
     def a_device_changes(self, usable: bool) -> None:
         devices = dict.fromkeys(self.world.view.devices, usable)
-        self.life.saved = self.life.saved.model_copy(update={'devices': devices})
-        self.life.restart()
+        self.policy_run.saved = self.policy_run.saved.model_copy(update={'devices': devices})
+        self.policy_run.restart()
 
     @rule()
     def it_is_switched_off_and_on(self) -> None:
-        self.life.off('for a moment')
-        assert self.life.rules.open == []
-        assert self.life.twin.live() == []
+        self.policy_run.off('for a moment')
+        assert self.policy_run.rules.open == []
+        assert self.policy_run.twin.live() == []
 
     @invariant()
     def decisions_can_be_drawn(self) -> None:
-        if hasattr(self, 'life'):
-            assert self.life.policy.ascii().startswith('[o] Root')
+        if hasattr(self, 'policy_run'):
+            assert self.policy_run.policy.ascii().startswith('[o] Root')
 
     def teardown(self) -> None:
-        if hasattr(self, 'life'):
-            self.life.off('the end')
-            assert self.life.rules.open == []
-            self.life.policy.close()
+        if hasattr(self, 'policy_run'):
+            self.policy_run.off('the end')
+            assert self.policy_run.rules.open == []
+            self.policy_run.policy.close()
 
 
 TestAnyLife = AnyLife.TestCase
@@ -146,7 +146,9 @@ TestAnyLife.settings = settings(deadline=None, max_examples=100, stateful_step_c
 
 @pytest.mark.parametrize('view', [ROVER, COMPANION], ids=['rover', 'companion'])
 def test_thirty_days_of_minutes_break_no_rule(view: WorldView) -> None:
-    life = live(world_of(view), 30, messages=lambda at: ('hello',) if at % 40_000.0 < 60.0 else ())
-    assert len(life.began('sleep')) == 31, 'the first begins at midnight'
-    assert len(life.began('read_message')) == 65
-    assert life.number == 30 * 1440
+    policy_run = run_policy(
+        world_of(view), 30, messages=lambda at: ('hello',) if at % 40_000.0 < 60.0 else ()
+    )
+    assert len(policy_run.began('sleep')) == 31, 'the first begins at midnight'
+    assert len(policy_run.began('read_message')) == 65
+    assert policy_run.number == 30 * 1440

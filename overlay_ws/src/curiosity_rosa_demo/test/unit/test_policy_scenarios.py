@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.policy.action import (
     SubmitTasks,
 )
 from curiosity_rosa_demo.agent.policy.events import ActionEnded, StateChanged
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from policy_doubles import ScriptedModel, SETTINGS, suggests, WORK_S
 from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, world_of
@@ -39,25 +39,25 @@ def rover(when: str = '2026-11-23 05:00', **values: Any) -> PolicyRun:
     return PolicyRun(FIELD, instant(when, FIELD), **values)
 
 
-def ended(life: PolicyRun, name: str) -> list[str]:
+def ended(policy_run: PolicyRun, name: str) -> list[str]:
     return [
         event.how
-        for event in life.events
+        for event in policy_run.events
         if isinstance(event, ActionEnded) and event.activity == name
     ]
 
 
-def by_whom(life: PolicyRun, name: str) -> set[Source]:
-    return {by for _, activity, by in life.rules.begun if activity == name}
+def by_whom(policy_run: PolicyRun, name: str) -> set[Source]:
+    return {by for _, activity, by in policy_run.rules.begun if activity == name}
 
 
 # --- days ------------------------------------------------------------------------------------
 
 
 def test_a_school_day_and_the_night_before_it() -> None:
-    life = pupil('2026-11-22 21:00')
-    life.until('2026-11-23 20:00')
-    assert life.began() == [
+    policy_run = pupil('2026-11-22 21:00')
+    policy_run.until('2026-11-23 20:00')
+    assert policy_run.began() == [
         'Sun 21:30 sleep',
         'Mon 06:30 wake',
         'Mon 07:20 go_to_school',
@@ -66,15 +66,15 @@ def test_a_school_day_and_the_night_before_it() -> None:
         'Mon 16:00 go_home',
         'Mon 17:00 homework',
     ]
-    assert life.saved.place == 'home'
+    assert policy_run.saved.place == 'home'
 
 
 def test_the_weekend_is_without_school() -> None:
-    life = pupil('2026-11-27 15:50')
-    life.saved = life.saved.model_copy(update={'place': 'school'})
-    life.restart()
-    life.until('2026-11-30 07:30')
-    assert life.began() == [
+    policy_run = pupil('2026-11-27 15:50')
+    policy_run.saved = policy_run.saved.model_copy(update={'place': 'school'})
+    policy_run.restart()
+    policy_run.until('2026-11-30 07:30')
+    assert policy_run.began() == [
         'Fri 16:00 go_home',
         'Fri 17:00 homework',
         'Fri 21:30 sleep',
@@ -88,27 +88,27 @@ def test_the_weekend_is_without_school() -> None:
 
 
 def test_a_night_goes_over_the_day_boundary_without_a_second_beginning() -> None:
-    life = pupil('2026-11-23 21:00')
-    life.until('2026-11-24 06:29')
-    assert life.began('sleep') == ['Mon 21:30']
-    assert life.doing == 'sleep'
-    done = [tick.decision.done for tick in life.decisions if tick.decision.done]
+    policy_run = pupil('2026-11-23 21:00')
+    policy_run.until('2026-11-24 06:29')
+    assert policy_run.began('sleep') == ['Mon 21:30']
+    assert policy_run.doing == 'sleep'
+    done = [tick.decision.done for tick in policy_run.decisions if tick.decision.done]
     assert done == ['began sleep, by the routine']
 
 
 def test_who_comes_late_in_the_night_still_sleeps() -> None:
-    life = pupil('2026-11-24 00:30')
-    life.run(1)
-    assert life.began() == ['Tue 00:31 sleep']
-    life.until('2026-11-24 06:30')
-    assert life.began('wake') == ['Tue 06:30']
+    policy_run = pupil('2026-11-24 00:30')
+    policy_run.run(1)
+    assert policy_run.began() == ['Tue 00:31 sleep']
+    policy_run.until('2026-11-24 06:30')
+    assert policy_run.began('wake') == ['Tue 06:30']
 
 
 def test_who_misses_the_window_of_the_way_to_school_stays_at_home() -> None:
-    life = pupil('2026-11-23 07:40')
-    life.run(180)
-    assert life.began() == []
-    assert life.saved.place == 'home'
+    policy_run = pupil('2026-11-23 07:40')
+    policy_run.run(180)
+    assert policy_run.began() == []
+    assert policy_run.saved.place == 'home'
 
 
 @pytest.mark.parametrize(
@@ -123,10 +123,10 @@ def test_who_misses_the_window_of_the_way_to_school_stays_at_home() -> None:
 )
 def test_the_night_in_which_the_clocks_change(zone: str, last: str, hours: float) -> None:
     world = world_of(COMPANION, zone)
-    life = PolicyRun(world, instant(f'{last} 20:00', world))
-    life.run(13 * 60)
-    times = {name: at for at, name, _ in life.rules.begun}
-    assert [each[4:] for each in life.began()] == ['21:30 sleep', '06:30 wake']
+    policy_run = PolicyRun(world, instant(f'{last} 20:00', world))
+    policy_run.run(13 * 60)
+    times = {name: at for at, name, _ in policy_run.rules.begun}
+    assert [each[4:] for each in policy_run.began()] == ['21:30 sleep', '06:30 wake']
     assert times['wake'] - times['sleep'] == hours * 3600.0
 
 
@@ -143,21 +143,21 @@ def test_the_night_in_which_the_clocks_change(zone: str, last: str, hours: float
 )
 def test_the_school_days_before_and_after_the_change_are_the_same(zone: str, monday: str) -> None:
     world = world_of(COMPANION, zone)
-    life = PolicyRun(world, instant(f'{monday} 00:00', world), keep=0)
-    life.run(14 * 1440, step_s=600.0)
+    policy_run = PolicyRun(world, instant(f'{monday} 00:00', world), keep=0)
+    policy_run.run(14 * 1440, step_s=600.0)
     week = [f'{day} 07:20' for day in ('Mon', 'Tue', 'Wed', 'Thu', 'Fri')]
-    assert life.began('go_to_school') == [*week, *week]
+    assert policy_run.began('go_to_school') == [*week, *week]
 
 
 def test_a_rover_s_day() -> None:
-    life = rover()
-    life.until('2026-11-24 06:30')
-    assert life.began('sleep')[-1] == 'Mon 21:00'
-    assert life.began('wake')[-1] == 'Tue 06:00'
-    assert life.began('go_to_work') == ['Mon 07:00']
-    assert life.began('survey')[0] == 'Mon 07:02'
-    assert life.began('go_home') == ['Mon 17:00']
-    assert by_whom(life, 'survey') == {Source.ROUTINE}
+    policy_run = rover()
+    policy_run.until('2026-11-24 06:30')
+    assert policy_run.began('sleep')[-1] == 'Mon 21:00'
+    assert policy_run.began('wake')[-1] == 'Tue 06:00'
+    assert policy_run.began('go_to_work') == ['Mon 07:00']
+    assert policy_run.began('survey')[0] == 'Mon 07:02'
+    assert policy_run.began('go_home') == ['Mon 17:00']
+    assert by_whom(policy_run, 'survey') == {Source.ROUTINE}
 
 
 # --- interruption and resumption ---------------------------------------------------------------
@@ -173,99 +173,102 @@ def test_a_rover_s_day() -> None:
 def test_a_message_interrupts_what_may_not_be_interrupted_and_it_goes_on(
     when: str, long: str, activity: str
 ) -> None:
-    life = pupil(when)
-    life.until(long)
-    assert life.doing == activity
-    before = life.saved.activity
+    policy_run = pupil(when)
+    policy_run.until(long)
+    assert policy_run.doing == activity
+    before = policy_run.saved.activity
     assert before is not None
-    life.tick('hello', cause='message')
-    assert life.doing == 'read_message'
-    life.run(1)
-    assert life.doing == 'read_message'
-    life.run(1)
-    after = life.saved.activity
+    policy_run.tick('hello', cause='message')
+    assert policy_run.doing == 'read_message'
+    policy_run.run(1)
+    assert policy_run.doing == 'read_message'
+    policy_run.run(1)
+    after = policy_run.saved.activity
     assert after is not None
     assert (after.activity, after.task_ids, after.began_at) == (
         activity,
         before.task_ids,
         before.began_at,
     )
-    assert ended(life, 'read_message') == ['done']
-    assert ended(life, activity) == []
-    commands = [type(c) for tick in life.decisions[-3:] for c in tick.commands]
+    assert ended(policy_run, 'read_message') == ['done']
+    assert ended(policy_run, activity) == []
+    commands = [type(c) for tick in policy_run.decisions[-3:] for c in tick.commands]
     assert commands == [PauseTasks, SubmitTasks, ResumeTasks]
 
 
 def test_a_night_with_a_message_in_it_ends_as_any_other() -> None:
-    life = pupil('2026-11-22 21:00')
-    life.until('2026-11-23 03:00')
-    life.tick('hello')
-    life.until('2026-11-23 07:30')
-    assert life.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
-    assert ended(life, 'sleep') == ['done']
+    policy_run = pupil('2026-11-22 21:00')
+    policy_run.until('2026-11-23 03:00')
+    policy_run.tick('hello')
+    policy_run.until('2026-11-23 07:30')
+    assert policy_run.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
+    assert ended(policy_run, 'sleep') == ['done']
 
 
 def test_energy_of_a_night_is_counted_once_and_not_while_a_message_is_read() -> None:
-    life = pupil('2026-11-22 21:30')
-    life.saved = life.saved.model_copy(update={'energy': 0.2})
-    life.restart()
-    life.tick()
-    life.run(60)
-    life.tick('hello')
-    life.run(120)
+    policy_run = pupil('2026-11-22 21:30')
+    policy_run.saved = policy_run.saved.model_copy(update={'energy': 0.2})
+    policy_run.restart()
+    policy_run.tick()
+    policy_run.run(60)
+    policy_run.tick('hello')
+    policy_run.run(120)
     slept_h = (181 - 2) / 60.0
-    assert life.tick().decision.energy == pytest.approx(0.2 + 0.12 * slept_h, abs=0.005)
+    assert policy_run.tick().decision.energy == pytest.approx(0.2 + 0.12 * slept_h, abs=0.005)
 
 
 def test_an_idea_of_the_model_interrupts_only_when_it_is_preemptive() -> None:
     model = ScriptedModel(suggests('read'))
-    life = pupil('2026-11-28 10:00', provider=model.provider)
-    life.run(1)
-    assert life.doing == 'read'
+    policy_run = pupil('2026-11-28 10:00', provider=model.provider)
+    policy_run.run(1)
+    assert policy_run.doing == 'read'
     model.say = suggests('rest')
-    life.run(14)
-    (rejection,) = life.decisions[-1].decision.rejected
+    policy_run.run(14)
+    (rejection,) = policy_run.decisions[-1].decision.rejected
     assert rejection.reason == 'read goes on, and the action is not preemptive'
-    assert life.doing == 'read'
+    assert policy_run.doing == 'read'
 
 
 def test_an_entry_of_the_routine_that_is_not_preemptive_waits_and_one_that_is_does_not() -> None:
     model = ScriptedModel(suggests('library'))
-    life = pupil('2026-11-23 11:04', provider=model.provider)
-    life.saved = life.saved.model_copy(update={'place': 'school'})
-    life.restart()
-    life.until('2026-11-23 11:10')
+    policy_run = pupil('2026-11-23 11:04', provider=model.provider)
+    policy_run.saved = policy_run.saved.model_copy(update={'place': 'school'})
+    policy_run.restart()
+    policy_run.until('2026-11-23 11:10')
     model.say = says_nothing_useful(SuggestionFailed('It has no idea.'))
-    life.until('2026-11-23 11:50')
-    assert life.began() == ['Mon 11:05 library', 'Mon 11:45 study']
-    assert ended(life, 'library') == ['done']
-    life = pupil('2026-11-23 11:34', provider=ScriptedModel(suggests('library')).provider)
-    life.saved = life.saved.model_copy(update={'place': 'school'})
-    life.restart()
-    life.until('2026-11-23 12:00')
-    assert life.began() == ['Mon 11:35 library', 'Mon 12:00 lunch']
+    policy_run.until('2026-11-23 11:50')
+    assert policy_run.began() == ['Mon 11:05 library', 'Mon 11:45 study']
+    assert ended(policy_run, 'library') == ['done']
+    policy_run = pupil('2026-11-23 11:34', provider=ScriptedModel(suggests('library')).provider)
+    policy_run.saved = policy_run.saved.model_copy(update={'place': 'school'})
+    policy_run.restart()
+    policy_run.until('2026-11-23 12:00')
+    assert policy_run.began() == ['Mon 11:35 library', 'Mon 12:00 lunch']
 
 
 def test_what_a_preemptive_idea_put_aside_goes_on_and_is_left_alone() -> None:
     model = ScriptedModel(suggests('homework'))
-    life = pupil('2026-11-28 17:30', provider=model.provider)
-    life.run(1)
-    assert life.doing == 'homework'
+    policy_run = pupil('2026-11-28 17:30', provider=model.provider)
+    policy_run.run(1)
+    assert policy_run.doing == 'homework'
     model.say = suggests('rest', preemptive=True)
-    life.run(14)
-    assert life.doing == 'rest'
-    assert [each.activity for each in life.saved.suspended] == ['homework']
-    life.run(30)
-    assert ended(life, 'rest') == ['done']
-    assert life.doing == 'homework', 'the answer that interrupted it does so once'
-    assert 'model: no (an interruption needs a fresh answer)' in life.decisions[-1].decision.path
-    life.run(16)
-    assert ended(life, 'homework') == ['done']
+    policy_run.run(14)
+    assert policy_run.doing == 'rest'
+    assert [each.activity for each in policy_run.saved.suspended] == ['homework']
+    policy_run.run(30)
+    assert ended(policy_run, 'rest') == ['done']
+    assert policy_run.doing == 'homework', 'the answer that interrupted it does so once'
+    assert (
+        'model: no (an interruption needs a fresh answer)'
+        in policy_run.decisions[-1].decision.path
+    )
+    policy_run.run(16)
+    assert ended(policy_run, 'homework') == ['done']
 
 
 # --- the model ---------------------------------------------------------------------------------
 
-SAYINGS: dict[str, Callable[[Situation], PolicyAction]] = {
+SAYINGS: dict[str, Callable[[PromptSituation], PolicyAction]] = {
     'an unknown activity': suggests('fly_to_the_moon', preemptive=True),
     'an empty-looking name': suggests(' '),
     'a name with a line in it': suggests('rest\nand more'),
@@ -277,8 +280,8 @@ SAYINGS: dict[str, Callable[[Situation], PolicyAction]] = {
 }
 
 
-def says_nothing_useful(error: BaseException) -> Callable[[Situation], PolicyAction]:
-    def say(situation: Situation) -> PolicyAction:
+def says_nothing_useful(error: BaseException) -> Callable[[PromptSituation], PolicyAction]:
+    def say(situation: PromptSituation) -> PolicyAction:
         raise error
 
     return say
@@ -300,17 +303,17 @@ SAYINGS['it answers nothing'] = lambda situation: None  # type: ignore[assignmen
 
 @pytest.mark.parametrize('say', SAYINGS.values(), ids=list(SAYINGS))
 def test_whatever_the_model_says_the_routine_s_day_is_lived(
-    say: Callable[[Situation], PolicyAction],
+    say: Callable[[PromptSituation], PolicyAction],
 ) -> None:
     model = ScriptedModel(say)
-    life = pupil('2026-11-22 20:30', provider=model.provider)
-    life.until('2026-11-23 07:30')
-    assert life.began() == [
+    policy_run = pupil('2026-11-22 20:30', provider=model.provider)
+    policy_run.until('2026-11-23 07:30')
+    assert policy_run.began() == [
         'Sun 21:30 sleep',
         'Mon 06:30 wake',
         'Mon 07:20 go_to_school',
     ]
-    first = life.decisions[0].decision
+    first = policy_run.decisions[0].decision
     assert model.asked[0].activity == ''
     assert any(line.startswith('model: no (') for line in first.path), first.path
     assert first.activity == ''
@@ -318,40 +321,40 @@ def test_whatever_the_model_says_the_routine_s_day_is_lived(
 
 def test_a_model_that_is_unavailable_for_a_day_costs_nothing_but_its_suggestions() -> None:
     model = ScriptedModel(says_nothing_useful(ConnectionError('no route to host')))
-    life = pupil('2026-11-28 00:00', provider=model.provider)
-    life.until('2026-11-29 00:00')
+    policy_run = pupil('2026-11-28 00:00', provider=model.provider)
+    policy_run.until('2026-11-29 00:00')
     plain = pupil('2026-11-28 00:00')
     plain.until('2026-11-29 00:00')
-    assert life.began() == plain.began()
+    assert policy_run.began() == plain.began()
     failures, open_s = SETTINGS.breaker_failures, SETTINGS.breaker_open_s
     assert failures <= len(model.asked) <= failures + 86400.0 / open_s
     model.say = suggests('read')
-    life.until('2026-11-29 12:00')
-    assert by_whom(life, 'read') == {Source.MODEL}
+    policy_run.until('2026-11-29 12:00')
+    assert by_whom(policy_run, 'read') == {Source.MODEL}
 
 
 def test_a_model_that_never_answers_is_waited_for_no_longer_than_its_time() -> None:
     model = ScriptedModel(suggests('rest'))
     model.silent = True
-    life = pupil('2026-11-23 07:20', provider=model.provider)
-    life.tick()
-    assert life.doing == ''
+    policy_run = pupil('2026-11-23 07:20', provider=model.provider)
+    policy_run.tick()
+    assert policy_run.doing == ''
     model.steady_s += SETTINGS.timeout_s + 1.0
-    life.run(1)
-    assert life.began() == ['Mon 07:21 go_to_school']
-    reasons = [line for line in life.decisions[-1].decision.path if 'did not answer' in line]
+    policy_run.run(1)
+    assert policy_run.began() == ['Mon 07:21 go_to_school']
+    reasons = [line for line in policy_run.decisions[-1].decision.path if 'did not answer' in line]
     assert reasons == ['model: no (The model did not answer within 30 s (policy.timeout_s).)']
 
 
 def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> None:
     model = ScriptedModel(suggests('rest'))
-    life = pupil('2026-11-28 12:00', provider=model.provider)
-    asked_at: dict[float, Situation] = {}
+    policy_run = pupil('2026-11-28 12:00', provider=model.provider)
+    asked_at: dict[float, PromptSituation] = {}
     for _ in range(8 * 60):
         before = len(model.asked)
-        life.run(1)
+        policy_run.run(1)
         if len(model.asked) > before:
-            (asked_at[life.at],) = model.asked[before:]
+            (asked_at[policy_run.at],) = model.asked[before:]
     windows = [at // SETTINGS.window_s for at in asked_at]
     assert len(set(windows)) == len(windows) > 3
     last: dict[object, float] = {}
@@ -359,17 +362,17 @@ def test_the_model_is_asked_once_in_a_window_and_its_answer_is_used_again() -> N
         if situation.activity == '':  # 'rest' is not refused then, so its answer is kept
             assert at - last.get(situation.key, -1e9) >= SETTINGS.cache_s
             last[situation.key] = at
-    begun = [by for _, name, by in life.rules.begun if name == 'rest']
+    begun = [by for _, name, by in policy_run.rules.begun if name == 'rest']
     assert begun.count(Source.MODEL) > len(last)
 
 
 def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
     model = ScriptedModel(suggests('study'))
-    life = pupil('2026-11-28 10:00', provider=model.provider)
-    life.run(59)
-    refused = [tick.decision for tick in life.decisions if tick.decision.rejected]
+    policy_run = pupil('2026-11-28 10:00', provider=model.provider)
+    policy_run.run(59)
+    refused = [tick.decision for tick in policy_run.decisions if tick.decision.rejected]
     assert len(refused) == len(model.asked) == 1
-    life.run(16)
+    policy_run.run(16)
     assert len(model.asked) == 2
 
 
@@ -377,48 +380,48 @@ def test_an_idea_that_was_refused_is_not_asked_for_again_for_an_hour() -> None:
 
 
 def test_a_restart_in_the_middle_of_sleep_changes_nothing() -> None:
-    life = pupil('2026-11-22 21:00')
-    life.until('2026-11-23 03:00')
-    sleeping = life.saved.activity
+    policy_run = pupil('2026-11-22 21:00')
+    policy_run.until('2026-11-23 03:00')
+    sleeping = policy_run.saved.activity
     assert sleeping is not None
-    life.restart()
-    life.run(1)
-    assert life.saved.activity == sleeping
-    assert not any(isinstance(c, SubmitTasks) for c in life.decisions[-1].commands)
-    life.until('2026-11-23 07:30')
-    assert life.began() == ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
-    assert ended(life, 'sleep') == ['done']
+    policy_run.restart()
+    policy_run.run(1)
+    assert policy_run.saved.activity == sleeping
+    assert not any(isinstance(c, SubmitTasks) for c in policy_run.decisions[-1].commands)
+    policy_run.until('2026-11-23 07:30')
+    assert policy_run.began() == ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
+    assert ended(policy_run, 'sleep') == ['done']
 
 
 def test_a_process_that_sleeps_through_the_morning_begins_with_what_is_due_then() -> None:
-    life = pupil('2026-11-22 21:00')
-    life.until('2026-11-23 03:00')
-    life.restart()
-    life.at = instant('2026-11-23 09:00', HOME)
-    life.tick()
-    life.run(60)
-    assert life.began() == ['Sun 21:30 sleep', 'Mon 09:00 wake']
+    policy_run = pupil('2026-11-22 21:00')
+    policy_run.until('2026-11-23 03:00')
+    policy_run.restart()
+    policy_run.at = instant('2026-11-23 09:00', HOME)
+    policy_run.tick()
+    policy_run.run(60)
+    assert policy_run.began() == ['Sun 21:30 sleep', 'Mon 09:00 wake']
 
 
 def test_a_death_between_keeping_and_carrying_out_loses_one_activity_at_most() -> None:
-    life = pupil('2026-11-22 21:30')
-    life.tick(carried_out=False)
-    assert life.doing == 'sleep'
-    life.restart()
-    life.run(3)
-    assert ended(life, 'sleep') == ['never began']
-    assert life.doing == 'sleep', 'it is due, so it begins anew'
-    life.until('2026-11-23 07:30')
-    assert life.began('wake') == ['Mon 06:30']
+    policy_run = pupil('2026-11-22 21:30')
+    policy_run.tick(carried_out=False)
+    assert policy_run.doing == 'sleep'
+    policy_run.restart()
+    policy_run.run(3)
+    assert ended(policy_run, 'sleep') == ['never began']
+    assert policy_run.doing == 'sleep', 'it is due, so it begins anew'
+    policy_run.until('2026-11-23 07:30')
+    assert policy_run.began('wake') == ['Mon 06:30']
 
 
 def test_a_kernel_that_lost_its_tasks_ends_the_activity_and_the_day_goes_on() -> None:
-    life = pupil('2026-11-22 21:00')
-    life.until('2026-11-23 03:00')
-    life.restart(lost=True)
-    life.until('2026-11-23 07:30')
-    assert ended(life, 'sleep') == ['never began', 'done']
-    assert life.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
+    policy_run = pupil('2026-11-22 21:00')
+    policy_run.until('2026-11-23 03:00')
+    policy_run.restart(lost=True)
+    policy_run.until('2026-11-23 07:30')
+    assert ended(policy_run, 'sleep') == ['never began', 'done']
+    assert policy_run.began()[-2:] == ['Mon 06:30 wake', 'Mon 07:20 go_to_school']
 
 
 # --- the rover: battery and e-stop in the middle of a drive ------------------------------------
@@ -426,72 +429,72 @@ def test_a_kernel_that_lost_its_tasks_ends_the_activity_and_the_day_goes_on() ->
 
 @pytest.mark.parametrize('why', HELD)
 def test_a_drive_is_held_while_the_kernel_says_so_and_goes_on_afterwards(why: str) -> None:
-    life = rover()
-    life.until('2026-11-23 07:00')
-    assert life.doing == 'go_to_work'
-    driving = life.saved.activity
+    policy_run = rover()
+    policy_run.until('2026-11-23 07:00')
+    assert policy_run.doing == 'go_to_work'
+    driving = policy_run.saved.activity
     assert driving is not None
-    life.holding = why
-    life.tick(cause='kernel')
-    assert [type(c) for c in life.decisions[-1].commands] == [PauseTasks]
-    life.run(45)
-    assert life.saved.activity is not None
-    assert life.saved.activity.held
-    assert life.saved.place == 'base'
-    assert life.began()[-1] == 'Mon 07:00 go_to_work', 'nothing begins meanwhile'
-    assert f'held: goes on ({why})' in life.decisions[-1].decision.path
-    life.holding = ''
-    life.tick(cause='kernel')
-    assert life.saved.activity.task_ids == driving.task_ids
-    life.run(3)
-    assert ended(life, 'go_to_work') == ['done']
-    assert life.saved.place == 'bright_zone'
+    policy_run.holding = why
+    policy_run.tick(cause='kernel')
+    assert [type(c) for c in policy_run.decisions[-1].commands] == [PauseTasks]
+    policy_run.run(45)
+    assert policy_run.saved.activity is not None
+    assert policy_run.saved.activity.held
+    assert policy_run.saved.place == 'base'
+    assert policy_run.began()[-1] == 'Mon 07:00 go_to_work', 'nothing begins meanwhile'
+    assert f'held: goes on ({why})' in policy_run.decisions[-1].decision.path
+    policy_run.holding = ''
+    policy_run.tick(cause='kernel')
+    assert policy_run.saved.activity.task_ids == driving.task_ids
+    policy_run.run(3)
+    assert ended(policy_run, 'go_to_work') == ['done']
+    assert policy_run.saved.place == 'bright_zone'
 
 
 def test_a_message_during_an_e_stop_is_read_when_it_is_over() -> None:
-    life = rover()
-    life.until('2026-11-23 07:00')
-    life.holding = HELD[0]
-    life.run(1)
-    life.tick('are you there?')
-    life.run(10)
-    assert life.began('read_message') == []
-    life.holding = ''
-    life.run(1)
-    assert len(life.began('read_message')) == 1
-    life.run(10)
-    assert ended(life, 'read_message') == ['done']
-    assert ended(life, 'go_to_work') == ['done']
+    policy_run = rover()
+    policy_run.until('2026-11-23 07:00')
+    policy_run.holding = HELD[0]
+    policy_run.run(1)
+    policy_run.tick('are you there?')
+    policy_run.run(10)
+    assert policy_run.began('read_message') == []
+    policy_run.holding = ''
+    policy_run.run(1)
+    assert len(policy_run.began('read_message')) == 1
+    policy_run.run(10)
+    assert ended(policy_run, 'read_message') == ['done']
+    assert ended(policy_run, 'go_to_work') == ['done']
 
 
 def test_a_low_battery_brings_the_rover_home_to_charge() -> None:
-    life = rover(work_s=lambda name: 3600.0 if name == 'charge' else WORK_S)
-    life.until('2026-11-23 10:00')
-    assert life.saved.place == 'bright_zone'
-    life.twin.energy = 0.34
-    life.run(1)
-    assert life.doing == 'go_home'
-    life.run(4)
-    assert life.saved.place == 'base'
-    assert life.began('charge') == ['Mon 10:03']
+    policy_run = rover(work_s=lambda name: 3600.0 if name == 'charge' else WORK_S)
+    policy_run.until('2026-11-23 10:00')
+    assert policy_run.saved.place == 'bright_zone'
+    policy_run.twin.energy = 0.34
+    policy_run.run(1)
+    assert policy_run.doing == 'go_home'
+    policy_run.run(4)
+    assert policy_run.saved.place == 'base'
+    assert policy_run.began('charge') == ['Mon 10:03']
 
 
 def test_a_drive_that_fails_is_not_tried_again_at_once() -> None:
-    life = rover(work_s=lambda name: -30.0 if name == 'go_to_work' else WORK_S)
-    life.until('2026-11-23 08:00')
-    assert life.began('go_to_work') == ['Mon 07:00', 'Mon 07:16', 'Mon 07:32', 'Mon 07:48']
-    assert set(ended(life, 'go_to_work')) == {'failed'}
-    assert life.saved.place == 'base'
+    policy_run = rover(work_s=lambda name: -30.0 if name == 'go_to_work' else WORK_S)
+    policy_run.until('2026-11-23 08:00')
+    assert policy_run.began('go_to_work') == ['Mon 07:00', 'Mon 07:16', 'Mon 07:32', 'Mon 07:48']
+    assert set(ended(policy_run, 'go_to_work')) == {'failed'}
+    assert policy_run.saved.place == 'base'
 
 
 def test_a_rover_that_does_not_know_where_it_is_does_not_drive() -> None:
-    life = rover()
-    life.until('2026-11-23 06:59')
-    life.twin.place = ''
-    life.run(30)
-    assert life.began('go_to_work') == []
-    life.twin.place = 'base'
-    life.run(1)
-    assert len(life.began('go_to_work')) == 1
-    changes = [str(event) for event in life.events if isinstance(event, StateChanged)]
+    policy_run = rover()
+    policy_run.until('2026-11-23 06:59')
+    policy_run.twin.place = ''
+    policy_run.run(30)
+    assert policy_run.began('go_to_work') == []
+    policy_run.twin.place = 'base'
+    policy_run.run(1)
+    assert len(policy_run.began('go_to_work')) == 1
+    changes = [str(event) for event in policy_run.events if isinstance(event, StateChanged)]
     assert changes == ['place: base -> ', 'place:  -> base']

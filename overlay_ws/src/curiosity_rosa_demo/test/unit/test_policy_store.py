@@ -74,7 +74,7 @@ DECISIONS = st.builds(
     cause=TEXT,
     missed=st.integers(0),
     path=st.lists(TEXT, max_size=4),
-    words=TEXT,
+    answer_text=TEXT,
     rejected=st.lists(st.builds(Rejection, type=TEXT, by=st.sampled_from(Source), reason=TEXT)),
     done=TEXT,
     place=TEXT,
@@ -393,7 +393,7 @@ def test_when_the_disk_fails_nothing_is_half_kept_and_it_goes_on_afterwards(
     store: PolicyStore, file: Path
 ) -> None:
     store.save(STATE, decision(1), True)
-    long = decision(2).model_copy(update={'words': 'x' * 100_000})
+    long = decision(2).model_copy(update={'answer_text': 'x' * 100_000})
     with no_file_beyond(50_000):
         with pytest.raises(PolicyStoreError, match='free some space or check the disk'):
             store.save(going_on(), long, False)

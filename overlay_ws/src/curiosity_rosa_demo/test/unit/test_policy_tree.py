@@ -18,8 +18,8 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     KEYS,
     NO_OUTCOME,
     PolicyBoard,
+    PolicyTickInputs,
     reader,
-    TickInputs,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.tree_text import (
@@ -92,11 +92,11 @@ def as_pydot_reads_it(text: str) -> dict[str, pydot.Node]:
 
 @WORLDS
 def test_the_text_and_the_graph_show_the_same_tree(view: WorldView) -> None:
-    life = life_in(view)
+    policy_run = life_in(view)
     for minutes in (0, 1, 90, 300):
-        life.run(minutes)
-        text = parents_in_text(life.policy.ascii())
-        assert text == parents_in_graph(life.policy.dot())
+        policy_run.run(minutes)
+        text = parents_in_text(policy_run.policy.ascii())
+        assert text == parents_in_graph(policy_run.policy.dot())
         assert [name for name, parent in text.items() if not parent] == ['Root']
         branches = [name for name, parent in text.items() if parent == 'Root']
         assert branches == ['EmergencyBranch', 'LLMDrivenBranch', 'RoutineFallback']
@@ -120,20 +120,20 @@ def test_every_entry_of_any_routine_is_a_node_of_its_own(names: list[str]) -> No
 
 
 def test_before_the_first_tick_no_node_has_an_outcome() -> None:
-    life = life_in(COMPANION)
-    assert '[x]' not in life.policy.ascii()
-    assert '[*]' not in life.policy.ascii()
-    assert 'palegreen' not in life.policy.dot()
+    policy_run = life_in(COMPANION)
+    assert '[x]' not in policy_run.policy.ascii()
+    assert '[*]' not in policy_run.policy.ascii()
+    assert 'palegreen' not in policy_run.policy.dot()
 
 
 def test_a_node_shows_the_last_tick_and_why() -> None:
-    life = life_in(COMPANION)
-    life.tick()
-    text = life.policy.ascii()
+    policy_run = life_in(COMPANION)
+    policy_run.tick()
+    text = policy_run.policy.ascii()
     assert '-^- 1 wake due [x] -- due 06:30-12:00' in text
     assert '[o] RoutineFallback [o]' in text
-    life.tick('hello')
-    text = life.policy.ascii()
+    policy_run.tick('hello')
+    text = policy_run.policy.ascii()
     assert '--> read_message answers 1 [o] -- hello' in text
     assert '[o] RoutineFallback\n' in text, 'what was not asked shows no old outcome'
     assert '-^- 1 wake due\n' in text
@@ -141,32 +141,32 @@ def test_a_node_shows_the_last_tick_and_why() -> None:
 
 @pytest.mark.filterwarnings('ignore::DeprecationWarning:pydot')
 def test_the_graph_shows_the_outcome_as_a_colour_and_why_as_a_tooltip() -> None:
-    life = life_in(COMPANION)
-    life.tick('say "hi" \\')
-    drawn = as_pydot_reads_it(life.policy.dot())
-    assert {'node', 'edge', 'graph', *parents_in_graph(life.policy.dot())} == set(drawn)
+    policy_run = life_in(COMPANION)
+    policy_run.tick('say "hi" \\')
+    drawn = as_pydot_reads_it(policy_run.policy.dot())
+    assert {'node', 'edge', 'graph', *parents_in_graph(policy_run.policy.dot())} == set(drawn)
     assert drawn['held'].get('fillcolor') == 'mistyrose'
     assert drawn['message 1'].get('fillcolor') == 'palegreen'
     assert drawn['RoutineFallback'].get('fillcolor') == 'white'
     assert drawn['read_message answers 1'].get('tooltip') == r'"say \"hi\" \\"'
-    life.tick()
-    drawn = as_pydot_reads_it(life.policy.dot())
+    policy_run.tick()
+    drawn = as_pydot_reads_it(policy_run.policy.dot())
     assert drawn['emergency continues'].get('fillcolor') == 'lightblue'
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=40) | st.sampled_from(['\\', '"', '\x1b[31mred', 'a\nb', '\ud800', '\\"']))
 def test_no_message_breaks_the_picture(text: str) -> None:
-    life = life_in(COMPANION)
-    life.tick(text)
-    assert parents_in_text(life.policy.ascii()) == parents_in_graph(life.policy.dot())
-    assert not ANSI_COLOUR.search(life.policy.ascii())
-    life.policy.close()
+    policy_run = life_in(COMPANION)
+    policy_run.tick(text)
+    assert parents_in_text(policy_run.policy.ascii()) == parents_in_graph(policy_run.policy.dot())
+    assert not ANSI_COLOUR.search(policy_run.policy.ascii())
+    policy_run.policy.close()
 
 
 def test_a_node_in_words() -> None:
-    life = life_in(COMPANION)
-    path = life.tick().decision.path
+    policy_run = life_in(COMPANION)
+    path = policy_run.tick().decision.path
     assert path[:3] == ['Root: yes', 'EmergencyBranch: no', 'held: no']
     assert 'message 1: no (no message waits)' in path
     assert path[-1] == 'rest: yes'
@@ -235,10 +235,10 @@ def test_two_policies_live_side_by_side() -> None:
 def test_a_closed_policy_leaves_nothing_behind(view: WorldView) -> None:
     storage, clients = set(Blackboard.storage), len(Blackboard.clients)
     metadata = set(Blackboard.metadata)
-    life = life_in(view)
-    life.run(5)
+    policy_run = life_in(view)
+    policy_run.run(5)
     assert set(Blackboard.storage) > storage
-    life.policy.close()
+    policy_run.policy.close()
     assert set(Blackboard.storage) == storage
     assert set(Blackboard.metadata) == metadata
     assert len(Blackboard.clients) == clients
@@ -249,7 +249,7 @@ def test_the_keys_of_the_table_are_those_that_a_policy_uses() -> None:
     board.client(ClientRole.ENGINE)
     names = {key.removeprefix(f'/{board.namespace}/') for key in Blackboard.metadata}
     assert set(KEYS) <= names
-    assert TickInputs._fields[:3] == ('at', 'state', 'senses')
+    assert PolicyTickInputs._fields[:3] == ('at', 'state', 'senses')
     board.close()
 
 

@@ -44,13 +44,13 @@ def drawn(svg: str) -> tuple[set[str], set[tuple[str, str]]]:
 
 def test_the_picture_has_the_nodes_and_parents_of_the_printed_tree(tmp_path: Path) -> None:
     world = world_of(ROVER)
-    life = PolicyRun(world, instant('2026-11-23 06:59', world))
-    life.run(2.0)
+    policy_run = PolicyRun(world, instant('2026-11-23 06:59', world))
+    policy_run.run(2.0)
     picture = tmp_path / 'tree.svg'
-    outcome = write_tree(life.policy.dot(), str(picture))
+    outcome = write_tree(policy_run.policy.dot(), str(picture))
     assert outcome.ok, outcome.answer
     svg = picture.read_text(encoding='utf-8')
-    assert drawn(svg) == printed(life.policy.ascii())
+    assert drawn(svg) == printed(policy_run.policy.ascii())
     assert 'lightblue' in svg, 'go_to_work goes on'
 
     shown = (ROOT / 'docs/images/policy_tree.svg').read_text(encoding='utf-8')

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from curiosity_rosa_demo.infra.config.world import WorldView
-from policy_world import COMPANION, live, ROVER, world_of
+from policy_world import COMPANION, ROVER, run_policy, world_of
 import pytest
 
 # Traced it takes four times as long.
@@ -38,8 +38,8 @@ def messages(at: float) -> Sequence[str]:
     ids=['rover', 'companion'],
 )
 def test_a_year(view: WorldView, each_day: tuple[str, ...], each_weekday: tuple[str, ...]) -> None:
-    life = live(world_of(view), DAYS, messages=messages)
-    begun = Counter(name for _, name, _ in life.rules.begun)
+    policy_run = run_policy(world_of(view), DAYS, messages=messages)
+    begun = Counter(name for _, name, _ in policy_run.rules.begun)
     for name in each_day:
         assert DAYS - 5 <= begun[name] <= DAYS + 5, begun
     for name in each_weekday:

@@ -200,7 +200,7 @@ def test_nothing_routine_asks() -> None:
         assert Nodes([action(name, arguments)]).think().react.question is None
 
 
-# --- through the whole graph, with a person at the desk ---------------------------------------
+# --- through the whole graph, with an operator who answers -------------------------------------
 
 
 def a_turn_with_answers(

@@ -81,7 +81,7 @@ class Steady:
         return self.now
 
     def given_to(self, world: World) -> None:
-        turn = world.rosa.executor._turn
+        turn = world.rosa.turn_executor._turn
         assert turn.fallback is not None
         turn.fallback = FallbackModel(turn.fallback.agent, self)
 
@@ -362,7 +362,7 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
 ) -> None:
     nodes = nodes_of(*script, *([TimeoutError()] if broken else []), text=text)
     nodes.rover.light = light
-    nodes.turn.executor = watched = Watched(REGISTRY, nodes.world)
+    nodes.turn.skill_executor = watched = Watched(REGISTRY, nodes.world)
     begun: list[str] = []
 
     def heard(name: str, arguments: Json) -> None:

@@ -68,7 +68,7 @@ def run(world: World, plan: Json | None, *answers: ApprovalAnswer) -> tuple[Turn
     """The turn, and what was asked in it."""
     ends: list[TurnResult] = []
     asked: list[str] = []
-    approval_queue = world.rosa.executor._approval_queue
+    approval_queue = world.rosa.turn_executor._approval_queue
     thread = threading.Thread(target=lambda: ends.append(world.turn(plan=plan)), daemon=True)
     thread.start()
     for answer in answers:

@@ -184,7 +184,7 @@ def test_a_report_holds_every_picture_decision_and_figure(file: Path) -> None:
     }
     ids = {attributes['id'] for _, attributes in report_page.tags if 'id' in attributes}
     links = {(link['href'] or '')[1:] for link in report_page.of('a')}
-    assert links == ids == {'shot-1', 'shot-2', 'shot-3'}
+    assert links == ids == {'capture-1', 'capture-2', 'capture-3'}
 
 
 def drawings_of(text: str) -> list[ElementTree.Element]:
@@ -202,7 +202,7 @@ def test_every_capture_of_a_long_run_is_on_the_map_and_leads_to_its_picture(
     rover_map, scores, _ = drawings_of(page(read_run(write_run(tmp_path / 'a', said, info=info))))
     for drawing in (rover_map, scores):
         links = [link.attrib['href'] for link in drawing.iter('a')]
-        assert links == [f'#shot-{n}' for n in range(1, 101)]
+        assert links == [f'#capture-{n}' for n in range(1, 101)]
     assert len(classed(rover_map, 'cr-zone')) == len(classed(rover_map, 'cr-begin')) == 1
     assert 'good from 0.85' in labels(scores)
     assert len(classed(scores, 'cr-good')) == 15

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -229,8 +229,8 @@ def test_any_prompt_reaches_the_model_as_it_is_written(text: str) -> None:
 # --- made in the background -----------------------------------------------------------------
 
 
-def brain_of(config: Config) -> ModelLoader:
-    return ModelLoader(
+def brain_of(config: Config) -> RosaLoader:
+    return RosaLoader(
         TurnEnvironment(
             registry=make_registry(config),
             world=SimulatedRoverWorld(SimulatedRover(), config),

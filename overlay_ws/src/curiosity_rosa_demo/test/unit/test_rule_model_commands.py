@@ -160,7 +160,7 @@ def test_it_says_what_it_is_and_how_to_configure_a_model(text: str, words: str) 
 
 @given(st.text(), st.sampled_from(['en', 'ja', 'zh']))
 def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
-    facts = {'looks': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00'}
+    facts = {'captures': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00'}
     assert text in broken_text(lang, 'mast_open', text, facts)
     assert text in text_for('operator', lang, reason=text)
     assert text in found_text(lang, None, text, calls=1, **facts) or not text

@@ -29,7 +29,7 @@ def facts_at(
     """One look at each pose, one after another; the rover stands at the last."""
     facts = Beliefs(new_view=False, spot=len(poses) - 1, pose=poses[-1], asked_here=True)
     facts.poses = dict(enumerate(poses))
-    facts.looks = [CaptureBelief(score, False, spot, 0) for spot, score in enumerate(scores)]
+    facts.captures = [CaptureBelief(score, False, spot, 0) for spot, score in enumerate(scores)]
     facts.moves = moves or []
     return facts
 
@@ -99,7 +99,7 @@ def test_the_second_drive_uses_the_speed_of_the_first(speed: float, start: float
     poses = [Pose(start, 0.0, 0.0), Pose(start + 6.0 * speed, 0.0, 0.0)]
     if poses[1].x >= 5.0:
         return  # the first hop reached the light
-    hop = MotionBelief('move_forward', 6.0, poses[0], poses[1], 6.0 * speed, looks_before=1)
+    hop = MotionBelief('move_forward', 6.0, poses[0], poses[1], 6.0 * speed, captures_before=1)
     motion = motion_along(
         TurnView('explore', bright_x=5.0, longest_s=100.0), facts_at(poses, [0.0, 0.0], [hop])
     )

@@ -231,7 +231,7 @@ def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
     bench.hear('estop', pressed=True)
     bench.until(lambda: bench.session.stops == 1, 'the stop')
     assert bench.session.used[0].requested
-    assert bench.runtime.runner._engine.scheduler._allow is None  # the hold is still to come
+    assert bench.runtime.runner._engine.ready_queue._allow is None  # the hold is still to come
     bench.runtime._event_loop.call_soon(going.set)
     bench.becomes('look around', 'PAUSED')
     bench.becomes('capture_and_score', 'PENDING')
@@ -300,7 +300,7 @@ def test_a_stop_waits_for_nothing_in_a_blocked_loop(bench: RuntimeBench) -> None
     bench.until(lambda: bench.session.stops == 2, 'the watchdog')
     bench.replies('Stopped by the watchdog: the kernel was silent for')
     bench.becomes('look around', 'CANCELLED')
-    bench.runs(':cap')  # it lives on
+    bench.runs(':cap')  # the agent goes on
     bench.finish()
 
 
@@ -339,7 +339,7 @@ def test_a_callback_that_raises_keeps_no_stop_from_going_out(bench: RuntimeBench
     assert (bench.session.stops, heard) == (1, ['it'])
     bench.becomes('look around', 'CANCELLED')
     bench.replies('a bug in a listener')
-    bench.runs(':cap')  # it lives on
+    bench.runs(':cap')  # the agent goes on
     bench.finish()
 
 
@@ -759,7 +759,7 @@ def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | f
             if step == 'press':
                 bench.hear('estop', pressed=True)
                 bench.mode('SAFE')
-                gate = runtime.runner._engine.scheduler
+                gate = runtime.runner._engine.ready_queue
                 bench.until(lambda gate=gate: gate._allow is not None, 'the hold')
                 assert all(each.requested for each in runtime._blocking._running)
                 held.set()

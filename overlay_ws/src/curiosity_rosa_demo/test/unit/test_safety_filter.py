@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
@@ -86,12 +86,12 @@ def remembering(**memory: dict[str, float]) -> WorldState:
     return AT_HOME.model_copy(update={'memory': Memory(**memory)})
 
 
-def wish(name: str, by: Source = Source.MODEL, *, preemptive: bool = False) -> Proposal:
-    return Proposal(PolicyAction(type=name, preemptive=preemptive), by)
+def wish(name: str, by: Source = Source.MODEL, *, preemptive: bool = False) -> ActionProposal:
+    return ActionProposal(PolicyAction(type=name, preemptive=preemptive), by)
 
 
 def reason(
-    proposal: Proposal,
+    proposal: ActionProposal,
     state: WorldState = AT_HOME,
     at: float = NOON,
     *,
@@ -366,7 +366,7 @@ states = st.builds(
     memory=st.builds(Memory, began=memories, ended=memories, failed=memories),
 )
 proposals = st.builds(
-    Proposal,
+    ActionProposal,
     st.builds(
         PolicyAction,
         type=seldom(st.sampled_from(['e', 'older', 'A']), 'a'),
@@ -389,7 +389,7 @@ def within(window: str, days: Sequence[str], at: float) -> bool:
 
 
 def broken(
-    view: WorldView, proposal: Proposal, state: WorldState, holding: str, at: float
+    view: WorldView, proposal: ActionProposal, state: WorldState, holding: str, at: float
 ) -> set[str]:
     """The rules that the proposal breaks, all of them."""
     name, emergency = proposal.action.type, proposal.source is Source.EMERGENCY
@@ -438,7 +438,7 @@ def broken(
 @given(views, proposals, states, seldom(st.just('SAFE'), ''), moments)
 @settings(deadline=None, max_examples=400)
 def test_exactly_what_breaks_no_rule_passes(
-    view: WorldView, proposal: Proposal, state: WorldState, holding: str, at: float
+    view: WorldView, proposal: ActionProposal, state: WorldState, holding: str, at: float
 ) -> None:
     rules = broken(view, proposal, state, holding, at)
     event(f'{min(len(rules), 2)} broken')

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.node import kernel_nodes
 from curiosity_rosa_demo.agent.react.node import react_nodes
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.agent.skills.plain_executor import PlainSkillExecutor
+from curiosity_rosa_demo.agent.skills.json_skill_executor import JsonSkillExecutor
 from curiosity_rosa_demo.domain import brain_state
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
@@ -296,7 +296,7 @@ def test_the_skill_executor_takes_a_name_and_parameters_and_answers_in_plain_jso
         actor = Actor()
         job = skill_named('job', actor)
         inner = SkillExecutor(registry_of(job), StillWorld(), grace_s=LONG_S)
-        executor: ISkillExecutor = PlainSkillExecutor(inner, Cancellation())
+        executor: ISkillExecutor = JsonSkillExecutor(inner, Cancellation())
         goal_id = await executor.dispatch('job', {})
         assert await executor.get_feedback(goal_id) == {}
         actor.finish()
@@ -322,7 +322,7 @@ def test_the_skill_executor_cancels_and_tells_of_progress() -> None:
         actor = Actor()
         inner = SkillExecutor(registry_of(skill_named('job', work)), StillWorld(), grace_s=LONG_S)
         stop_button = Cancellation()
-        executor = PlainSkillExecutor(inner, stop_button)
+        executor = JsonSkillExecutor(inner, stop_button)
         goal_id = await executor.dispatch('job', {})
         await begun.wait()
         assert await executor.get_feedback(goal_id) == {'done': 0.5}

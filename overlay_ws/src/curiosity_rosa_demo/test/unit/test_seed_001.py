@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.tasks import (
     Task,
 )
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, SkillFailed, TaskError, UnknownTask
-from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
+from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, TRANSITIONS
 import httpx
 import pytest
@@ -130,7 +130,7 @@ async def test_an_outside_executor_completes_and_fails_tasks(tmp_path: Path) -> 
 
 @in_loop
 async def test_a_report_may_come_before_anybody_waits_for_it() -> None:
-    executor, task = OutsideExecutor(('base',)), Task('pour_water')
+    executor, task = ExternalSkills(('base',)), Task('pour_water')
     executor.report(task.id, None)
     executor.report(task.id, 'too late')
     await executor.get('pour_water').function(task)
@@ -140,7 +140,7 @@ async def test_a_report_may_come_before_anybody_waits_for_it() -> None:
 
 
 @in_loop
-async def test_a_task_is_not_known_between_its_commit_and_the_news_of_it(tmp_path: Path) -> None:
+async def test_a_task_is_not_known_between_its_commit_and_its_event(tmp_path: Path) -> None:
     async with kernel_at(tmp_path / 'robot.db') as kernel:
         task = Task('pour_water')
         submitted = asyncio.create_task(kernel.submit(task))

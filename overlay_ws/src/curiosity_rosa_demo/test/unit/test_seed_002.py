@@ -49,9 +49,8 @@ FIELDS = {
 
 @pytest.mark.parametrize('enum', ENUMS)
 def test_the_enums_have_the_published_members(enum: type[Enum]) -> None:
-    assert {each.name.lower(): each.value for each in enum} == {
-        value: value for value in ENUMS[enum].split()
-    }
+    assert [each.value for each in enum] == ENUMS[enum].split()
+    assert [each.name for each in enum] == ENUMS[enum].upper().split()
 
 
 @pytest.mark.parametrize('cls', FIELDS)
@@ -96,10 +95,6 @@ def test_the_example_of_a_plan() -> None:
     plan.add_step(PlanStep(step_id=2, action='step2', parameters={}))
     pending = plan.get_pending_steps()
     assert [step.action for step in pending] == ['step1', 'step2']
-    assert plan.next_step_id() == 3
-    assert Plan('p', 'g').next_step_id() == 1
-    with pytest.raises(ValueError, match='step_id 2'):
-        plan.add_step(PlanStep(step_id=2, action='again'))
 
 
 def test_the_example_of_a_result() -> None:
@@ -115,8 +110,6 @@ def test_the_example_of_a_result() -> None:
     data = result.to_dict()
     assert before <= result.timestamp <= time.time()
     assert ExecutionResult.from_dict(data) == result
-    unsaid = ExecutionResult.from_dict({'plan_id': 'plan_001', 'step_id': 1})
-    assert (unsaid.success, unsaid.status) == (False, StepStatus.FAILED)
 
 
 @pytest.mark.parametrize(
@@ -128,8 +121,6 @@ def test_the_example_of_a_result() -> None:
         lambda: Plan('p', ' '),
         lambda: ExecutionResult('', 1, True, StepStatus.SUCCESS),
         lambda: ExecutionResult('p', -1, True, StepStatus.SUCCESS),
-        lambda: ExecutionResult('p', 1, False, StepStatus.SUCCESS),
-        lambda: ExecutionResult('p', 1, True, StepStatus.FAILED),
     ],
 )
 def test_what_is_no_plan_is_a_value_error(make: Any) -> None:
@@ -254,8 +245,6 @@ def test_the_demonstration() -> None:
         message='条件不满足,跳过通知',
     )
     assert (result3.success, result3.to_dict()['status']) == (True, 'skipped')
-    assert ExecutionResult.success_result('p', 1).message == '执行成功'
-    assert ExecutionResult.skipped_result('p', 1).message == '步骤已跳过'
 
     # [7] 从 LLM 输出创建 Plan
     llm_response = {

@@ -14,7 +14,7 @@ It is a plan for TypeScript without code to run. Its blackboard is ``PolicyBoard
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
 from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
 from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
@@ -83,7 +83,7 @@ def test_the_executor_begins_an_action_and_publishes_it() -> None:
     bus, heard = EventBus(), []
     bus.subscribe(heard.append)
     executor = ActionExecutor(HOME, bus, WorldState.first(COMPANION))
-    executor.start_activity(Proposal(PolicyAction(type='read'), Source.MODEL), at=1000.0)
+    executor.start_activity(ActionProposal(PolicyAction(type='read'), Source.MODEL), at=1000.0)
     assert [event.name for event in heard] == ['action.started']
     assert executor.state.activity is not None
     assert executor.state.activity.activity == 'read'
@@ -100,19 +100,19 @@ def test_the_executor_begins_an_action_and_publishes_it() -> None:
 def test_an_action_that_the_world_forbids_is_refused_and_the_routine_decides(
     suggested: str, refused: str
 ) -> None:
-    life = PolicyRun(HOME, instant('2026-11-23 07:19', HOME))
-    life.provider = ScriptedModel(suggests(suggested)).provider
-    life.restart()
-    life.run(1)
-    [rejection] = life.decisions[-1].decision.rejected
+    policy_run = PolicyRun(HOME, instant('2026-11-23 07:19', HOME))
+    policy_run.provider = ScriptedModel(suggests(suggested)).provider
+    policy_run.restart()
+    policy_run.run(1)
+    [rejection] = policy_run.decisions[-1].decision.rejected
     assert rejection.reason.startswith(refused)
-    assert life.began() == ['Mon 07:20 go_to_school']
+    assert policy_run.began() == ['Mon 07:20 go_to_school']
 
 
 def test_a_message_goes_before_everything_else() -> None:
-    life = PolicyRun(HOME, instant('2026-11-23 07:19', HOME))
-    life.at += 60.0
-    tick = life.tick('come home', cause='external.message')
+    policy_run = PolicyRun(HOME, instant('2026-11-23 07:19', HOME))
+    policy_run.at += 60.0
+    tick = policy_run.tick('come home', cause='external.message')
     assert tick.state.activity is not None
     assert (tick.state.activity.activity, tick.state.activity.by) == (
         'read_message',
@@ -122,9 +122,11 @@ def test_a_message_goes_before_everything_else() -> None:
 
 def test_what_may_not_be_interrupted_keeps_control() -> None:
     safety = SafetyFilter(HOME, 0.0)
-    life = PolicyRun(HOME, instant('2026-11-23 21:29', HOME))
-    life.run(1)
-    assert life.doing == 'sleep'
-    wish = Proposal(PolicyAction('rest', True), Source.MODEL)
-    reason = safety.refusal_reason(wish, life.saved, Senses(tasks=life.twin.states), life.at)
+    policy_run = PolicyRun(HOME, instant('2026-11-23 21:29', HOME))
+    policy_run.run(1)
+    assert policy_run.doing == 'sleep'
+    wish = ActionProposal(PolicyAction('rest', True), Source.MODEL)
+    reason = safety.refusal_reason(
+        wish, policy_run.saved, Senses(tasks=policy_run.twin.states), policy_run.at
+    )
     assert reason == 'sleep goes on and cannot be interrupted'

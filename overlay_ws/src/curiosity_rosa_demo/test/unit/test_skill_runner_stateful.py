@@ -46,7 +46,7 @@ priorities = st.integers(-1, 2)
 class Checked(Stage):
     """Notes a skill that begins though it must not."""
 
-    def __init__(self, machine: Life) -> None:
+    def __init__(self, machine: SkillRunnerMachine) -> None:
         super().__init__()
         self.machine = machine
         self.faults: list[str] = []
@@ -63,7 +63,7 @@ class Checked(Stage):
         await super().play(task)
 
 
-class Life(RuleBasedStateMachine):
+class SkillRunnerMachine(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         memory = Path('/dev/shm')  # its fsync costs nothing; power loss is not what is tested
@@ -82,7 +82,7 @@ class Life(RuleBasedStateMachine):
         self.runner = staged(
             self.folder / 'tasks.db', self.stage, cancel_grace_s=LONG_S, retry_backoff_s=0.0
         )
-        scheduler = self.runner._engine.scheduler
+        scheduler = self.runner._engine.ready_queue
         take = scheduler.pop_next
 
         def checked_take() -> str | None:
@@ -351,10 +351,10 @@ class Life(RuleBasedStateMachine):
             shutil.rmtree(self.folder)
 
 
-Life.TestCase.settings = settings(
-    max_examples=int(os.environ.get('LIVES', '200')),
+SkillRunnerMachine.TestCase.settings = settings(
+    max_examples=int(os.environ.get('STATEFUL_EXAMPLES', '200')),
     stateful_step_count=50,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
-TestLife = pytest.mark.timeout(1800)(Life.TestCase)
+TestSkillRunner = pytest.mark.timeout(1800)(SkillRunnerMachine.TestCase)

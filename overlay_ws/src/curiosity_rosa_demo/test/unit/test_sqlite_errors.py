@@ -15,7 +15,7 @@ from pathlib import Path
 import sqlite3
 
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreFull, StoreLocked
-from curiosity_rosa_demo.agent.tasks.writer import store_error
+from curiosity_rosa_demo.agent.tasks.store_writer import store_error
 from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault, has_other_tables
 from full_disk import no_file_beyond

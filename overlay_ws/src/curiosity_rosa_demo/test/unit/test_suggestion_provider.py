@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     MAX_TEXT_CHARS,
     NoSuggestion,
     PendingSuggestion,
-    Situation,
+    PromptSituation,
     Suggestion,
     SuggestionFailed,
 )
@@ -45,8 +45,8 @@ SETTINGS = load_config().agent.policy.model_copy(
 )
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 NOON = 20_000 * DAY
-FIELD = Situation('field', '', 0.85, ('rest', 'survey'), 'It is noon.')
-BASE = Situation('base', '', 0.85, ('rest', 'charge'), 'It is noon.')
+FIELD = PromptSituation('field', '', 0.85, ('rest', 'survey'), 'It is noon.')
+BASE = PromptSituation('base', '', 0.85, ('rest', 'charge'), 'It is noon.')
 REST = PolicyAction(type='rest', rationale='It is hot.')
 WAIT_S = 10.0
 
@@ -60,7 +60,7 @@ class Model:
         self.reply = reply
         self.at_once = at_once
         self.steady = 0.0
-        self.asked: list[tuple[Situation, str]] = []
+        self.asked: list[tuple[PromptSituation, str]] = []
         self.calls: list[Callable[[], None]] = []
         self.heard = 0
         self.provider = LLMPolicyProvider(
@@ -71,7 +71,7 @@ class Model:
             on_answer=self._hear,
         )
 
-    def _ask(self, situation: Situation, refusals: str) -> PolicyAction:
+    def _ask(self, situation: PromptSituation, refusals: str) -> PolicyAction:
         self.asked.append((situation, refusals))
         if isinstance(self.reply, BaseException):
             raise self.reply
@@ -85,7 +85,7 @@ class Model:
     def _hear(self) -> None:
         self.heard += 1
 
-    def poll(self, situation: Situation = FIELD, at: float = NOON) -> Any:
+    def poll(self, situation: PromptSituation = FIELD, at: float = NOON) -> Any:
         return self.provider.poll(situation, at)
 
 
@@ -103,7 +103,7 @@ def test_an_answer_comes_with_the_words_of_the_model() -> None:
 def test_the_rationale_can_be_shown() -> None:
     answer = Model(PolicyAction(type='rest', rationale='It is\x1b[2J\nhot.')).poll()
     assert answer.action.rationale == 'It is [2J hot.'
-    assert answer.words == 'rest: It is [2J hot.'
+    assert answer.answer_text == 'rest: It is [2J hot.'
 
 
 def test_while_the_model_thinks_the_policy_goes_on() -> None:
@@ -162,8 +162,8 @@ def test_an_answer_to_what_is_over_is_not_acted_on() -> None:
     model.calls[0]()
     gone = no_answer(model.poll(BASE, NOON + 20))
     assert 'changed' in gone.reason
-    assert gone.words == 'rest: It is hot.'
-    assert model.poll(FIELD, NOON + 30) == Suggestion(REST, gone.words, cached=True)
+    assert gone.answer_text == 'rest: It is hot.'
+    assert model.poll(FIELD, NOON + 30) == Suggestion(REST, gone.answer_text, cached=True)
 
 
 def test_an_answer_that_nobody_looked_at_for_hours_is_not_acted_on() -> None:

@@ -17,7 +17,7 @@ from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
     NoSuggestion,
     PendingSuggestion,
-    Situation,
+    PromptSituation,
     Suggestion,
     SuggestionFailed,
 )
@@ -36,11 +36,11 @@ SETTINGS = load_config().agent.policy.model_copy(
 NOON = 20_000 * 86400.0
 
 SITUATIONS = [
-    Situation('field', '', 0.85, ('rest', 'survey'), 'one'),
-    Situation('field', '', 0.88, ('rest', 'survey'), 'the same, in other words'),
-    Situation('field', 'survey', 0.85, ('rest',), 'survey goes on'),
-    Situation('base', '', 0.15, ('rest', 'charge'), 'low'),
-    Situation('base', 'sleep', 0.15, (), 'nothing is possible'),
+    PromptSituation('field', '', 0.85, ('rest', 'survey'), 'one'),
+    PromptSituation('field', '', 0.88, ('rest', 'survey'), 'the same, in other words'),
+    PromptSituation('field', 'survey', 0.85, ('rest',), 'survey goes on'),
+    PromptSituation('base', '', 0.15, ('rest', 'charge'), 'low'),
+    PromptSituation('base', 'sleep', 0.15, (), 'nothing is possible'),
 ]
 ACTIONS = [
     PolicyAction(type=name, preemptive=preemptive)
@@ -63,7 +63,9 @@ REPLIES = [
 class Call:
     """One request as the machine knows it."""
 
-    def __init__(self, run: Callable[[], None], situation: Situation, at: float, begun: float):
+    def __init__(
+        self, run: Callable[[], None], situation: PromptSituation, at: float, begun: float
+    ):
         self.run, self.situation, self.at, self.begun = run, situation, at, begun
         self.ended: float | None = None
         self.reply: Any = None
@@ -92,7 +94,7 @@ class Provider(RuleBasedStateMachine):
             self._ask, self.settings, start=self._start, steady=lambda: self.steady
         )
 
-    def _ask(self, situation: Situation, _: str) -> PolicyAction:
+    def _ask(self, situation: PromptSituation, _: str) -> PolicyAction:
         if isinstance(self.reply, BaseException):
             raise self.reply
         return self.reply
@@ -152,7 +154,7 @@ class Provider(RuleBasedStateMachine):
         reply=st.sampled_from(GOOD),
         refuse=st.booleans(),
     )
-    def all_goes_well(self, situation: Situation, reply: Any, refuse: bool) -> None:
+    def all_goes_well(self, situation: PromptSituation, reply: Any, refuse: bool) -> None:
         self.at += self.settings.breaker_open_s
         self.poll(situation, False)
         self.the_model_answers(reply)
@@ -161,17 +163,17 @@ class Provider(RuleBasedStateMachine):
         self.poll(situation, refuse)
 
     @rule(situation=st.sampled_from(SITUATIONS[:4]))
-    def it_hangs(self, situation: Situation) -> None:
+    def it_hangs(self, situation: PromptSituation) -> None:
         self.at += self.settings.breaker_open_s
         self.poll(situation, False)
         self.steady += 2 * self.settings.timeout_s
         self.poll(situation, False)
 
     @rule(situation=st.sampled_from(SITUATIONS), action=st.sampled_from(ACTIONS))
-    def an_idea_is_refused(self, situation: Situation, action: PolicyAction) -> None:
+    def an_idea_is_refused(self, situation: PromptSituation, action: PolicyAction) -> None:
         self._refuse(situation, action)
 
-    def _refuse(self, situation: Situation, action: PolicyAction) -> None:
+    def _refuse(self, situation: PromptSituation, action: PolicyAction) -> None:
         self.provider.record_refusal(situation, action, 'no', self.at)
         for each, at in self.refusals.items():
             if each[0] == situation.key and self._fresh(at):
@@ -180,7 +182,7 @@ class Provider(RuleBasedStateMachine):
         self.good.pop(situation.key, None)
 
     @rule(situation=st.sampled_from(SITUATIONS), refuse=st.booleans())
-    def poll(self, situation: Situation, refuse: bool) -> None:
+    def poll(self, situation: PromptSituation, refuse: bool) -> None:
         self.polled, self.started = situation, False
         before = self.waited_for
         cached = self._cached(situation.key)

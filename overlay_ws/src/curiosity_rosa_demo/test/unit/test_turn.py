@@ -215,7 +215,7 @@ def test_a_crash_in_a_tool_is_an_error_the_model_hears_of(make: Make) -> None:
 
 def test_a_crash_of_ours_ends_the_turn_with_an_event(make: Make) -> None:
     world = make(DONE)
-    world.rosa.executor._turn.memory = lambda: str(1 / 0)
+    world.rosa.turn_executor._turn.memory = lambda: str(1 / 0)
     last = world.turn()
     assert not last.ok
     assert last.answer == "Internal error: ZeroDivisionError('division by zero')"
@@ -409,7 +409,7 @@ def test_a_stop_does_not_wait_for_a_model_that_hangs(make: Make) -> None:
     assert isinstance(end, TurnCancelled)
     assert str(end) == 'Stopped by a test'
     assert seconds < 5.0  # the model has six
-    assert world.rosa.executor.last_result is None
+    assert world.rosa.turn_executor.last_result is None
     world.server.says(DONE)
     world.renew_button()
     assert world.turn().ok, 'the next turn works'
@@ -467,7 +467,7 @@ def test_whatever_a_model_writes_the_story_is_told_in_order(
     world.events.clear()
     world.rosa.clear_chat()
     world.rover = SimulatedRover(world.rover.clock)
-    world.rosa.executor._turn.world._client = world.rover  # type: ignore[attr-defined]
+    world.rosa.turn_executor._turn.world._client = world.rover  # type: ignore[attr-defined]
     last = world.turn()
     check_story(world.events)
     acts = [event.tool_name for event in world.events if event.kind is TraceKind.ACT]

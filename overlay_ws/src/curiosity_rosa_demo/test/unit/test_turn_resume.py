@@ -119,13 +119,13 @@ class Story:
             saver=self.saver,
         )
         try:
-            rosa.executor.request = TurnRequest(DEMO, self.button, THREAD, plan)
+            rosa.turn_executor.request = TurnRequest(DEMO, self.button, THREAD, plan)
             rosa.invoke(DEMO)
         finally:
             self.commits = self.saver.commits
             self.saver.close()
-        assert rosa.executor.last_result is not None
-        return rosa.executor.last_result
+        assert rosa.turn_executor.last_result is not None
+        return rosa.turn_executor.last_result
 
     def cut(self, crash_at: int, *, before: bool = False, plan: Json | None = None) -> None:
         with pytest.raises(Crash):
@@ -370,7 +370,7 @@ def test_a_process_says_after_how_many_calls_it_goes_on(scripted: Scripted) -> N
     scripted.says(Say('', (Call('mast_open'),)), Say('Done.')).cut(RESULT)
     request = TurnRequest('', Cancellation(), THREAD, on_start=began.append)
     rosa = rosa_of(scripted.rover, scripted.config, checkpoints=scripted.file)
-    rosa.executor.request = request
+    rosa.turn_executor.request = request
     rosa.invoke('Go on.')  # its server is gone: it ends as a failure
     assert began == [1]
 

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The outer loop: six pure nodes decide the mode and the next task at every tick."""
+"""The outer loop. At every tick, six pure nodes decide the mode and the next task."""

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a tick asks of the world outside the kernel, as data. Pure.
+"""The actions that a tick requests of the rest of the agent, as data. Pure.
 
-``plan`` compares the state before a tick with the one after it. The same mode twice asks for
-nothing; a user's stop always stops. The rover is stopped before anything else is done.
+``plan`` compares the states before and after a tick. An unchanged mode requests no action; a
+user's stop always does. Stopping the rover comes before every other action.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from pydantic import JsonValue
 
 @dataclass(frozen=True)
 class StopRover:
-    """``cancellable_only``: skills with ``cancel_supported`` false go on, as after a pause."""
+    """``cancellable_only``: skills with ``cancel_supported`` false keep running, as in a pause."""
 
     why: str
     cancellable_only: bool = False
@@ -44,15 +44,15 @@ class StopRover:
 
 @dataclass(frozen=True)
 class HoldTasks:
-    """No task runs but those of ``allow_skills``, others are paused. Replaces an earlier hold."""
+    """Only tasks of ``allow_skills`` may run; others are paused. Replaces an earlier hold."""
 
     why: str
     allow_skills: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class CancelTasks:
-    """Every task that has not ended."""
+class CancelAllTasks:
+    """Cancel every task that has not ended."""
 
     why: str
 
@@ -65,7 +65,7 @@ class PauseTask:
 
 @dataclass(frozen=True)
 class ReleaseTasks:
-    """The hold is over; what it paused goes on by itself."""
+    """End the hold. The tasks that it paused resume by themselves."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +75,14 @@ class SubmitCharge:
 
 @dataclass(frozen=True)
 class ResumeTask:
-    """``id`` None: every task that was paused."""
+    """``id`` None resumes every paused task."""
 
     id: str | None = None
 
 
 @dataclass(frozen=True)
 class SubmitGoal:
-    """``preempt``: before what runs, which goes on afterwards."""
+    """``preempt``: run it before the active task, which resumes afterwards."""
 
     text: str
     priority: int
@@ -91,8 +91,8 @@ class SubmitGoal:
 
 @dataclass(frozen=True)
 class Approve:
-    """The answer to an open question. ``payload``: its ``id``, without which it is the oldest;
-    ``arguments`` of an EDIT; ``why``.
+    """The answer to an open question. ``payload`` may hold the question's ``id`` (default: the
+    oldest question), the ``arguments`` of an EDIT, and ``why``.
     """
 
     action: ApprovalAction
@@ -101,7 +101,7 @@ class Approve:
 
 @dataclass(frozen=True)
 class Notice:
-    """For the user."""
+    """A line for the user."""
 
     text: str
 
@@ -109,7 +109,7 @@ class Notice:
 Action = (
     StopRover
     | HoldTasks
-    | CancelTasks
+    | CancelAllTasks
     | PauseTask
     | ReleaseTasks
     | SubmitCharge
@@ -121,21 +121,21 @@ Action = (
 
 
 def plan(before: BrainState, after: BrainState) -> list[Action]:
-    """What to do, in this order."""
-    hold, held = _hold_action(after), _hold_action(before)
-    said = INTERRUPT_REASONS.get(after.hci.user_interrupt, '')
-    pressed = after.robot.estop and not before.robot.estop
+    """Return the actions of a tick, in the order in which to execute them."""
+    hold, previous_hold = _hold_action(after), _hold_action(before)
+    interrupt_reason = INTERRUPT_REASONS.get(after.hci.user_interrupt, '')
+    estop_pressed = after.robot.estop and not before.robot.estop
     actions: list[Action] = []
-    if pressed or (hold and hold != held):
+    if estop_pressed or (hold and hold != previous_hold):
         actions.append(StopRover(after.tasks.preempt_reason or after.tasks.mode_reason))
-    elif said:
+    elif interrupt_reason:
         paused = after.hci.user_interrupt is UserInterruptType.PAUSE
-        actions.append(StopRover(said, cancellable_only=paused))
-    if hold and hold != held:
+        actions.append(StopRover(interrupt_reason, cancellable_only=paused))
+    if hold and hold != previous_hold:
         actions.append(hold)
-    # Before the release, so that nothing resumes for a moment.
-    actions += _pause_actions(after, said)
-    if held and not hold:
+    # Before the release: otherwise a task could resume for a moment.
+    actions += _pause_actions(after, interrupt_reason)
+    if previous_hold and not hold:
         actions.append(ReleaseTasks())
     if _is_charge_due(after, entered=before.tasks.mode is not Mode.CHARGE):
         actions.append(SubmitCharge())
@@ -153,19 +153,22 @@ def _hold_action(state: BrainState) -> HoldTasks | None:
     return None
 
 
-def _pause_actions(after: BrainState, said: str) -> list[Action]:
-    """A stop cancels; a pause lets nothing begin in place of what it pauses."""
+def _pause_actions(after: BrainState, interrupt_reason: str) -> list[Action]:
+    """A stop cancels all tasks. A pause pauses the waiting tasks first, so that none starts."""
     if after.hci.user_interrupt is UserInterruptType.STOP:
-        return [CancelTasks(said)]
+        return [CancelAllTasks(interrupt_reason)]
     if after.hci.user_interrupt is UserInterruptType.PAUSE:
         ready = [task for task in after.tasks.queue if wants_to_run(task)]
         ready.sort(key=lambda task: task.status in RUNNING_STATES)
-        return [PauseTask(task.task_id, said) for task in ready]
+        return [PauseTask(task.task_id, interrupt_reason) for task in ready]
     return []
 
 
 def _is_charge_due(after: BrainState, *, entered: bool) -> bool:
-    """On entering CHARGE; and, when its task is gone, as soon as the user wants to go on."""
+    """True on entering CHARGE, and in CHARGE on RESUME or NEW_GOAL, unless a charge task is live.
+
+    Never together with a STOP.
+    """
     interrupt = after.hci.user_interrupt
     wanted = entered or interrupt in (UserInterruptType.RESUME, UserInterruptType.NEW_GOAL)
     return (
@@ -180,7 +183,7 @@ def _is_charge_due(after: BrainState, *, entered: bool) -> bool:
 
 
 def _user_actions(after: BrainState) -> list[Action]:
-    """What the user said, other than to stop or to pause."""
+    """The actions for a RESUME, NEW_GOAL or APPROVAL of the user."""
     hci = after.hci
     if hci.user_interrupt is UserInterruptType.RESUME:
         task_id = hci.interrupt_payload.get('task_id')
@@ -189,7 +192,7 @@ def _user_actions(after: BrainState) -> list[Action]:
         goal = goal_of(hci)
         if goal is None:
             return [Notice('A goal without words was ignored')]
-        # In the other modes the flag has another reason.
+        # In the other modes the flag is set for another reason than the goal.
         preempt = after.tasks.mode is Mode.EXEC and after.tasks.preempt_flag
         return [SubmitGoal(goal.text, goal.priority, preempt)]
     if hci.user_interrupt is UserInterruptType.APPROVAL:
@@ -202,20 +205,20 @@ def _approval(hci: HCIState) -> Action:
     try:
         action = ApprovalAction(response.get('action'))
     except ValueError:
-        ways = ', '.join(way.value for way in ApprovalAction)
-        return Notice(f'An answer without an action was ignored; the actions are {ways}')
+        allowed = ', '.join(each.value for each in ApprovalAction)
+        return Notice(f'An answer without an action was ignored; the actions are {allowed}')
     return Approve(action, {key: value for key, value in response.items() if key != 'action'})
 
 
 def _notices(before: BrainState, after: BrainState) -> list[str]:
     lines = list(after.robot.events)
-    hold, held = _hold_action(after), _hold_action(before)
-    if held and (hold is None or after.tasks.mode is not before.tasks.mode):
+    hold, previous_hold = _hold_action(after), _hold_action(before)
+    if previous_hold and (hold is None or after.tasks.mode is not before.tasks.mode):
         lines.append(f'{before.tasks.mode.value} is over')
-    if hold and hold != held:
+    if hold and hold != previous_hold:
         lines.append(hold.why)
-    waits = after.hci.user_interrupt in (UserInterruptType.RESUME, UserInterruptType.NEW_GOAL)
-    if hold and waits:
+    is_delayed = after.hci.user_interrupt in (UserInterruptType.RESUME, UserInterruptType.NEW_GOAL)
+    if hold and is_delayed:
         lines.append(f'It has to wait: {hold.why}')
     if after.tasks.mode is Mode.CHARGE and after.hci.user_interrupt is UserInterruptType.STOP:
         lines.append('The battery is low: say resume to charge')

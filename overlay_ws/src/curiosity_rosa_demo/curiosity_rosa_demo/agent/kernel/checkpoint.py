@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The kernel's state on the disk, through LangGraph's checkpointer interface.
+"""Checkpoints of the kernel's state, through LangGraph's checkpointer interface.
 
-A tick never waits for the disk: record() compares a few fields and hands a changed state to a
-thread, which writes the newest one. Ten quiet ticks a second write nothing. A restart reads the
-checkpoint to tell how the last run ended and to latch again what was latched; it restores nothing
-else, because the first tick decides the mode anew.
+A tick never waits for the disk: record() compares a few fields and passes a changed state to the
+writer thread, which saves the newest one. Ticks without a change write nothing. A restart reads
+the checkpoint to report how the last run ended and to restore the safety latch. It restores
+nothing else, because the first tick computes the mode anew.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLOSE_WAIT_S = 3.0
 
 
 class Saver(Protocol):
-    """What is used of a LangGraph checkpointer."""
+    """The methods of a LangGraph checkpointer that the kernel calls."""
 
     def get_tuple(self, config: Any, /) -> Any: ...
 
@@ -37,7 +37,7 @@ class Saver(Protocol):
 
 
 def durable_part(state: BrainState) -> BrainState:
-    """What a restart may want to know: the mode and why, the latch, the active task, the log."""
+    """The part that a restart reads: mode and reason, latch, active task and trace."""
     tasks = state.tasks
     return BrainState(
         robot=RobotState(safety_latch=state.robot.safety_latch),
@@ -49,31 +49,31 @@ def durable_part(state: BrainState) -> BrainState:
 
 
 class KernelCheckpoint:
-    """``open_saver`` is called by open(). ``on_error`` is called in another thread than the
-    loop's, once for each time that saving begins to fail; the next change is tried again.
+    """open() calls ``open_saver``. ``on_error`` is never called in the loop's thread. It is called
+    once per series of failed saves; each later change is saved again.
     """
 
     def __init__(
         self, open_saver: Callable[[], Saver], on_error: Callable[[Exception], None]
     ) -> None:
         self._open_saver, self._on_error = open_saver, on_error
-        self._seen: BrainState | None = None  # the state of the last tick
-        self._fields: object = None  # its fields that are kept
+        self._last_state: BrainState | None = None  # the state of the last tick
+        self._fields: object = None  # the fields of the last change, for comparison
         self._step = 0
         self._failing = False
-        self._changed = threading.Condition()  # of the two below
+        self._changed = threading.Condition()  # guards _unsaved and _closed
         self._unsaved: BrainState | None = None
         self._closed = False
         self._thread: threading.Thread | None = None
 
     def open(self) -> BrainState | None:
-        """The durable part of the last state of an earlier run; None: there is none that can be
-        read. Blocks; not in the loop's thread.
+        """Start the writer thread. Return the durable part of an earlier run's last state, or None
+        without a readable one. Blocks; do not call in the loop's thread.
         """
         try:
             saver = self._open_saver()
             found = saver.get_tuple(CONFIG)
-        except Exception as error:  # SQLite's, the file system's, or another version's state
+        except Exception as error:  # from SQLite, the file system, or the state of another version
             self._on_error(error)
             return None
         self._thread = threading.Thread(
@@ -83,15 +83,15 @@ class KernelCheckpoint:
         return None if found is None else found.checkpoint['channel_values']['brain']
 
     def record(self, state: BrainState) -> None:
-        """After each tick, in the loop's thread. A tick that was skipped has the state before."""
-        if state is self._seen:
+        """Queue a changed state. Call after each tick, in the loop's thread."""
+        if state is self._last_state:
             return
         tasks = state.tasks
         fields = (
             *(tasks.mode, tasks.mode_reason, tasks.active_task_id),
             *(state.robot.safety_latch, state.trace.log),
         )
-        self._seen = state
+        self._last_state = state
         if fields != self._fields:
             self._fields = fields
             with self._changed:
@@ -99,7 +99,7 @@ class KernelCheckpoint:
                 self._changed.notify()
 
     def close(self) -> None:
-        """Save the last change, for a bounded time. Not in the loop's thread."""
+        """Save the last change; wait at most CLOSE_WAIT_S. Do not call in the loop's thread."""
         with self._changed:
             self._closed = True
             self._changed.notify()

@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The mode, from the state alone: safety, then the battery, then the user, then the tasks.
+"""Choose the mode from the state: safety first, then the battery, the user and the tasks.
 
-SAFE is latched by the e-stop, by an obstacle in the way (where ``telemetry.obstacle_stop_m`` is
-set), by a rover that goes on moving with a mast that is not closed for longer than the adapter
-needs to stop it, and by a skill that failed with SAFETY_VIOLATION. The latch lasts until the
-operator clears it and the cause is gone. SAFE without a latch lasts while the adapter is silent,
-or the scan where obstacles stop the rover.
+Four causes latch SAFE: the e-stop; an obstacle in the way, if ``telemetry.obstacle_stop_m`` is
+set; a rover that moves with the mast not closed for longer than the adapter needs to stop it; a
+skill that failed with SAFETY_VIOLATION. The latch lasts until the operator clears it and the cause
+is gone. While the adapter is silent, the mode is SAFE without a latch. With ``obstacle_stop_m``
+set, the same holds for the scan.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ INTERRUPT_REASONS = {
 
 
 def event_arbitrate(state: BrainState, rules: KernelRules) -> BrainState:
-    causes, doubts = _known_dangers(state, rules), _unknown_dangers(state, rules)
+    causes, silences = _latch_causes(state, rules), _silent_sources(state, rules)
     latch = state.robot.safety_latch or '; '.join(causes)
     events = state.robot.events
     if state.hci.user_interrupt is UserInterruptType.CLEAR:
-        events = [*events, _clear_text(latch, causes, doubts)]
+        events = [*events, _clear_text(latch, causes, silences)]
         if not causes:
             latch = ''
-    mode, reason = _mode(state, latch or '; '.join(doubts))
+    mode, reason = _mode(state, latch or '; '.join(silences))
     return state.model_copy(
         update={
             'robot': state.robot.model_copy(update={'safety_latch': latch, 'events': events}),
@@ -49,8 +49,8 @@ def event_arbitrate(state: BrainState, rules: KernelRules) -> BrainState:
     )
 
 
-def _known_dangers(state: BrainState, rules: KernelRules) -> list[str]:
-    """What latches SAFE and lasts now."""
+def _latch_causes(state: BrainState, rules: KernelRules) -> list[str]:
+    """The causes of a SAFE latch that are present in this tick."""
     robot, causes = state.robot, []
     if robot.estop:
         causes.append('e-stop pressed')
@@ -65,28 +65,28 @@ def _known_dangers(state: BrainState, rules: KernelRules) -> list[str]:
     return causes
 
 
-def _unknown_dangers(state: BrainState, rules: KernelRules) -> list[str]:
-    """Why nothing may run until a source is back."""
+def _silent_sources(state: BrainState, rules: KernelRules) -> list[str]:
+    """The silent sources without which the rover must not run. They do not latch."""
     needed = ('adapter', 'scan') if rules.obstacle_stop_m > 0.0 else ('adapter',)
     return [f'{source} is silent' for source in needed if source in state.robot.silent]
 
 
-def _clear_text(latch: str, causes: list[str], doubts: list[str]) -> str:
+def _clear_text(latch: str, causes: list[str], silences: list[str]) -> str:
     if causes:
         return f'not cleared: {"; ".join(causes)}'
     if latch:
         return f'cleared: {latch}'
-    return f'nothing to clear: {"; ".join(doubts) or "no safety latch"}'
+    return f'nothing to clear: {"; ".join(silences) or "no safety latch"}'
 
 
-def _mode(state: BrainState, danger: str) -> tuple[Mode, str]:
-    if danger:
-        return Mode.SAFE, danger
+def _mode(state: BrainState, safe_reason: str) -> tuple[Mode, str]:
+    if safe_reason:
+        return Mode.SAFE, safe_reason
     if state.robot.battery_state is BatteryLevel.LOW:
         return Mode.CHARGE, 'battery is low'
-    said = INTERRUPT_REASONS.get(state.hci.user_interrupt)
-    if said:
-        return Mode.IDLE, said
+    interrupt_reason = INTERRUPT_REASONS.get(state.hci.user_interrupt)
+    if interrupt_reason:
+        return Mode.IDLE, interrupt_reason
     if any(wants_to_run(task) for task in state.tasks.queue):
         return Mode.EXEC, 'there are tasks to do'
     return Mode.IDLE, 'nothing to do'

@@ -30,13 +30,13 @@ Node = Callable[[BrainState], BrainState]
 
 
 class Channels(TypedDict):
-    """One channel: LangGraph then neither validates nor merges the parts of the state."""
+    """A single channel, so that LangGraph neither validates nor merges parts of the state."""
 
     brain: BrainState
 
 
 def nodes(rules: KernelRules) -> dict[str, Node]:
-    """The nodes in the order in which they run."""
+    """The nodes by name, in execution order."""
     return {
         'hci_ingress': hci_ingress,
         'telemetry_sync': lambda state: telemetry_sync(state, rules),
@@ -48,10 +48,10 @@ def nodes(rules: KernelRules) -> dict[str, Node]:
 
 
 def build_graph(rules: KernelRules) -> CompiledStateGraph:
-    """Compiled, without a checkpointer. The first call imports LangGraph: about half a second."""
-    import langchain  # noqa: F401  its import turns on all of its warnings
+    """Compile the graph without a checkpointer. The first call imports LangGraph (about 0.5 s)."""
+    import langchain  # noqa: F401  its import enables all of its warnings
 
-    # LangGraph's own import sets off this one, about a default that the kernel does not use.
+    # LangGraph's own import raises this warning, for a default that the kernel does not use.
     warnings.filterwarnings(
         'ignore', message='The default value of `allowed_objects`', module='langgraph'
     )
@@ -68,10 +68,10 @@ def build_graph(rules: KernelRules) -> CompiledStateGraph:
 
 
 def tick(graph: CompiledStateGraph, state: BrainState) -> BrainState:
-    """The state after one run through the graph."""
+    """Run the graph once and return the new state."""
     from langsmith import tracing_context
 
-    # Whatever LANGSMITH_* variables ask for: ten ticks a second are not to leave the machine.
+    # LANGSMITH_* variables are overridden: the kernel must not upload ten traces a second.
     with tracing_context(enabled=False):
         # Cheaper than invoke(), which also collects the updates of each node.
         *_, result = graph.stream({'brain': state}, stream_mode='values', output_keys='brain')
@@ -79,5 +79,5 @@ def tick(graph: CompiledStateGraph, state: BrainState) -> BrainState:
     return result
 
 
-def _on_channel(node: Node) -> Any:  # what LangGraph takes for a node cannot be named
+def _on_channel(node: Node) -> Any:  # LangGraph's node type is not public
     return lambda channels: {'brain': node(channels['brain'])}

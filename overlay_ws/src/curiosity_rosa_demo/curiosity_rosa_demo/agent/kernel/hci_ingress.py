@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the user means: stop, pause, resume, clear, an answer, or a new goal. By rules. Pure.
+"""Classify user messages: stop, pause, resume, clear, an answer or a new goal. Rules only. Pure.
 
-Doubt between stop and anything else is a stop. Doubt about clear, resume or an answer is a goal,
-which the agent reads in full. A flat no with no question open is a stop: somebody objects
-to what the rover does.
+A text that may mean stop is a stop. An ambiguous clear, resume or answer is a new goal, which the
+agent reads in full. A plain "no" without an open question is a stop: the user objects to the
+rover's behaviour.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pydantic import JsonValue
 GOAL_PRIORITY = 3
 URGENT_PRIORITY = 5
 LOG_LINES = 50
-MAX_ANSWER_CHARS = 200  # characters; a longer text is no mere pause, clear or answer
+MAX_ANSWER_CHARS = 200  # a longer text is never a clear, a resume or an answer
 _MASK = ' # '
 _MESSAGE_SHAPES = '{"text": ...} or {"intent": ..., "payload": {...}}'
 _INTENTS = {intent.value for intent in UserInterruptType} - {UserInterruptType.NONE.value}
@@ -46,27 +46,27 @@ _PUNCTUATION = re.compile(
 
 @dataclass(frozen=True)
 class Intent:
-    """``payload``: text and priority of a goal, the action of an answer, else empty."""
+    """``payload``: the text and priority of a goal, or the action of an answer; else empty."""
 
     type: UserInterruptType
     payload: dict[str, JsonValue] = field(default_factory=dict)
 
 
 def classify(text: str) -> Intent:
-    """What ``text`` means, whatever it is; NONE when it says nothing. Takes linear time."""
-    said = canonical(fold(text.strip()))
-    if not said:
+    """Return the intent of any ``text``; NONE for an empty one. Runs in linear time."""
+    folded = canonical(fold(text.strip()))
+    if not folded:
         return Intent(UserInterruptType.NONE)
-    short = len(said) <= MAX_ANSWER_CHARS
-    plain = _without_punctuation(said)
+    short = len(folded) <= MAX_ANSWER_CHARS
+    plain = _without_punctuation(folded)
     if short and _matches(answers.CLEAR, plain):
         return Intent(UserInterruptType.CLEAR)
     if short and stops.STOP_EN_WHOLE.fullmatch(plain):
         return Intent(UserInterruptType.STOP)
-    masked = said
-    if _sounds_like_stop(said):
-        masked = _without_masked_commands(said)
-        if stops.STOP_EN_FIRST.search(said) or _sounds_like_stop(masked):
+    masked = folded
+    if _contains_stop(folded):
+        masked = _without_masked_commands(folded)
+        if stops.STOP_EN_FIRST.search(folded) or _contains_stop(masked):
             return Intent(UserInterruptType.STOP)
     if short:
         rest = _without_punctuation(without_gaps(masked))
@@ -78,13 +78,13 @@ def classify(text: str) -> Intent:
                 return Intent(UserInterruptType.APPROVAL, {'action': action.value})
         if rest and _matches(answers.RESUME, rest):
             return Intent(UserInterruptType.RESUME)
-    if answers.PAUSE.search(answers.PAUSE_MASK.sub(_MASK, without_gaps(said))):
+    if answers.PAUSE.search(answers.PAUSE_MASK.sub(_MASK, without_gaps(folded))):
         return Intent(UserInterruptType.PAUSE)
-    return _goal(text, urgent=bool(answers.URGENT.search(said)))
+    return _goal(text, urgent=bool(answers.URGENT.search(folded)))
 
 
 def _without_punctuation(text: str) -> str:
-    """``text`` without punctuation, but for question marks: a question answers nothing."""
+    """Remove punctuation from ``text``, except question marks: a question is never an answer."""
     return without_gaps(_PUNCTUATION.sub(' ', text).strip())
 
 
@@ -92,21 +92,21 @@ def _matches(patterns: tuple[re.Pattern[str], ...], plain: str) -> bool:
     return any(pattern.fullmatch(plain) for pattern in patterns)
 
 
-def _without_masked_commands(said: str) -> str:
-    """``said`` without the words of command that command nothing."""
+def _without_masked_commands(folded: str) -> str:
+    """Mask command words that are not used as commands, such as the stop in "bus stop"."""
     for mask in (stops.MASK_EN, stops.MASK_JA, stops.MASK_ZH):
-        said = mask.sub(_MASK, said)
-    return said
+        folded = mask.sub(_MASK, folded)
+    return folded
 
 
-def _sounds_like_stop(text: str) -> bool:
+def _contains_stop(text: str) -> bool:
     text = without_gaps(text)
     patterns = (stops.STOP_EN, stops.STOP_JA, stops.STOP_ZH, stops.STOP_SIGNS)
     return any(pattern.search(text) for pattern in patterns)
 
 
 def _goal(text: str, *, urgent: bool) -> Intent:
-    """The task to do. Lone surrogates, which JSON cannot carry, are replaced."""
+    """Build the intent of a new goal. Lone surrogates are replaced: JSON cannot carry them."""
     return Intent(
         UserInterruptType.NEW_GOAL,
         {
@@ -117,31 +117,31 @@ def _goal(text: str, *, urgent: bool) -> Intent:
 
 
 def hci_ingress(state: BrainState) -> BrainState:
-    """Take the message that counts from the inbox and say what it means in ``state.hci``.
+    """Take one message from the inbox and store its intent in ``state.hci``.
 
-    That is the first stop, wherever it stands, and then all other messages are dropped; else the
-    oldest one. Messages that mean nothing are dropped with a line in the trace.
+    The first stop in the inbox is taken and all other messages are dropped. Without a stop, the
+    oldest message is taken. Messages without an intent are dropped with a line in the trace.
     """
     open_question = _open_question(state.react.proposed_ops)
-    meant: list[tuple[dict[str, JsonValue], HCIState]] = []
+    readable: list[tuple[dict[str, JsonValue], HCIState]] = []
     log: list[str] = []
     for message in state.tasks.inbox:
         hci, problem = _read_message(message, open_question)
         if hci is None:
             log.append(f'inbox: message dropped: {problem}')
         else:
-            meant.append((message, hci))
+            readable.append((message, hci))
     stop = next(
-        (hci for _, hci in meant if hci.user_interrupt is UserInterruptType.STOP),
+        (hci for _, hci in readable if hci.user_interrupt is UserInterruptType.STOP),
         None,
     )
     if stop is not None:
-        if len(meant) > 1:
-            log.append(f'inbox: stop; {len(meant) - 1} other messages dropped')
+        if len(readable) > 1:
+            log.append(f'inbox: stop; {len(readable) - 1} other messages dropped')
         taken, rest = stop, []
     else:
-        taken = meant[0][1] if meant else HCIState()
-        rest = [message for message, _ in meant[1:]]
+        taken = readable[0][1] if readable else HCIState()
+        rest = [message for message, _ in readable[1:]]
     return state.model_copy(
         update={
             'hci': taken,
@@ -158,17 +158,17 @@ def _logged(state: BrainState, lines: list[str]) -> TraceState:
 
 
 def _open_question(ops: ProposedOps | None) -> str | None:
-    """The ID of the question that a plain yes or no answers; None when none is open."""
+    """The ID of the question that a plain yes or no answers; None without an open question."""
     if ops is None or not ops.need_approval:
         return None
     return str(ops.approval_payload.get('id', ''))
 
 
 def _read_message(message: object, open_question: str | None) -> tuple[HCIState | None, str]:
-    """What a message of the inbox means, or None and why it means nothing.
+    """Return the intent of an inbox message, or None and the reason for dropping it.
 
-    ``question`` of a message is the ID of the question that its author had before them, if any:
-    a yes to one question never answers another.
+    ``question`` in a message is the ID of the question that its author saw, if any. A yes to one
+    question never answers another.
     """
     if not isinstance(message, dict):
         return None, f'it is no object but {type(message).__name__}; send {_MESSAGE_SHAPES}'
@@ -185,29 +185,31 @@ def _read_message(message: object, open_question: str | None) -> tuple[HCIState 
 
 
 def _state_of_text(
-    text: str, intent: Intent, asked: object, open_question: str | None
+    text: str, intent: Intent, question_id: object, open_question: str | None
 ) -> tuple[HCIState | None, str]:
     if intent.type is UserInterruptType.NONE:
         return None, 'its text is empty'
     if intent.type is UserInterruptType.APPROVAL:
-        intent = _as_answer(text, intent, asked, open_question)
+        intent = _as_answer(text, intent, question_id, open_question)
     return _hci_state(valid_unicode(text), intent.type, intent.payload), ''
 
 
-def _as_answer(text: str, intent: Intent, asked: object, open_question: str | None) -> Intent:
-    """A yes or a no; ``asked`` is the question that it is meant for."""
-    is_open = open_question is not None and asked == open_question
+def _as_answer(
+    text: str, intent: Intent, question_id: object, open_question: str | None
+) -> Intent:
+    """The intent of a yes or a no. ``question_id`` is the ID of the question that it answers."""
+    is_open = open_question is not None and question_id == open_question
     if not is_open and intent.payload['action'] == ApprovalAction.REJECT.value:
         return Intent(UserInterruptType.STOP)
-    if not isinstance(asked, str) or not asked:
+    if not isinstance(question_id, str) or not question_id:
         return intent if is_open else _goal(text, urgent=False)
-    # Also when that question is gone: whoever carries it out says so.
-    return Intent(intent.type, {**intent.payload, 'id': valid_unicode(asked)})
+    # The question may be closed by now; the executor of Approve reports that.
+    return Intent(intent.type, {**intent.payload, 'id': valid_unicode(question_id)})
 
 
 def _state_of_intent(name: str, payload: object) -> tuple[HCIState | None, str]:
-    """An intent that a program sends: a button, a command of the console."""
-    if name == UserInterruptType.STOP.value:  # whatever comes with it
+    """Validate an intent that a program sends: a button or a console command."""
+    if name == UserInterruptType.STOP.value:  # a malformed payload must not block a stop
         return _hci_state('', UserInterruptType.STOP, {}), ''
     if name not in _INTENTS:
         return None, f'no intent {name[:40]!r}; there are {", ".join(sorted(_INTENTS))}'
@@ -221,7 +223,7 @@ def _state_of_intent(name: str, payload: object) -> tuple[HCIState | None, str]:
 
 
 def _payload_problem(intent: UserInterruptType, payload: object) -> str:
-    """Why ``payload`` does not fit the intent; empty when it does."""
+    """The reason why ``payload`` does not fit the intent; empty if it fits."""
     if not isinstance(payload, dict):
         return f'payload must be an object, not {type(payload).__name__}'
     try:

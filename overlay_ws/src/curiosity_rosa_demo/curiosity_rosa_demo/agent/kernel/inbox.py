@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be posted to the kernel."""
+"""The messages of the kernel's inbox."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from curiosity_rosa_demo.domain.brain_state import Json
 
 @dataclass(frozen=True, eq=False)
 class InboxMessage:
-    """A user's or a program's message, as ``hci_ingress`` reads it. Two with the same body are two
-    messages. Whoever posts it may add what only they need when it has been taken.
+    """A message of a user or a program, in the format that ``hci_ingress`` reads. Messages compare
+    by identity, not by body. A subclass may add fields that the loop's ``act`` callback reads.
     """
 
     body: Json

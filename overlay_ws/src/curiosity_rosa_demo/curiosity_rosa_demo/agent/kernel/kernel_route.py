@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which task runs, whether the active one must yield, and why.
+"""Select the task to run, and decide whether and why the active task must yield.
 
-``active_task_id`` comes in as the task that runs and goes out as the one that should. A new goal
-that outranks the active task sets the flag and leaves the id: the goal is no task yet.
+On input, ``active_task_id`` is the running task; on output, the task that should run. A new goal
+that outranks the active task sets ``preempt_flag`` and keeps the ID: the goal is not a task yet.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Goal:
 def kernel_route(state: BrainState) -> BrainState:
     tasks = state.tasks
     reason = _preemption_reason(state, active_task(tasks))
-    said = state.hci.user_interrupt in INTERRUPT_REASONS
-    chosen = None if said else next_candidate(tasks)
+    interrupted = state.hci.user_interrupt in INTERRUPT_REASONS
+    candidate = None if interrupted else next_candidate(tasks)
     update = {
-        'active_task_id': chosen.task_id if chosen else None,
+        'active_task_id': candidate.task_id if candidate else None,
         'preempt_flag': bool(reason),
         'preempt_reason': reason,
     }
@@ -51,7 +51,7 @@ def kernel_route(state: BrainState) -> BrainState:
 
 
 def goal_of(hci: HCIState) -> Goal | None:
-    """The goal in what the user said; None when there is none, or one without words."""
+    """The goal of a NEW_GOAL intent; None for other intents and for a goal without text."""
     if hci.user_interrupt is not UserInterruptType.NEW_GOAL:
         return None
     text, priority = hci.interrupt_payload.get('text'), hci.interrupt_payload.get('priority')
@@ -63,12 +63,13 @@ def goal_of(hci: HCIState) -> Goal | None:
 
 
 def _preemption_reason(state: BrainState, running: QueuedTask | None) -> str:
-    """Why what runs must yield now, in words; nothing when it need not."""
-    tasks, said = state.tasks, INTERRUPT_REASONS.get(state.hci.user_interrupt, '')
+    """The reason why the running task must yield now; empty if it need not."""
+    tasks = state.tasks
+    interrupt_reason = INTERRUPT_REASONS.get(state.hci.user_interrupt, '')
     if tasks.mode is Mode.SAFE:
         return f'SAFE: {tasks.mode_reason}'
-    if said:
-        return said
+    if interrupt_reason:
+        return interrupt_reason
     if tasks.mode is Mode.CHARGE:
         return '' if _may_run_charge(tasks, running) else f'CHARGE: {tasks.mode_reason}'
     goal = goal_of(state.hci)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A laser scan reduced to the nearest return in each of four directions. Pure."""
+"""Reduce a laser scan to the nearest return in each of four directions. Pure."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def reduce_scan(
     range_max: float,
     ranges: Sequence[float],
 ) -> dict[str, float | None]:
-    """Metres to the nearest return within 30 degrees of each bearing, None without one.
+    """The distance in metres to the nearest return within 30 degrees of each bearing, or None.
 
-    The arguments are the fields of sensor_msgs/LaserScan: angle 0 is straight ahead, positive to
-    the left. Ranges that are NaN, infinite or outside the sensor's limits are no returns.
+    The arguments are the fields of sensor_msgs/LaserScan. Angle 0 is straight ahead; positive
+    angles are to the left. Ranges that are NaN, infinite or outside the limits are ignored.
     """
     metres = np.asarray(ranges, dtype=np.float64)
     angles = angle_min + angle_increment * np.arange(metres.size)
-    with np.errstate(invalid='ignore'):  # NaN compares false, which is what is wanted
+    with np.errstate(invalid='ignore'):  # NaN compares false and is dropped
         valid = np.isfinite(metres) & (metres >= range_min) & (metres <= range_max)
         angles, metres = angles[valid], metres[valid]
         return {
@@ -47,6 +47,6 @@ def reduce_scan(
 
 
 def _nearest(angles: np.ndarray, metres: np.ndarray, bearing: float) -> float | None:
-    # The cosine of the difference needs no wrapping; the margin is for float32 angles at the edge.
+    # The cosine needs no angle wrapping. The margin admits float32 angles at the sector edge.
     inside = metres[np.cos(angles - bearing) >= math.cos(HALF_SECTOR_RAD) - 1e-6]
     return float(inside.min()) if inside.size else None

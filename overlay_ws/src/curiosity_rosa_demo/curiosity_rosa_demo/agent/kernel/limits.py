@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The numbers of the kernel's rules, from the contracts."""
+"""The limits of the kernel's rules, from the thresholds file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 
 @dataclass(frozen=True)
 class KernelRules:
-    """``max_age_s``: a source that was heard and is older has fallen silent; one that is not named
-    never does. ``exposed_s``: how long a rover may move with a mast that is not closed, which is
-    what the adapter needs to stop it by itself. Speeds at or below ``still_*`` are none.
+    """``max_age_s``: a source whose last reading is older counts as silent; a source without an
+    entry never does. ``exposed_s``: the longest time that the rover may move with the mast not
+    closed, equal to the time that the adapter needs to stop it. Speeds up to ``still_*`` count as
+    standing still.
     """
 
     max_age_s: Mapping[str, float]

@@ -8,8 +8,8 @@
 
 """The kernel's loop: a tick for every message and every urgent change, and at least every tick_s.
 
-Lives in one asyncio loop and never waits in it: what it decides is handed on as actions, which
-others carry out.
+KernelLoop runs in one asyncio loop and never blocks it: a tick only passes its actions to the
+``act`` callback, which must return at once.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ Act = Callable[[list[Action], InboxMessage | None, BrainState], None]
 
 
 class KernelLoop:
-    """``act`` gets the actions of a tick in their order and the message that the tick took.
-    ``question`` is the one that a plain yes or no answers, ``running`` are the skills that run,
-    ``registry`` is every skill that there is.
+    """``act`` receives the ordered actions of a tick, the message that the tick took, and the new
+    state. ``question`` returns the question that a plain yes or no answers, and ``running`` the
+    running skills. ``registry`` lists every registered skill.
 
-    A tick that could change nothing is not run through the graph (skip_tick.py). What the loop has
-    counted so far stands in ``state.trace.metrics``.
+    A tick that cannot change the state does not run the graph (skip_tick.py). The loop's counters
+    are in ``state.trace.metrics``.
     """
 
     def __init__(
@@ -68,36 +68,36 @@ class KernelLoop:
         definitions = {definition.name: definition for definition in registry}
         self.state = BrainState(skills=SkillsState(registry=definitions))
         self._violation = ''
-        # of the last run, when that left all as it was
+        # Inputs of the last graph run; None if that run changed the state.
         self._last_inputs: TickInputs | None = None
         self.ticks = 0
         self._counts = dict.fromkeys(('graph_runs', 'messages', 'rover_stops', 'mode_changes'), 0)
 
     def post(self, message: InboxMessage | Callable[[], None]) -> None:
-        """A message of a user, or something to be called in its turn among them. In the loop's
+        """Queue a message, or a function to call in its turn between messages. Call in the loop's
         thread.
         """
         self._messages.append(message)
         self._wakeup.set()
 
     def tick_now(self) -> None:
-        """Something changed: tick now. In the loop's thread."""
+        """Run a tick at once, because an input changed. Call in the loop's thread."""
         self._wakeup.set()
 
     def violate(self, reason: str) -> None:
-        """A safety rule was broken: the next tick, which is now, latches SAFE. In the loop's
+        """Report a broken safety rule. A tick runs at once and latches SAFE. Call in the loop's
         thread.
         """
         self._violation = reason
         self._wakeup.set()
 
     def set_safety_latch(self, reason: str) -> None:
-        """Begin with a safety latch of an earlier run."""
+        """Restore the safety latch of an earlier run, before the first tick."""
         robot = self.state.robot.model_copy(update={'safety_latch': reason})
         self.state = self.state.model_copy(update={'robot': robot})
 
     async def run(self, tick: Tick) -> None:
-        """Until it is cancelled."""
+        """Run ticks until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             self._step(tick)
@@ -105,13 +105,13 @@ class KernelLoop:
                 await asyncio.sleep(0)
                 continue
             self._wakeup.clear()
-            # Half the cost of wait_for(), ten times a second.
-            latest = loop.call_later(self._tick_s, self._wakeup.set)
+            # Half the CPU cost of asyncio.wait_for().
+            timer = loop.call_later(self._tick_s, self._wakeup.set)
             await self._wakeup.wait()
-            latest.cancel()
+            timer.cancel()
 
     def _step(self, tick: Tick) -> None:
-        # One message a tick, so that its actions are known to be its own.
+        # One message per tick, so that each action belongs to a known message.
         posted = self._messages.popleft() if self._messages else None
         message = posted if isinstance(posted, InboxMessage) else None
         if posted is not None and not isinstance(posted, InboxMessage):
@@ -155,20 +155,20 @@ class KernelLoop:
                 }
             )
         )
-        # What was said is part of the state until the next run.
+        # A message's intent stays in the state until the next run, which must not be skipped.
         self._last_inputs = inputs if message is None and is_settled(before, after) else None
         actions = plan(before, after)
-        self.state = self._counted(before, after, actions, message)
+        self.state = self._with_metrics(before, after, actions, message)
         self._act(actions, message, self.state)
 
-    def _counted(
+    def _with_metrics(
         self,
         before: BrainState,
         after: BrainState,
         actions: list[Action],
         message: InboxMessage | None,
     ) -> BrainState:
-        """``after`` with what the loop has counted."""
+        """Return ``after`` with the updated counters in ``trace.metrics``."""
         counts = self._counts
         counts['graph_runs'] += 1
         counts['messages'] += message is not None

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The kernel's nodes as objects, for a graph that somebody else puts together."""
+"""The kernel's nodes as IKernelNode objects, for graphs built outside this package."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class KernelNode(IKernelNode):
 
 
 def kernel_nodes(rules: KernelRules) -> list[KernelNode]:
-    """The six nodes in the order in which they run."""
+    """The six nodes in execution order."""
     return [KernelNode(name, function) for name, function in nodes(rules).items()]

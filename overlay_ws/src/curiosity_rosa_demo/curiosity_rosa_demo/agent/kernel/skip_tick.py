@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""When a tick needs no run through the graph, because it could change nothing. Pure.
+"""Decide whether a tick can skip the graph, because a run could not change the state. Pure.
 
-The nodes are functions of the state and of what is put into it. When a run left all as it was, and
-what comes in is the same but for its time stamps, the next run would leave all as it is too; time
-alone matters only to a source that falls silent, and to a mast that is up while the rover moves.
+The nodes are pure functions of the state and the inputs of a tick. If a run left the state
+unchanged and the new inputs differ in time stamps only, the next run leaves it unchanged too.
+Elapsed time matters in two cases: a source falls silent, or the rover moves with its mast up.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from curiosity_rosa_demo.domain.brain_state import (
     RunningSkill,
 )
 
-MAX_SKIPPED_S = 1.0  # seconds without a run, at most
+MAX_SKIPPED_S = 1.0  # longest time without a graph run
 
 
 @dataclass(frozen=True)
 class TickInputs:
-    """What comes into a tick beside a message."""
+    """The inputs of a tick, except the message."""
 
     now_s: float
     readings: Mapping[str, Reading]
     queue: list[QueuedTask]
     question: Question | None = None  # the one that a plain yes or no answers
     running: list[RunningSkill] = field(default_factory=list)
-    violation: str = ''  # of a safety rule, reported since the last tick
+    violation: str = ''  # of a safety rule, reported since the last tick; empty without one
 
 
 def is_settled(before: BrainState, after: BrainState) -> bool:
-    """Whether a run left all as it was; the ages of what was heard aside."""
+    """Whether a run left the state unchanged, apart from the ages of readings."""
     return (
         after.robot.exposed_since_s is None
         and not after.robot.events
@@ -53,7 +53,7 @@ def is_settled(before: BrainState, after: BrainState) -> bool:
 def is_unchanged(
     last: TickInputs, now: TickInputs, state: BrainState, max_age_s: Mapping[str, float]
 ) -> bool:
-    """Whether ``now`` differs from the inputs of the ``last`` run in nothing but time stamps."""
+    """Whether ``now`` differs from the inputs of the ``last`` run in time stamps only."""
     if now.now_s - last.now_s >= MAX_SKIPPED_S or now.queue != last.queue:
         return False
     if now.question != last.question or now.running != last.running:
@@ -66,7 +66,7 @@ def is_unchanged(
     for source, reading in now.readings.items():
         if reading.value != last.readings[source].value:
             return False
-        # While a source sends what cannot be used, its last good reading grows old.
+        # The age of a source is that of its last valid reading, also while it sends invalid ones.
         usable = state.robot.heard.get(source) if source in state.robot.refused else reading
         if usable is None:
             continue

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tasks in the order in which they would run: higher priority, then first come first served.
+"""Sort the tasks into the order in which they would run: by priority, then by submission.
 
-The order among urgent tasks, and the resources, are the runner's.
+The task runner orders urgent tasks and assigns the resources.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask,
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 CHARGE_SKILL = 'charge'
-# Names of the states, as QueuedTask.status has them.
+# Names of the states, as in QueuedTask.status.
 RUNNING_STATES = frozenset(state.name for state in LifecycleState if state.running)
 READY_STATES = RUNNING_STATES | {state.name for state in LifecycleState if state.waits_its_turn}
 ENDED_STATES = frozenset(state.name for state in LifecycleState if state.terminal)
@@ -29,12 +29,12 @@ def task_queue(state: BrainState) -> BrainState:
 
 
 def wants_to_run(task: QueuedTask) -> bool:
-    """Whether nothing but the kernel and the resources keeps it from running."""
+    """Whether only the mode or an occupied resource can keep ``task`` from running."""
     return task.status in READY_STATES and not task.held
 
 
 def next_candidate(tasks: TasksState) -> QueuedTask | None:
-    """What should run in the present mode: the task that runs, else the first in the queue."""
+    """The task to run in the current mode: the running one, else the first ready one."""
     if tasks.mode is Mode.SAFE:
         return None
     ready = [task for task in tasks.queue if wants_to_run(task)]
@@ -45,7 +45,7 @@ def next_candidate(tasks: TasksState) -> QueuedTask | None:
 
 
 def active_task(tasks: TasksState) -> QueuedTask | None:
-    """The task of ``active_task_id``; where the queue has none of that id, the first that runs."""
+    """The task of ``active_task_id``; if the queue lacks that ID, the first running task."""
     named = (task for task in tasks.queue if task.task_id == tasks.active_task_id)
     running = (task for task in tasks.queue if task.status in RUNNING_STATES)
     return next(named, None) or next(running, None)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""From what the sources said to what is known of the robot, and which source is silent."""
+"""Compute the robot's state from the readings, and detect silent sources."""
 
 from __future__ import annotations
 
@@ -33,44 +33,44 @@ MOVING_MAST_STATES = ('opening', 'closing')
 
 
 def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
-    """A reading that cannot be used counts as nothing heard; the robot keeps its last values."""
+    """Ignore invalid readings: the robot keeps the values of its last valid ones."""
     events: list[str] = []
     before, now_s = state.robot, state.telemetry.now_s
-    heard, refused = _received(state.telemetry, before, events)
-    ages = {source: _age(reading, now_s) for source, reading in heard.items()}
+    readings, refused = _valid_readings(state.telemetry, before, events)
+    ages = {source: _age(reading, now_s) for source, reading in readings.items()}
     silent = [
         source for source, age in ages.items() if age > rules.max_age_s.get(source, math.inf)
     ]
     _add_silence_events(before.silent, silent, rules, events)
 
-    known = {source: reading.value for source, reading in heard.items()}
-    pose, twist = _odometry(known.get('odometry'), before)
-    adapter = known.get('adapter')
+    values = {source: reading.value for source, reading in readings.items()}
+    pose, twist = _odometry(values.get('odometry'), before)
+    adapter = values.get('adapter')
     mast = str(adapter['mast']) if adapter else before.mast
-    moving = _moving(known, silent, before, rules)
-    # An adapter that starts before its rover calls it moving, since nobody knows better: it holds
-    # it still, and that is no motion that was seen.
-    doubt = 'odometry' not in known and mast == 'unknown'
+    moving = _moving(values, silent, before, rules)
+    # An adapter that starts before its rover reports "moving" until it knows better. It holds the
+    # rover still, so this is no observed motion.
+    unconfirmed = 'odometry' not in values and mast == 'unknown'
     exposed = (
         moving
         and mast != 'closed'
-        and not doubt
+        and not unconfirmed
         and adapter is not None
         and 'adapter' not in silent
     )
-    pressed = bool(known['estop']['pressed']) if 'estop' in known else before.estop
+    pressed = bool(values['estop']['pressed']) if 'estop' in values else before.estop
     if pressed != before.estop:
         events.append(f'e-stop {"pressed" if pressed else "released"}')
     update: dict[str, Any] = {
-        'heard': heard,
+        'heard': readings,
         'refused': refused,
         'pose': pose,
         'twist': twist,
-        **_battery(known.get('battery'), before.battery_state, rules),
+        **_battery(values.get('battery'), before.battery_state, rules),
         'resources': _resources(state.skills.running, moving=moving, mast=mast),
         'mast': mast,
         'moving': moving,
-        'scan_min_m': _clearance(known.get('scan'), twist) if 'scan' not in silent else None,
+        'scan_min_m': _clearance(values.get('scan'), twist) if 'scan' not in silent else None,
         'exposed_since_s': _exposed_since(before.exposed_since_s, now_s) if exposed else None,
         'estop': pressed,
         'ages_s': ages,
@@ -80,24 +80,24 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
     return state.model_copy(update={'robot': before.model_copy(update=update)})
 
 
-def _received(
+def _valid_readings(
     telemetry: Telemetry, before: RobotState, events: list[str]
 ) -> tuple[dict[str, Reading], list[str]]:
-    """What can be used of all that was heard, and the sources whose newest reading cannot."""
-    heard, refused = dict(before.heard), list(before.refused)
+    """The last valid reading of each source, and the sources whose newest reading is invalid."""
+    valid, refused = dict(before.heard), list(before.refused)
     for source, reading in telemetry.readings.items():
-        last = heard.get(source)
+        last = valid.get(source)
         if last is not None and last.received_s == reading.received_s:
             continue
-        why = reading_problem(source, reading.value)
-        if not why:
-            heard[source] = reading
+        problem = reading_problem(source, reading.value)
+        if not problem:
+            valid[source] = reading
             if source in refused:
                 refused.remove(source)
-        elif source not in refused:  # said once, not with every reading of a broken sensor
+        elif source not in refused:  # report a broken sensor once, not per reading
             refused.append(source)
-            events.append(f'{_label(source)} ignored: {why}')
-    return heard, refused
+            events.append(f'{_label(source)} ignored: {problem}')
+    return valid, refused
 
 
 def _add_silence_events(
@@ -129,18 +129,18 @@ def _odometry(value: dict[str, Any] | None, before: RobotState) -> tuple[Pose, T
 
 
 def _moving(
-    known: dict[str, dict[str, Any]], silent: list[str], before: RobotState, rules: KernelRules
+    values: dict[str, dict[str, Any]], silent: list[str], before: RobotState, rules: KernelRules
 ) -> bool:
-    """As odometry measures it; without odometry, as the adapter says.
+    """The motion that odometry measures; without odometry, the motion that the adapter reports.
 
-    The adapter counts as moving also what may begin to move, so it alone would make a rover that
-    stands still look like one that runs, for as long as a start call is not answered.
+    The adapter also reports "moving" while a start call is unanswered, because the rover may begin
+    to move. With odometry, such a rover counts as standing still.
     """
-    if 'odometry' in known and 'odometry' not in silent:
-        speed, turn = known['odometry']['linear_x'], known['odometry']['angular_z']
+    if 'odometry' in values and 'odometry' not in silent:
+        speed, turn = values['odometry']['linear_x'], values['odometry']['angular_z']
         return abs(speed) > rules.still_mps or abs(turn) > rules.still_radps
-    if 'adapter' in known and 'adapter' not in silent:
-        return bool(known['adapter']['moving'])
+    if 'adapter' in values and 'adapter' not in silent:
+        return bool(values['adapter']['moving'])
     return before.moving
 
 
@@ -167,7 +167,7 @@ def _battery(
 
 
 def _resources(running: list[RunningSkill], *, moving: bool, mast: str) -> dict[str, bool]:
-    """What is in use: by a skill, or seen in motion."""
+    """A resource is busy if a skill occupies it, or if it is seen in motion."""
     taken = {resource for skill in running for resource in skill.resources_occupied}
     return {
         'base_busy': moving or 'base' in taken,

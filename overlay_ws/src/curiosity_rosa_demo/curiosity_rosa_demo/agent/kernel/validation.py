@@ -6,15 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a reading of each source must hold to be used. Pure; takes any value."""
+"""Validate the readings of each source. Pure; accepts any value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 MAST_STATES = ('closed', 'opening', 'open', 'closing', 'unknown')
-FAR_M = 1e6  # no rover is farther from where it began, and none is faster
-MAX_UNIT_COMPONENT = 1.01  # a component of a unit quaternion, with some rounding
+FAR_M = 1e6  # metres, and metres or radians per second: larger values are invalid
+MAX_UNIT_COMPONENT = 1.01  # a component of a unit quaternion, with a margin for rounding
 
 ODOMETRY = {
     **dict.fromkeys(('x', 'y', 'z', 'linear_x', 'angular_z'), FAR_M),
@@ -24,7 +24,7 @@ SECTORS = ('ahead_m', 'behind_m', 'left_m', 'right_m')
 
 
 def reading_problem(source: str, value: Mapping[str, object]) -> str:
-    """Why the reading cannot be used, in words; nothing when it can."""
+    """The reason why the reading is invalid; empty if it is valid."""
     check = _SOURCE_CHECKS.get(source)
     if check is None:
         return f'there is no such source; the sources are {", ".join(_SOURCE_CHECKS)}'
@@ -56,8 +56,8 @@ def _adapter(value: Mapping[str, object]) -> str:
 
 def _scan(value: Mapping[str, object]) -> str:
     for key in SECTORS:
-        nothing = key in value and value[key] is None
-        if not nothing and not _is_number(value.get(key), 0.0, FAR_M):
+        is_null = key in value and value[key] is None
+        if not is_null and not _is_number(value.get(key), 0.0, FAR_M):
             return f'{key} is {_shown(value.get(key))}, not null or metres from 0 to {FAR_M:g}'
     return ''
 
@@ -79,7 +79,7 @@ _SOURCE_CHECKS: dict[str, Callable[[Mapping[str, object]], str]] = {
 
 
 def _is_number(value: object, lowest: float, highest: float) -> bool:
-    """A boolean is none, and the comparison refuses NaN."""
+    """Whether ``value`` is a number within the bounds. A boolean or NaN is not."""
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)
@@ -88,7 +88,7 @@ def _is_number(value: object, lowest: float, highest: float) -> bool:
 
 
 def _shown(value: object) -> str:
-    """``value`` in a few characters. Python refuses to write integers of thousands of digits."""
+    """``value`` in a few characters. Python cannot convert integers of over 4300 digits."""
     if isinstance(value, int) and abs(value) >= 10**18:
         return 'a huge number'
     if isinstance(value, str):

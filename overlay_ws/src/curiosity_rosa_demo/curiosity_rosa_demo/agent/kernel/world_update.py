@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the rover is in words and zones, and what stands around it.
+"""Compute the world state: a summary, the rover's zones and the nearest obstacles.
 
-Zone ``bright``: X of the base is at least ``light_model.x_good``, where the score is 1.0; the
-zone that is drawn is for the eye only. Zone ``base``: within 1 m of the origin of the world frame.
-A rover whose odometry is silent is in no zone.
+Zone ``bright``: X of the base is at least ``light_model.x_good``, where the score is 1.0. The zone
+marker in the visualisation does not count. Zone ``base``: within 1 m of the origin of the world
+frame. While odometry is silent the rover is in no zone.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ def _zones(robot: RobotState, rules: KernelRules) -> list[str]:
 
 
 def _obstacles(robot: RobotState) -> list[Json]:
-    """The nearest return in each direction, the nearest first."""
+    """The nearest return of each direction, sorted by distance. Empty without a live scan."""
     if not _is_live(robot, 'scan'):
         return []
     scan = robot.heard['scan'].value
-    found = [
+    obstacles = [
         {'distance_m': metres, 'bearing_rad': bearing}
         for name, bearing in SECTOR_BEARINGS.items()
         if (metres := scan[name]) is not None
     ]
-    return sorted(found, key=lambda one: one['distance_m'])  # type: ignore[arg-type,return-value]
+    return sorted(obstacles, key=lambda each: each['distance_m'])  # type: ignore[arg-type,return-value]
 
 
 def _world_summary(robot: RobotState, zones: list[str]) -> str:
@@ -97,7 +97,7 @@ def _place_text(robot: RobotState) -> str:
     heading = math.degrees(2.0 * math.atan2(pose.orientation_z, pose.orientation_w))
     heading = (heading + 180.0) % 360.0 - 180.0
     word = 'last seen at' if 'odometry' in robot.silent else 'at'
-    # Adding 0.0 to a rounded number turns -0 into 0.
+    # Adding 0.0 turns a rounded -0.0 into 0.0.
     x, y = round(pose.x, 1) + 0.0, round(pose.y, 1) + 0.0
     return f'{word} x {x:.1f} m, y {y:.1f} m, heading {round(heading)} deg'
 

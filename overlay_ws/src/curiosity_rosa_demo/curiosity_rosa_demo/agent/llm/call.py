@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One question to the model and its decision, within a time limit and with a way out."""
+"""One call to the model for its next decision, with a time limit and cancellation."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, ToolCall
 
-MAX_RETRY_WAIT_S = 8.0  # the longest that a provider's client waits by itself between two tries
+MAX_RETRY_WAIT_S = 8.0  # the longest pause of a provider's client between two attempts
 CANCEL_GRACE_S = 1.0
 POLL_PERIOD_S = 0.05
 
 
 class ModelCallFailed(Exception):
-    """The turn cannot go on; the message is for the user."""
+    """The model call failed, which ends the turn. The message is for the user."""
 
 
 def call_timeout_s(llm: LlmConfig) -> float:
-    """How long one decision may take with all its retries, in seconds.
+    """The time limit of one decision with all its retries, in seconds.
 
-    The client's own time-out starts anew with every byte, so it alone does not hold against a
-    server that trickles.
+    The client's own time-out restarts with every byte, so it does not limit a server that sends
+    its answer slowly.
     """
     return (
         llm.timeout_s * (llm.max_retries + 1) + MAX_RETRY_WAIT_S * llm.max_retries + CANCEL_GRACE_S
@@ -51,30 +51,30 @@ def decide(
     cancellation: Cancellation,
     *listeners: BaseCallbackHandler,
 ) -> AgentFinish | list[AgentAction]:
-    """What the model wants next. Raises ModelCallFailed and TurnCancelled.
+    """The model's next actions or its final answer. Raises ModelCallFailed and TurnCancelled.
 
-    ``listeners`` hear the text as it arrives. A call that hangs is left behind in its thread: a
-    stop waits for nobody.
+    ``listeners`` receive the text as it arrives. A call that hangs is abandoned in its thread, so
+    that a stop never waits for it.
     """
     outcome: list[Any] = []
     done = threading.Event()
 
-    def ask() -> None:
+    def invoke() -> None:
         try:
             outcome.append(agent.invoke(inputs, {'callbacks': list(listeners)}))
-        except BaseException as error:  # also a SystemExit: somebody waits for the outcome
+        except BaseException as error:  # also SystemExit: the loop below waits for an outcome
             outcome.append(error)
         finally:
             done.set()
 
     cancellation.check()
-    threading.Thread(target=ask, name='model-call', daemon=True).start()
-    patience = call_timeout_s(llm)
-    deadline = time.monotonic() + patience
+    threading.Thread(target=invoke, name='model-call', daemon=True).start()
+    limit_s = call_timeout_s(llm)
+    deadline = time.monotonic() + limit_s
     while not done.wait(POLL_PERIOD_S):
         cancellation.check()
         if time.monotonic() > deadline:
-            raise ModelCallFailed(f'The model did not answer within {patience:g} s.')
+            raise ModelCallFailed(f'The model did not answer within {limit_s:g} s.')
     cancellation.check()
     decision = outcome[0]
     if isinstance(decision, OutputParserException):
@@ -89,9 +89,8 @@ def decide(
 def readable_actions(message: BaseMessage) -> BaseMessage:
     """``message`` with valid Unicode and whole tool calls. Raises OutputParserException.
 
-    LangChain drops a call that it cannot read when another can be, or when there is text beside
-    it, and from a stream it completes a torn one: ``{"duration_s": 1`` of ``15`` would drive for
-    one second.
+    LangChain drops an invalid call if the message has a valid call or text as well. In a stream
+    it completes truncated JSON: ``{"duration_s": 1``, cut from ``15``, would drive for one second.
     """
     if not isinstance(message, AIMessage):
         return message
@@ -101,9 +100,9 @@ def readable_actions(message: BaseMessage) -> BaseMessage:
     for invalid in message.invalid_tool_calls:
         if (invalid['args'] or '').strip():
             raise OutputParserException('a tool call whose arguments are no JSON object')
-        # Some servers send nothing for no arguments.
+        # Some servers send an empty string for no arguments.
         calls.append(ToolCall(name=invalid['name'] or '', args={}, id=invalid['id']))
-    # Some name no ID; the parser wants one.
+    # Some servers send no ID; the parser requires one.
     calls = [ToolCall(name=each['name'], args=each['args'], id=each['id'] or '') for each in calls]
     return message.model_copy(
         update={

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The chat model that agent.yaml names, with its key from the environment."""
+"""The chat model configured in agent.yaml, with its key from the environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from langchain_core.language_models import BaseChatModel
 
-# Where LangChain's integrations look for their keys; others fall back to <PROVIDER>_API_KEY.
+# Environment variables of LangChain's integrations; for others <PROVIDER>_API_KEY is assumed.
 KEY_NAMES = {
     'openai': 'OPENAI_API_KEY',
     'azure_openai': 'AZURE_OPENAI_API_KEY',
@@ -32,11 +32,11 @@ KEY_NAMES = {
 
 
 class ModelSetupError(Exception):
-    """The configured model cannot be made; the message says what to do."""
+    """The configured model cannot be created. The message names the fix."""
 
 
 def make_chat_model(llm: LlmConfig) -> BaseChatModel:
-    """The configured chat model. Raises ModelSetupError; never quotes a key."""
+    """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key."""
     if llm.provider == 'routine':
         return RuleChatModel()
     key_name = KEY_NAMES.get(llm.provider, f'{llm.provider.upper()}_API_KEY')

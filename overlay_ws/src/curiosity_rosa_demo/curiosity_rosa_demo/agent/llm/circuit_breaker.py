@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A model that keeps failing is left alone for a while. Pure; times are the policy's ("at")."""
+"""A circuit breaker for calls to a model. Pure: the caller passes the time in seconds (``at``)."""
 
 from __future__ import annotations
 
 
 class CircuitBreaker:
-    """After ``failures`` in a row it is open for ``open_s`` seconds, then half open: one trial,
-    which closes it or opens it anew.
+    """After ``failures`` consecutive failures the breaker opens for ``open_s`` seconds. It then
+    allows one trial call (half open), which closes it or opens it again.
     """
 
     def __init__(self, failures: int, open_s: float) -> None:
@@ -27,15 +27,15 @@ class CircuitBreaker:
 
     @property
     def state(self) -> str:
-        """closed; open, also when its time is over and nobody has tried yet; or half open: it is
-        being tried.
+        """``closed``, ``open`` or ``half open``. The breaker stays ``open`` until the trial call
+        starts, also after ``open_s``.
         """
         if self._failures < self._limit:
             return 'closed'
         return 'half open' if self._probing else 'open'
 
     def allows(self, at: float) -> bool:
-        """Whether a call may begin. It changes nothing: who begins one says so by ``begun``."""
+        """Whether a call may start. Changes no state: call ``record_start`` at the start."""
         if self._failures < self._limit:
             return True
         return not self._probing and at >= self._open_until

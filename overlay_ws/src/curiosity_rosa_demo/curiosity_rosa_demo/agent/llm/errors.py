@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What went wrong between us and a model, in one sentence that a user can act on.
+"""Errors of a chat model, explained in one sentence that a user can act on.
 
-Providers' error texts may quote keys and prompts, so none of them is passed on: a sentence is
-made from the kind of the error and its HTTP status.
+Error texts of providers may quote keys and prompts, so no such text is passed on. The sentence
+depends only on the type of the error and its HTTP status.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
 CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead')
-# What LangChain's integrations raise when an answer has not the shape they expect.
+# LangChain's integrations raise these for an answer of an unexpected shape.
 MALFORMED_ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
 
 def explain(error: BaseException, llm: LlmConfig) -> str:
-    """One sentence for ``error``, which a LangChain chat model raised."""
+    """One sentence for ``error``, an exception of a LangChain chat model."""
     who = f"The model '{llm.model}' of {llm.provider}" if llm.model else 'The model'
     chain = _error_chain(error)
     names = ' '.join(type(each).__name__ for each in chain)
@@ -63,13 +63,13 @@ def explain(error: BaseException, llm: LlmConfig) -> str:
 def _status(error: BaseException) -> int | None:
     for holder in (error, getattr(error, 'response', None)):
         status = getattr(holder, 'status_code', None)
-        if isinstance(status, int) and status >= 400:  # 200: what came with it was the fault
+        if isinstance(status, int) and status >= 400:  # with 200 the body was at fault
             return status
     return None
 
 
 def _without_login(url: str) -> str:
-    """``url`` without a user, a password or a query, any of which may hold a key."""
+    """``url`` without user, password and query, each of which may contain a key."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The routine in the model's place, and how long a model that fails is left alone."""
+"""The rule model as a fallback, with a circuit breaker for the configured model."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.llm.circuit_breaker import CircuitBreaker
 
-# so many failures in a row, and it is not asked for so long
+# consecutive failures that open the breaker, and its time open
 MAX_FAILURES, BREAKER_OPEN_S = 2, 60.0
 
 
 class FallbackModel:
-    """``agent`` is ROSA's, with the routine for its model.
+    """The fallback for a failing model. ``agent`` is ROSA's agent with the rule model.
 
-    One for all turns: a dead provider costs its time-out neither at each step nor in each turn.
+    Share one instance between all turns: then a dead provider does not cost its time-out in each
+    step and each turn.
     """
 
     def __init__(self, agent: Any, steady: Callable[[], float] = time.monotonic) -> None:
@@ -32,7 +33,7 @@ class FallbackModel:
         self._last_failure = ''
 
     def unavailable_reason(self) -> str:
-        """Why the model is not asked now; empty: it is."""
+        """The reason why the model is not called now; empty if it may be called."""
         if self._breaker.allows(self._clock()):
             return ''
         return f'{self._last_failure} It is not asked for {BREAKER_OPEN_S:g} s.'

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Acting without being asked: behaviour tree, safety filter, decision records. No ROS."""
+"""Autonomous choice of activities: behaviour tree, safety filter, decision records. No ROS."""

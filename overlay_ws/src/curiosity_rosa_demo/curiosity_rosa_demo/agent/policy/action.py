@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a tick can want, what it knows from outside, and what follows. Pure data."""
+"""Values of a policy tick: proposed actions, external inputs and commands. Pure data."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class PolicyAction(Model):
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ActionProposal:
     action: PolicyAction
     source: Source
 
 
 @dataclass(frozen=True)
 class Senses:
-    """What is known from outside the policy. ``place`` and ``energy`` None: not measured.
-    ``hold_reason``: why nothing may begin, such as 'SAFE: e-stop pressed'; '': it may.
-    ``tasks``: name of the LifecycleState of each kernel task that was asked for; those that the
-    kernel does not know are missing. ``devices``: whether each can be used, of those about which
-    that was said since the start.
+    """Inputs from outside the policy. ``place`` and ``energy`` are None when not measured.
+    ``hold_reason``: why no activity may start, such as 'SAFE: e-stop pressed'; '' when one may.
+    ``tasks``: LifecycleState name of each requested kernel task; a task that the kernel does not
+    know is missing. ``devices``: whether a device is usable, for each device that was switched
+    since the agent started.
     """
 
     place: str | None = None
@@ -66,7 +66,7 @@ class CancelTasks:
 
 @dataclass(frozen=True)
 class PauseTasks:
-    """They are held until ``ResumeTasks``."""
+    """Hold the tasks until ``ResumeTasks``."""
 
     task_ids: tuple[str, ...]
     why: str

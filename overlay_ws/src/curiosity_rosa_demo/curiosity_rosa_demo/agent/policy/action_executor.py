@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What goes on, from its beginning to its end. No I/O: what is to be done with the kernel's tasks
-is collected as commands, what happened is told on the bus.
+"""Runs an activity from its start to its end. No I/O: the executor collects commands for the
+kernel's tasks and publishes events on the bus.
 
-A restart may fall between the moment the state is kept and the moment its commands are carried
-out. So a new executor gives the commands again that follow from its state, and cancels tasks that
-were asked for and belong to nothing; a command must do no harm when it comes twice, or names tasks
-that have ended or that the kernel does not know. An activity whose tasks are not there is not
-begun again: nobody can tell whether its time is still right.
+A restart may fall between saving a state and executing its commands. A new executor therefore
+repeats the commands that follow from its state, and cancels tasks that belong to no activity.
+Commands must be idempotent: they may come twice, or name tasks that have ended or that the kernel
+does not know. An activity whose tasks are missing is not started again, because its time may have
+passed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from typing import Any
 from uuid import uuid4
 
 from curiosity_rosa_demo.agent.policy.action import (
+    ActionProposal,
     CancelTasks,
     Command,
     PauseTasks,
-    Proposal,
     ResumeTasks,
     Senses,
     SubmitTasks,
@@ -43,17 +43,17 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 ENDED_STATES = frozenset(state.name for state in LifecycleState if state.terminal)
 
-# How an activity ends; by off() it ends in another way.
+# Why an activity ended; switch_off() makes a text of its own.
 DONE = 'done'
 FAILED = 'failed'
-CANCELLED = 'cancelled'  # by somebody else
-GIVEN_UP = 'given up'  # it was interrupted, and its time or place is past
+CANCELLED = 'cancelled'  # not by the policy
+GIVEN_UP = 'given up'  # it was interrupted and cannot resume: wrong time or wrong place
 LOST = 'lost'  # the kernel does not know all of its tasks
 NEVER_BEGAN = 'never began'
 
 
 class ActionExecutor:
-    """One activity at a time, and those that it interrupted."""
+    """Holds one ongoing activity and the suspended ones. For one thread."""
 
     def __init__(
         self,
@@ -68,17 +68,17 @@ class ActionExecutor:
         self._new_id = new_id
         self._commands: list[Command] = []
         self._tasks: dict[str, str] = {}
-        self._absent_tasks: set[str] = set()  # first tasks that were missing at the last look
+        self._absent_tasks: set[str] = set()  # first task IDs that the last observe() missed
         self._restarted = True
 
     def take_commands(self) -> tuple[Command, ...]:
-        """To be carried out in this order, once the state is kept."""
+        """Return and clear the queue. Execute in this order, after the state is saved."""
         commands = tuple(self._commands)
         self._commands.clear()
         return commands
 
     def observe(self, senses: Senses, at: float) -> None:
-        """Take in what is measured and how the tasks are; resume what was interrupted."""
+        """Apply the measurements and task states, then resume suspended activities."""
         self._tasks = senses.tasks
         state = self.state
         if senses.place is not None and senses.place != state.place:
@@ -91,7 +91,7 @@ class ActionExecutor:
             self._repeat_commands(bool(senses.hold_reason))
         absent = self._absent_tasks
         self._absent_tasks = set()
-        # The suspended ones first: where they ended lies before where the one that goes on does.
+        # Suspended first: the ongoing activity is newer, so the place that it sets must win.
         for each in (*state.suspended, state.activity) if state.suspended else (state.activity,):
             if each is not None and (how := self._end_reason(each, absent)):
                 self._end_activity(each, how, at)
@@ -105,9 +105,9 @@ class ActionExecutor:
         if self.state.suspended:
             self._resume_suspended(at)
 
-    def start_activity(self, proposal: Proposal, at: float) -> None:
-        """What goes on ends or is suspended, and the proposed activity begins. It is for the
-        SafetyFilter to say whether it may.
+    def start_activity(self, proposal: ActionProposal, at: float) -> None:
+        """Start the proposed activity; the ongoing one ends or is suspended. The SafetyFilter
+        must have passed the proposal: it is not checked again.
         """
         name, why = proposal.action.type, proposal.action.rationale
         activity = self._world.view.activities[name]
@@ -117,7 +117,7 @@ class ActionExecutor:
         elif current is not None:
             self._suspend(current, f'{name} goes first', at)
         for each in self.state.suspended:
-            if each.activity == name:  # or two that interrupt each other would pile up
+            if each.activity == name:  # two that interrupt each other would pile up
                 self._end_activity(each, GIVEN_UP, at)
         work = bool(activity.does or activity.asks)
         ongoing = Ongoing(
@@ -135,15 +135,15 @@ class ActionExecutor:
         self._bus.publish(ActionStarted(at, name, proposal.source, why))
 
     def switch_off(self, why: str, at: float) -> None:
-        """End everything."""
+        """End the ongoing and all suspended activities."""
         state = self.state
         for each in (state.activity, *reversed(state.suspended)):
             if each is not None:
                 self._end_activity(each, f'off: {why}', at)
 
     def _end_reason(self, ongoing: Ongoing, absent: set[str]) -> str:
-        """How it has ended; '' while it goes on. ``absent``: first tasks that were missing before:
-        right after its beginning the kernel may not know them yet.
+        """How the activity ended; '' while it continues. ``absent``: first task IDs that were
+        missing at the previous tick. One miss is no end: the kernel learns of new tasks late.
         """
         states = [self._tasks.get(task_id) for task_id in ongoing.task_ids]
         if 'FAILED' in states:
@@ -160,7 +160,7 @@ class ActionExecutor:
 
     def _end_activity(self, ongoing: Ongoing, how: str, at: float) -> None:
         name = ongoing.activity
-        # Its last task may have ended long before anybody looked.
+        # Its last task may have ended long before this tick.
         end = at if ongoing.until is None else min(at, ongoing.until)
         if ongoing is self.state.activity:
             energy = self.state.energy if how == NEVER_BEGAN else self._energy_now(at)
@@ -221,7 +221,7 @@ class ActionExecutor:
         self._add_command(ResumeTasks, ongoing)
 
     def _can_continue(self, ongoing: Ongoing) -> bool | None:
-        """Whether it can go on where it is now; None while nobody knows where that is."""
+        """Whether the activity can continue at the current place; None: the place is unknown."""
         activity, place = self._world.view.activities[ongoing.activity], self.state.place
         if not activity.at:
             return True
@@ -250,7 +250,7 @@ class ActionExecutor:
     def _command_live_tasks(
         self, kind: Callable[..., Command], task_ids: Iterable[str], *why: str
     ) -> None:
-        """A command for those tasks that have not ended."""
+        """Queue a command for those tasks that have not ended."""
         live = tuple(each for each in task_ids if self._tasks.get(each) not in ENDED_STATES)
         if live:
             self._commands.append(kind(live, *why))
@@ -265,14 +265,14 @@ class ActionExecutor:
             self._bus.publish(StateChanged(at, 'energy', f'{before:.0%}', f'{energy:.0%}'))
 
     def _observe_devices(self, devices: Mapping[str, bool], at: float) -> None:
-        """One that the world view says is not there stays away."""
+        """A device that the world view declares unavailable stays unusable."""
         for name, device in self._world.view.devices.items():
             before = self.state.devices.get(name, device.available)
             usable = device.available and devices.get(name, before)
             if usable != before:
                 self._update_state(devices={**self.state.devices, name: usable})
-                words = {True: 'usable', False: 'not usable'}
-                self._bus.publish(StateChanged(at, f'device {name}', words[before], words[usable]))
+                texts = {True: 'usable', False: 'not usable'}
+                self._bus.publish(StateChanged(at, f'device {name}', texts[before], texts[usable]))
 
     def _set_place(self, place: str, arrived: float, at: float) -> None:
         before = self.state.place
@@ -282,11 +282,10 @@ class ActionExecutor:
         if place != before:
             self._bus.publish(StateChanged(at, 'place', before, place))
 
-    def _record_memory(self, what: str, name: str, at: float) -> None:
+    def _record_memory(self, field_name: str, name: str, at: float) -> None:
         memory = self.state.memory
-        self._update_state(
-            memory=memory.model_copy(update={what: {**getattr(memory, what), name: at}})
-        )
+        times = {**getattr(memory, field_name), name: at}
+        self._update_state(memory=memory.model_copy(update={field_name: times}))
 
     def _drop_pending_begin(self, activity: str) -> None:
         memory = self.state.memory

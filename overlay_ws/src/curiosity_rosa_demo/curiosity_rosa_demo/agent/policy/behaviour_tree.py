@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tree that decides: an emergency first, then the model, filtered, then the routine."""
+"""The policy's behaviour tree: emergencies first, then the filtered model, then the routine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
 from curiosity_rosa_demo.agent.policy.daily_routine import routine_fallback
 from curiosity_rosa_demo.agent.policy.guards import MayAsk, MessageWaits
 from curiosity_rosa_demo.agent.policy.leaves import (
+    AnswerMessage,
     AskModel,
     ContinueActivity,
     IsHeld,
-    UseSuggestion,
 )
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -29,7 +29,7 @@ from py_trees.composites import Selector
 def behaviour_tree(
     board: PolicyBoard, world: WorldModel, safety: SafetyFilter, provider: LLMPolicyProvider | None
 ) -> Selector:
-    """Every node has a name of its own, without the colon that a graph's node cannot have."""
+    """Build the tree. Node names are unique and have no colon, which DOT does not allow."""
     model = AskModel('model', board, world=world, safety=safety, provider=provider)
     asking = MayAsk('LLMDrivenBranch', model, board, world=world, provider=provider)
     branches = [_emergency(board, world, safety), asking, routine_fallback(board, world, safety)]
@@ -40,7 +40,7 @@ def _emergency(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> S
     guarded = [
         MessageWaits(
             f'message {number}',
-            UseSuggestion(
+            AnswerMessage(
                 f'{entry.activity} answers {number}', board, activity=entry.activity, safety=safety
             ),
             board,

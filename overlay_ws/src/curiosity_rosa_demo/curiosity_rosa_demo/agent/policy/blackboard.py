@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the nodes of a policy's tree tell one another: one table of keys, who reads, who writes.
+"""The blackboard that the nodes of a policy's tree share. One table grants read and write access.
 
-py_trees keeps the blackboards of a whole process in one place; each Blackboard has a
-namespace of its own there, so that two policies never meet. Access that the table does not name
-raises AttributeError.
+py_trees stores the blackboards of a whole process in one place. Each PolicyBoard has a namespace
+of its own there, so two policies share no key. Access that the table does not grant raises
+AttributeError.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any, NamedTuple
 import uuid
 
-from curiosity_rosa_demo.agent.policy.action import Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, Senses
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
@@ -31,8 +31,8 @@ from py_trees.blackboard import Blackboard, Client
 from py_trees.common import Access
 
 
-class TickInputs(NamedTuple):
-    """What holds during one tick. ``waiting``: messages that nobody handled, the oldest first."""
+class PolicyTickInputs(NamedTuple):
+    """The constants of one tick. ``waiting``: unhandled messages, the oldest first."""
 
     at: float
     state: WorldState
@@ -42,23 +42,23 @@ class TickInputs(NamedTuple):
 
 @dataclass(frozen=True)
 class TickOutcome:
-    """What the leaves decided in one tick. ``message``: the one that ``chosen`` answers."""
+    """The leaves' decision in one tick. ``message``: the message that ``chosen`` answers."""
 
-    chosen: Proposal | None = None
+    chosen: ActionProposal | None = None
     message: ExternalMessage | None = None
     rejected: tuple[Rejection, ...] = ()
-    words: str = ''  # the model's
+    answer_text: str = ''  # the model's text
 
 
 NO_OUTCOME = TickOutcome()
 
 
 class ClientRole(Enum):
-    """What a client of the blackboard is."""
+    """The role of a blackboard client, which decides its access."""
 
     ENGINE = 'engine'
     GUARD = 'guard'
-    WATCH = 'watch'  # a leaf that only looks
+    WATCH = 'watch'  # a leaf that only reads
     CHOICE = 'choice'  # a leaf that chooses
 
 
@@ -80,8 +80,8 @@ KEYS = {
 
 
 def reader(client: Client, key: str) -> Callable[[], Any]:
-    """Reads ``key``. Whether ``client`` may is checked here, once, and not at each of the many
-    times that a tick reads it.
+    """A function that reads ``key``. Access is checked here once, not at each of the many reads
+    in a tick. Raises AttributeError when ``client`` has no read access.
     """
     if not client.is_registered(key, Access.READ):
         raise AttributeError(f'{client.name} may not read {key}')
@@ -96,7 +96,7 @@ class PolicyBoard:
         self._clients: list[Client] = []
 
     def client(self, part: ClientRole, node: Behaviour | None = None) -> Client:
-        """Access to the keys that ``part`` may read and write, shown with ``node``."""
+        """A client with the access of the role ``part``. py_trees shows it with ``node``."""
         name = part.value if node is None else node.name
         client = Client(name=name, namespace=self.namespace)
         for key, (reads, writes) in KEYS.items():
@@ -111,9 +111,10 @@ class PolicyBoard:
         return client
 
     def close(self) -> None:
-        """Take everything of this policy out of py_trees' storage."""
+        """Remove all keys of this policy from py_trees' storage."""
         while self._clients:
             client = self._clients.pop()
             for key in client.read | client.write | client.exclusive:
-                client.unregister_key(key)  # unregister() fails at one that is read and written
+                # One by one: unregister() fails for a key with read and write access.
+                client.unregister_key(key)
             client.unregister()

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Any LangChain chat model as the policy's model: one question, one tool call, read strictly."""
+"""Asks a LangChain chat model for the policy: one question, one strictly parsed tool call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
     cleaned_text,
     MAX_TEXT_CHARS,
-    Situation,
+    PromptSituation,
     SuggestionFailed,
 )
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
@@ -36,18 +36,20 @@ MAX_SITUATION_CHARS = 4000  # characters of the situation's text that are sent
 
 
 def for_policy(llm: LlmConfig, settings: PolicyConfig) -> LlmConfig:
-    """``llm`` for one suggestion: in one piece, within the policy's time limit, without retries
-    (the next window is the retry). Its client gives up just after the provider did.
+    """``llm`` for one suggestion: no streaming, the policy's time limit, no retries (the next
+    window is the retry). The client times out just after the provider has given up.
     """
     limit = min(llm.timeout_s, settings.timeout_s + CANCEL_GRACE_S)
     return llm.model_copy(update={'timeout_s': limit, 'max_retries': 0, 'streaming': False})
 
 
 def ask_chat_model(model: BaseChatModel, view: WorldView, llm: LlmConfig) -> Ask:
-    """What LLMPolicyProvider calls. ``model`` was made of ``llm``, which errors are told with."""
+    """The ``ask`` function of an LLMPolicyProvider. Error texts name ``llm``, the settings of
+    ``model``.
+    """
     rules = SystemMessage(valid_unicode(rules_text(view)))
 
-    def ask(situation: Situation, refusals: str) -> PolicyAction:
+    def ask(situation: PromptSituation, refusals: str) -> PolicyAction:
         question = HumanMessage(question_text(view, situation, refusals))
         try:
             asked = model.with_structured_output(
@@ -82,8 +84,8 @@ def rules_text(view: WorldView) -> str:
     )
 
 
-def question_text(view: WorldView, situation: Situation, refusals: str) -> str:
-    """The situation as one JSON object, so that no text of the world can pass for a rule."""
+def question_text(view: WorldView, situation: PromptSituation, refusals: str) -> str:
+    """The situation as one JSON object, so that the model takes no text in it for a rule."""
     data = {
         'situation': situation.text[:MAX_SITUATION_CHARS],
         'place': situation.place,
@@ -101,26 +103,26 @@ def question_text(view: WorldView, situation: Situation, refusals: str) -> str:
 
 
 def read_action(message: BaseMessage) -> PolicyAction:
-    """The one action that the model named. Raises SuggestionFailed for anything but one whole
-    call of the tool with the right arguments.
+    """The action in the model's tool call. Raises SuggestionFailed unless the message has exactly
+    one complete call of the tool with valid arguments.
     """
     if not isinstance(message, AIMessage):
         raise SuggestionFailed('The model sent something that is no message of a model.')
     calls = [*message.tool_calls, *message.invalid_tool_calls]
     sent = len(message.additional_kwargs.get('tool_calls') or calls)
-    said = _text_of_message(message)
+    text = _text_of_message(message)
     if not sent:
         raise SuggestionFailed(
-            f'The model answered in words instead of a call of {TOOL_NAME}.', said
+            f'The model answered in words instead of a call of {TOOL_NAME}.', text
         )
     if sent > 1 or len(calls) > 1:
-        raise SuggestionFailed('The model made more than one call.', said)
+        raise SuggestionFailed('The model made more than one call.', text)
     try:
-        readable_actions(message)  # LangChain completes a torn call: look at what was sent
+        readable_actions(message)  # LangChain repairs a truncated call: check the raw one
     except OutputParserException:
-        raise SuggestionFailed('The model wrote a call that cannot be read.', said) from None
+        raise SuggestionFailed('The model wrote a call that cannot be read.', text) from None
     if [call['name'] for call in calls] != [TOOL_NAME]:
-        raise SuggestionFailed(f'The model called something else than {TOOL_NAME}.', said)
+        raise SuggestionFailed(f'The model called something else than {TOOL_NAME}.', text)
     try:
         return PolicyAction.model_validate(calls[0]['args'] or {}, strict=True)
     except ValidationError as error:
@@ -128,7 +130,7 @@ def read_action(message: BaseMessage) -> PolicyAction:
         where = '.'.join(map(str, first['loc'])) or 'arguments'
         problem = cleaned_text(f'{where}: {first["msg"]}')
         raise SuggestionFailed(
-            f'The model called {TOOL_NAME} wrongly ({problem}).', said
+            f'The model called {TOOL_NAME} wrongly ({problem}).', text
         ) from None
 
 
@@ -144,5 +146,5 @@ def _arguments_text(arguments: dict[str, Any] | str | None) -> str:
         return arguments or ''
     try:
         return json.dumps(arguments, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):  # they need not come from JSON
+    except (TypeError, ValueError, RecursionError):  # the arguments need not come from JSON
         return '...'

@@ -6,22 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The policy's own clock: seconds since the epoch that never go back."""
+"""The policy's clock: monotonic seconds since the epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import time
 
-MIN_WALL_TIME_S = 1e9  # s: who says less than September 2001 counts from its own start
-MAX_BACKWARD_STEP_S = 60.0  # a wall clock that was set back by up to this is waited for
+MIN_WALL_TIME_S = 1e9  # s, September 2001: a smaller time is simulated, counted from its start
+MAX_BACKWARD_STEP_S = 60.0  # s: after a smaller step back of the wall clock, now() stands still
 
 
 class PolicyClock:
-    """Follows ``source``: the wall's time, or simulated time that begins at 0 and may restart.
+    """Follows ``source``: wall time, or simulated time that starts at 0 and may restart.
 
-    Simulated time counts on from ``epoch`` at its first reading. Where the source jumps back, or
-    becomes one of the other kind, the clock goes on from where it was. For one thread.
+    The first reading of simulated time counts as ``epoch()``. When the source jumps back, or
+    changes between wall and simulated time, the clock continues from its last value. Not
+    thread-safe.
     """
 
     def __init__(
@@ -29,11 +30,11 @@ class PolicyClock:
     ) -> None:
         self._source, self._epoch = source, epoch
         self._now = 0.0
-        self._ahead = 0.0  # of the source
+        self._ahead = 0.0  # s, added to the source
         self._kind = -1
 
     def resume(self, at: float) -> None:
-        """It never says less than ``at`` from now on."""
+        """From now on ``now()`` returns at least ``at``."""
         self._now = max(self._now, at)
 
     def now(self) -> float:
@@ -46,7 +47,7 @@ class PolicyClock:
         return self._now
 
     def _update_kind(self, source: float) -> None:
-        # 0: simulated time that nobody told yet
+        # 0: simulated time, and no /clock message yet
         kind = (source > 0.0) + (source >= MIN_WALL_TIME_S)
         if kind == self._kind:
             return

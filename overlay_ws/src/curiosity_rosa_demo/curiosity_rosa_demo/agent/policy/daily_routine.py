@@ -6,15 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The routine as a branch of the tree: what is due by the world view's rules, deterministic, for
-when no model has anything better.
+"""The routine as the tree's last branch: starts the activities that are due by the world view.
+Deterministic; it needs no model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction
 from curiosity_rosa_demo.agent.policy.blackboard import PolicyBoard
 from curiosity_rosa_demo.agent.policy.guards import IsDue
 from curiosity_rosa_demo.agent.policy.leaves import BeginProposal, ContinueActivity, StayIdle
@@ -26,7 +26,7 @@ from py_trees.composites import Selector
 
 
 def routine_fallback(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> Selector:
-    """The entries in their order, then what goes on, then nothing."""
+    """A branch of the entries in order, then the ongoing activity, then idle."""
     entries = list(_entries(board, world, safety))
     last = [ContinueActivity('continue', board), StayIdle('rest', board)]
     return Selector('RoutineFallback', memory=False, children=[*entries, *last])
@@ -35,8 +35,8 @@ def routine_fallback(board: PolicyBoard, world: WorldModel, safety: SafetyFilter
 def _entries(board: PolicyBoard, world: WorldModel, safety: SafetyFilter) -> Iterator[Behaviour]:
     for number, entry in enumerate(world.view.routine, 1):
         action = PolicyAction(type=entry.activity, preemptive=entry.preemptive)
-        proposal = Proposal(action, Source.ROUTINE)
-        name = f'{number} {entry.activity}'  # there may be several entries of one activity
+        proposal = ActionProposal(action, Source.ROUTINE)
+        name = f'{number} {entry.activity}'  # one activity may have several entries
         yield IsDue(
             f'{name} due',
             BeginProposal(f'{name} begins', board, proposal=proposal),

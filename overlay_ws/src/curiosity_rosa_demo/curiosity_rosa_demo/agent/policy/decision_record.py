@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Each tick's decision as a record that is kept, and many of them told as a diary."""
+"""The stored record of each tick's decision, and the decision log as text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from pydantic import Field
 
-MAX_TEXT_COLUMNS = 300  # columns; so much of each text is told
+MAX_TEXT_COLUMNS = 300  # columns of each text in the log; the rest is clipped
 
 
 class Rejection(Model):
-    """What somebody wanted and did not get."""
+    """A refused proposal: the activity, its source and the reason."""
 
     type: str
     by: Source
@@ -34,9 +34,9 @@ class Rejection(Model):
 
 
 class Decision(Model):
-    """One tick: what it came from, the way through the tree, and what was done; ``done`` '' is
-    nothing. Place, energy and activity are those after it; ``activity`` '' is none. ``words`` are
-    the model's own. ``holding``: why nothing may begin; '' it may.
+    """One tick: its cause, its path through the tree and its effects (``done``; '' for none).
+    ``place``, ``energy`` and ``activity`` ('' for none) are the values after the tick.
+    ``answer_text``: the model's text. ``holding``: why no activity may start; '' when one may.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Decision(Model):
     cause: str
     missed: int = 0
     path: list[Text] = Field(default_factory=list)
-    words: str = ''
+    answer_text: str = ''
     rejected: list[Rejection] = Field(default_factory=list)
     done: str = ''
     place: str
@@ -54,60 +54,60 @@ class Decision(Model):
 
 
 def decision_log(decisions: Iterable[Decision], world: WorldModel, n: int | None = None) -> str:
-    """The last ``n`` entries, the newest last; ticks in a row in which nothing happened are one
-    entry. Times are local. No text of a model can pass for a line of its own.
+    """The last ``n`` entries, the newest last; consecutive uneventful ticks form one entry. Times
+    are local. Line breaks are removed from a model's text, so it cannot forge an entry.
     """
     entries = [
         entry
-        for quiet, run in groupby(decisions, _quiet_key)
+        for uneventful, run in groupby(decisions, _group_key)
         for entry in (
-            [_folded_entries(list(run), world)] if quiet else (_entry(d, world) for d in run)
+            [_group_entry(list(run), world)] if uneventful else (_entry(d, world) for d in run)
         )
     ]
     return '\n'.join(entries if n is None else entries[max(0, len(entries) - n) :])
 
 
-def _quiet_key(decision: Decision) -> tuple[str, str, str] | None:
-    """Equal for ticks that are told as one, None for one that is told alone."""
-    if decision.done or decision.words or decision.rejected or decision.missed:
+def _group_key(decision: Decision) -> tuple[str, str, str] | None:
+    """Equal for ticks that share one entry; None for a tick with an entry of its own."""
+    if decision.done or decision.answer_text or decision.rejected or decision.missed:
         return None
     return decision.activity, decision.place, decision.holding
 
 
-def _folded_entries(run: list[Decision], world: WorldModel) -> str:
+def _group_entry(run: list[Decision], world: WorldModel) -> str:
     ticks = '1 tick' if len(run) == 1 else f'{len(run)} ticks'
     return _lines(run[0], world, f'{ticks}: {_continues_text(run[0])}', _path_text(run[-1]))
 
 
 def _entry(decision: Decision, world: WorldModel) -> str:
     where = f'at {decision.place}' if decision.place else 'at an unknown place'
-    did = printable(decision.done) or _continues_text(decision)
-    more = [*_model_lines(decision), *_rejection_lines(decision)]
+    effect = printable(decision.done) or _continues_text(decision)
+    details = [*_model_lines(decision), *_rejection_lines(decision)]
     if decision.missed:
         ticks = '1 tick was' if decision.missed == 1 else f'{decision.missed} ticks were'
-        more.append(f'{ticks} slept through before')
+        details.append(f'{ticks} slept through before')
     energy = f'energy {100.0 * decision.energy:.0f} %'
-    return _lines(decision, world, f'{where}, {energy}: {did}', *more, _path_text(decision))
+    return _lines(decision, world, f'{where}, {energy}: {effect}', *details, _path_text(decision))
 
 
 def _lines(decision: Decision, world: WorldModel, first: str, *more: str) -> str:
-    when = f'{world.local(decision.at):%a %d %b %H:%M}'
-    return '\n    '.join([f'{when}  {first}', *more])
+    local_time = f'{world.local(decision.at):%a %d %b %H:%M}'
+    return '\n    '.join([f'{local_time}  {first}', *more])
 
 
 def _continues_text(decision: Decision) -> str:
     if decision.holding:
         aside = f'{decision.activity} is put aside' if decision.activity else 'nothing may begin'
-        return f'{_shown(decision.holding)}; {aside}'
+        return f'{_clipped(decision.holding)}; {aside}'
     return f'{decision.activity} goes on' if decision.activity else 'nothing to do'
 
 
 def _model_lines(decision: Decision) -> Iterator[str]:
-    words = clip_columns(printable(decision.words), MAX_TEXT_COLUMNS)
+    words = clip_columns(printable(decision.answer_text), MAX_TEXT_COLUMNS)
     for each in decision.rejected:
         if each.by is Source.MODEL:
-            said = f'"{_shown(each.type)}" ({words})' if words else f'"{_shown(each.type)}"'
-            yield f'the model said {said}: refused, {_shown(each.reason)}'
+            quote = f'"{_clipped(each.type)}" ({words})' if words else f'"{_clipped(each.type)}"'
+            yield f'the model said {quote}: refused, {_clipped(each.reason)}'
             words = ''
     if words:
         yield f'the model said: {words}'
@@ -116,19 +116,19 @@ def _model_lines(decision: Decision) -> Iterator[str]:
 def _rejection_lines(decision: Decision) -> Iterator[str]:
     for each in decision.rejected:
         if each.by is not Source.MODEL:
-            why = _shown(each.reason)
-            yield f'the {each.by.value} wanted {_shown(each.type)}: refused, {why}'
+            why = _clipped(each.reason)
+            yield f'the {each.by.value} wanted {_clipped(each.type)}: refused, {why}'
 
 
 def _path_text(decision: Decision) -> str:
-    """The way that was taken; the nodes that said no are left out."""
-    way = [
+    """The cause and the visited nodes, without those that failed."""
+    nodes = [
         each.removesuffix(SUCCESS_SUFFIX)
         for each in decision.path
         if not FAILURE_SUFFIX.search(each)
     ]
-    return f'{_shown(decision.cause)}: {" > ".join(map(_shown, way))}'
+    return f'{_clipped(decision.cause)}: {" > ".join(map(_clipped, nodes))}'
 
 
-def _shown(text: str) -> str:
+def _clipped(text: str) -> str:
     return clip_columns(printable(text), MAX_TEXT_COLUMNS)

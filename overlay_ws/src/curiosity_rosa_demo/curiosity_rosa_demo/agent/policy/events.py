@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What happens, as typed facts, and who hears of it."""
+"""The policy's typed events and the bus that delivers them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from curiosity_rosa_demo.infra.config.world import MESSAGE
 
 @dataclass(frozen=True)
 class StateChanged:
-    """Something of the world other than the activity: ``what`` is ``place``, ``energy`` (told for
-    each tenth of the charge) or ``device NAME``.
+    """A part of the world state other than the activity changed. ``what``: ``place``, ``energy``
+    (published at each tenth of the charge) or ``device NAME``.
     """
 
     name: ClassVar[str] = 'state.changed'
@@ -49,7 +49,7 @@ class ActionStarted:
 
 @dataclass(frozen=True)
 class ActionEnded:
-    """``how``: 'done', or why it ended before that."""
+    """``how``: 'done', or why the activity ended early."""
 
     name: ClassVar[str] = 'action.ended'
     at: float
@@ -74,7 +74,7 @@ Event = StateChanged | ActionStarted | ActionEnded | ExternalMessage
 
 
 class EventBus:
-    """In one thread: whoever publishes calls the listeners, in the order in which they came."""
+    """Synchronous: ``publish`` calls the listeners in order of subscription. Not thread-safe."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[Event], None]] = []

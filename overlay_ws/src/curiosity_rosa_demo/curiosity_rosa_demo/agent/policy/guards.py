@@ -6,14 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Decorators that tick their child only when nothing speaks against it, and say what does."""
+"""Decorators that tick their child only when a condition holds, and otherwise give a reason."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from curiosity_rosa_demo.agent.policy.action import Proposal
-from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
+from curiosity_rosa_demo.agent.policy.action import ActionProposal
+from curiosity_rosa_demo.agent.policy.blackboard import (
+    ClientRole,
+    PolicyBoard,
+    PolicyTickInputs,
+    reader,
+)
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
@@ -27,15 +32,15 @@ NO_MESSAGE = 'no message waits'
 
 
 class Guard(Decorator):
-    """``feedback_message`` is why it said no in its last tick; '': it let its child go."""
+    """``feedback_message``: why the last tick failed; '' when the guard ticked its child."""
 
     def __init__(self, name: str, child: Behaviour, board: PolicyBoard) -> None:
         super().__init__(name=name, child=child)
-        self._moment: Callable[[], TickInputs] = reader(
+        self._moment: Callable[[], PolicyTickInputs] = reader(
             board.client(ClientRole.GUARD, self), 'moment'
         )
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         """Why the child may not be ticked now; '': it may."""
         raise NotImplementedError
 
@@ -53,13 +58,13 @@ class Guard(Decorator):
 
 
 class MessageWaits(Guard):
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         return '' if moment.waiting else NO_MESSAGE
 
 
 class MayAsk(Guard):
-    """There is a model, and nothing goes on, or what goes on may be interrupted and the model may
-    be asked afresh: of an answer that it gave before nothing is interrupted.
+    """Passes when there is a model and no ongoing activity. An interruptible activity passes only
+    while the model may be asked afresh, because a cached answer interrupts nothing.
     """
 
     def __init__(
@@ -74,7 +79,7 @@ class MayAsk(Guard):
         super().__init__(name, child, board)
         self._world, self._provider = world, provider
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         if self._provider is None:
             return NO_MODEL
         ongoing = moment.state.activity
@@ -86,8 +91,8 @@ class MayAsk(Guard):
 
 
 class IsDue(Guard):
-    """An entry of the routine is due by its own terms, and the safety filter passes it. Without a
-    window or days of its own it is due in those of its activity.
+    """Passes when an entry of the routine is due and the safety filter accepts it. An entry
+    without a window or days has those of its activity.
     """
 
     def __init__(
@@ -97,7 +102,7 @@ class IsDue(Guard):
         board: PolicyBoard,
         *,
         entry: RoutineConfig,
-        proposal: Proposal,
+        proposal: ActionProposal,
         world: WorldModel,
         safety: SafetyFilter,
     ) -> None:
@@ -110,7 +115,7 @@ class IsDue(Guard):
         self._early = f'due {self._window or "at any time"}{on}'
         self._charged = f'due below {self._below:.0%} of the charge'
 
-    def refuses(self, moment: TickInputs) -> str:
+    def refuses(self, moment: PolicyTickInputs) -> str:
         at, state, senses, _ = moment
         if not self._world.within(self._window, self._days, at):
             return self._early

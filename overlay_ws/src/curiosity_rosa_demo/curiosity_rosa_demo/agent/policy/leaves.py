@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The leaves of the tree but for those of the routine: what goes on is left alone, a message is
-answered, a model is asked. A leaf chooses and never acts: the engine begins what was chosen.
+"""The leaves of the tree: continue the ongoing activity, answer a message, ask a model, start a
+due activity. A leaf chooses and never acts: the engine starts the chosen activity.
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal
-from curiosity_rosa_demo.agent.policy.blackboard import ClientRole, PolicyBoard, reader, TickInputs
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction
+from curiosity_rosa_demo.agent.policy.blackboard import (
+    ClientRole,
+    PolicyBoard,
+    PolicyTickInputs,
+    reader,
+)
 from curiosity_rosa_demo.agent.policy.decision_record import Rejection
 from curiosity_rosa_demo.agent.policy.events import ExternalMessage
-from curiosity_rosa_demo.agent.policy.prompt_situation import situation_of, situation_text
+from curiosity_rosa_demo.agent.policy.prompt_situation import prompt_situation, situation_text
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion import NoSuggestion, PendingSuggestion
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
@@ -37,14 +42,14 @@ class Leaf(Behaviour):
     def __init__(self, name: str, board: PolicyBoard) -> None:
         super().__init__(name)
         self.board = board.client(self.part, self)
-        self.moment: Callable[[], TickInputs] = reader(self.board, 'moment')
+        self.moment: Callable[[], PolicyTickInputs] = reader(self.board, 'moment')
 
 
 class ObservingLeaf(Leaf):
-    """Only looks, so that there is nothing to set up or to end."""
+    """A leaf that only reads the blackboard: it has nothing to initialise or terminate."""
 
     def tick(self) -> Iterator[Behaviour]:
-        """As Behaviour.tick, without its log lines: they cost ten times what the look costs."""
+        """As Behaviour.tick, without its log calls: they cost ten times as much as update()."""
         self.status = self.update()
         yield self
 
@@ -52,20 +57,20 @@ class ObservingLeaf(Leaf):
 class ChoosingLeaf(Leaf):
     part = ClientRole.CHOICE
 
-    def choose(self, proposal: Proposal, message: ExternalMessage | None = None) -> Status:
+    def choose(self, proposal: ActionProposal, message: ExternalMessage | None = None) -> Status:
         board = self.board
         board.outcome = replace(board.outcome, chosen=proposal, message=message)
         self.feedback_message = proposal.action.rationale
         return Status.SUCCESS
 
-    def reject(self, proposal: Proposal, reason: str) -> None:
+    def reject(self, proposal: ActionProposal, reason: str) -> None:
         board, before = self.board, self.board.outcome
         rejection = Rejection(type=proposal.action.type, by=proposal.source, reason=reason)
         board.outcome = replace(before, rejected=(*before.rejected, rejection))
 
 
 class IsHeld(ObservingLeaf):
-    """Runs while nothing may begin."""
+    """RUNNING while no activity may start."""
 
     def update(self) -> Status:
         self.feedback_message = self.moment().senses.hold_reason
@@ -73,7 +78,7 @@ class IsHeld(ObservingLeaf):
 
 
 class ContinueActivity(ObservingLeaf):
-    """Runs while an activity goes on that ``by`` decided, or anybody."""
+    """RUNNING while an activity continues that was chosen by ``by``; None: by any source."""
 
     def __init__(self, name: str, board: PolicyBoard, by: Source | None = None) -> None:
         super().__init__(name, board)
@@ -88,9 +93,9 @@ class ContinueActivity(ObservingLeaf):
         return Status.RUNNING
 
 
-class UseSuggestion(ChoosingLeaf):
-    """Begins the activity that the world view names for a message, with the oldest one. A refusal
-    is told once for each message and reason; the message waits.
+class AnswerMessage(ChoosingLeaf):
+    """Chooses the activity that the world view names for a message, for the oldest message. After
+    a refusal the message waits; the refusal is recorded once for each message and reason.
     """
 
     def __init__(
@@ -98,28 +103,28 @@ class UseSuggestion(ChoosingLeaf):
     ) -> None:
         super().__init__(name, board)
         self._activity, self._safety = activity, safety
-        self._told: tuple[ExternalMessage, str] | None = None
+        self._reported: tuple[ExternalMessage, str] | None = None
 
     def update(self) -> Status:
         at, state, senses, waiting = self.moment()
         message = waiting[0]
         action = PolicyAction(type=self._activity, preemptive=True, rationale=message.text)
-        proposal = Proposal(action, Source.EMERGENCY)
+        proposal = ActionProposal(action, Source.EMERGENCY)
         reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
-            self._told = None
+            self._reported = None
             return self.choose(proposal, message)
         self.feedback_message = reason
-        if self._told != (message, reason):
-            self._told = message, reason
+        if self._reported != (message, reason):
+            self._reported = message, reason
             self.reject(proposal, f'{reason}; the message waits: {message.text}')
         return Status.FAILURE
 
 
 class AskModel(ChoosingLeaf):
-    """Runs while a model is asked for one action; chooses it when it passes the safety filter. An
-    answer out of the cache interrupts nothing: what goes on after an interruption makes the same
-    situation again, and would be interrupted again and again.
+    """Asks a model for one action and chooses it when it passes the safety filter. RUNNING while
+    the call runs. A cached answer interrupts nothing: the resumed activity would make the same
+    situation again, and be interrupted again and again.
     """
 
     def __init__(
@@ -139,7 +144,7 @@ class AskModel(ChoosingLeaf):
             return Status.FAILURE
         at, state, senses, _ = self.moment()
         options = self._safety.options(state, senses, at)
-        situation = situation_of(self._world, state, at, options)
+        situation = prompt_situation(self._world, state, at, options)
         if not self._provider.unavailable_reason(situation, at):
             situation = replace(situation, text=situation_text(self._world, state, at))
         answer = self._provider.poll(situation, at)
@@ -149,12 +154,12 @@ class AskModel(ChoosingLeaf):
         if not isinstance(answer, NoSuggestion) and answer.cached and situation.activity:
             self.feedback_message = 'an interruption needs a fresh answer'
             return Status.FAILURE
-        if answer.words:
-            self.board.outcome = replace(self.board.outcome, words=answer.words)
+        if answer.answer_text:
+            self.board.outcome = replace(self.board.outcome, answer_text=answer.answer_text)
         if isinstance(answer, NoSuggestion):
             self.feedback_message = answer.reason
             return Status.FAILURE
-        proposal = Proposal(answer.action, Source.MODEL)
+        proposal = ActionProposal(answer.action, Source.MODEL)
         reason = self._safety.refusal_reason(proposal, state, senses, at)
         if not reason:
             return self.choose(proposal)
@@ -165,9 +170,9 @@ class AskModel(ChoosingLeaf):
 
 
 class BeginProposal(ChoosingLeaf):
-    """Chooses what its guard found due."""
+    """Chooses the proposal that its guard has found due."""
 
-    def __init__(self, name: str, board: PolicyBoard, *, proposal: Proposal) -> None:
+    def __init__(self, name: str, board: PolicyBoard, *, proposal: ActionProposal) -> None:
         super().__init__(name, board)
         self._proposal = proposal
 
@@ -176,7 +181,7 @@ class BeginProposal(ChoosingLeaf):
 
 
 class StayIdle(ObservingLeaf):
-    """Nothing is to be done."""
+    """Always SUCCESS: there is nothing to do."""
 
     def update(self) -> Status:
         return Status.SUCCESS

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The engine: one tick looks at the world, lets the tree choose, and begins what was chosen."""
+"""The policy engine. One tick reads the inputs, ticks the tree and starts the chosen activity."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.policy.blackboard import (
     ClientRole,
     NO_OUTCOME,
     PolicyBoard,
+    PolicyTickInputs,
     reader,
-    TickInputs,
     TickOutcome,
 )
 from curiosity_rosa_demo.agent.policy.decision_record import Decision
@@ -45,7 +45,7 @@ from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
-MAX_WAITING_MESSAGES = 20  # messages that wait; one that comes then is dropped
+MAX_WAITING_MESSAGES = 20  # messages in the queue; a further one is dropped
 MAX_MESSAGE_CHARS = 500  # characters of a message that are kept
 
 _log = logging.getLogger(__name__)
@@ -53,19 +53,19 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class PolicyTick:
-    """What a tick came to: ``state`` and ``decision`` are to be kept before ``commands`` are
-    carried out and ``said`` is said aloud.
+    """The result of a tick. Save ``state`` and ``decision`` before executing ``commands`` and
+    speaking the texts in ``spoken_texts``.
     """
 
     decision: Decision
     commands: tuple[Command, ...]
     state: WorldState
-    said: tuple[str, ...] = ()
+    spoken_texts: tuple[str, ...] = ()
 
 
 class Policy:
-    """Who decides when, for one world. In one thread; no call blocks. ``number``: of the last
-    decision that was kept.
+    """Chooses the activities of one world. For one thread; no call blocks. ``number``: that of
+    the last saved decision.
     """
 
     def __init__(
@@ -86,17 +86,17 @@ class Policy:
         self._outcome = reader(self._client, 'outcome')
         safety = SafetyFilter(world, settings.retry_s)
         self._root = behaviour_tree(self._board, world, safety, provider)
-        self._order = _from_the_root(self._root)
+        self._order = _depth_first(self._root)
         self._visited: set[Behaviour] = set()
         self._marks: list[tuple[Behaviour, Status, str]] = []
         self._path: list[str] = []
         self._waiting: tuple[ExternalMessage, ...] = ()
-        self._ended_texts: list[str] = []
-        self._said: list[str] = []
-        self._holding = ''
-        # in which nothing happened; it lasts as long as ``_lasting``
-        self._last_quiet_decision: Decision
-        self._lasting: dict[str, Any] = {}
+        self._effects: list[str] = []
+        self._speech: list[str] = []
+        self._hold_reason = ''
+        # A decision of an uneventful tick; reused while ``_stable_fields`` stay the same.
+        self._uneventful_decision: Decision
+        self._stable_fields: dict[str, Any] = {}
         bus.subscribe(self._on_event)
 
     @property
@@ -111,34 +111,34 @@ class Policy:
         messages: Sequence[str] = (),
         missed: int = 0,
     ) -> PolicyTick:
-        """``missed``: ticks that were slept through before this one."""
-        self._ended_texts.clear()
-        self._holding = senses.hold_reason
+        """Run one tick. ``missed``: number of skipped ticks before this one."""
+        self._effects.clear()
+        self._hold_reason = senses.hold_reason
         self._executor.observe(senses, at)
         for text in messages:
             self._receive_message(text, at)
-        self._client.moment = TickInputs(at, self._executor.state, senses, self._waiting)
+        self._client.moment = PolicyTickInputs(at, self._executor.state, senses, self._waiting)
         outcome = self._run_tree()
         if outcome.message is not None:
             self._waiting = self._waiting[1:]
         if outcome.chosen is not None:
             self._executor.start_activity(outcome.chosen, at)
         if outcome.message is not None and outcome.chosen is not None:
-            self._say(outcome.message)
+            self._queue_speech(outcome.message)
         if messages and self._waiting:
-            self._ended_texts.append(f'messages that wait: {len(self._waiting)}')
+            self._effects.append(f'messages that wait: {len(self._waiting)}')
         return self._tick_result(at, cause, outcome, missed)
 
     def switch_off(self, why: str, at: float) -> PolicyTick:
-        """End everything, what was put aside and the waiting messages too."""
-        self._ended_texts.clear()
+        """End the ongoing and suspended activities; drop the waiting messages."""
+        self._effects.clear()
         self._executor.switch_off(why, at)
         for message in self._waiting:
-            self._ended_texts.append(f'nobody answered the message: {message}')
+            self._effects.append(f'nobody answered the message: {message}')
         self._waiting = ()
         self._root.stop(Status.INVALID)
         self._record_path([])
-        self._ended_texts.append(f'off: {why}')
+        self._effects.append(f'off: {why}')
         return self._tick_result(at, 'off', NO_OUTCOME, 0)
 
     def ascii(self) -> str:
@@ -146,51 +146,49 @@ class Policy:
         return tree_as_text(self._root, self._visited)
 
     def dot(self) -> str:
-        """The same in graphviz's language."""
+        """The same as a DOT graph."""
         return tree_as_dot(self._root, self._visited)
 
     def close(self) -> None:
-        """Take it out of py_trees' storage; it cannot be ticked after that."""
+        """Remove the policy from py_trees' storage. It cannot be ticked afterwards."""
         self._board.close()
 
     def _receive_message(self, text: str, at: float) -> None:
         message = ExternalMessage(at, printable(text)[:MAX_MESSAGE_CHARS])
         self._bus.publish(message)
         if not self._world.view.emergencies:
-            self._ended_texts.append('the world view names no activity for a message')
-            self._say(message)
+            self._effects.append('the world view names no activity for a message')
+            self._queue_speech(message)
         elif len(self._waiting) == MAX_WAITING_MESSAGES:
-            self._ended_texts.append(
-                f'it is dropped: {MAX_WAITING_MESSAGES} messages wait already'
-            )
+            self._effects.append(f'it is dropped: {MAX_WAITING_MESSAGES} messages wait already')
         else:
             self._waiting = (*self._waiting, message)
 
-    def _say(self, message: ExternalMessage) -> None:
-        self._said.append(f'A message came: {message}')
-        self._ended_texts.append('the message is said aloud')
+    def _queue_speech(self, message: ExternalMessage) -> None:
+        self._speech.append(f'A message came: {message}')
+        self._effects.append('the message is said aloud')
 
     def _run_tree(self) -> TickOutcome:
-        """What the tree says. When a node of it breaks, nothing begins in this tick."""
+        """Tick the tree. When one of its nodes raises, no activity starts in this tick."""
         visited: list[Behaviour] = []
-        broke = ''
+        fault = ''
         try:
             visited.extend(self._root.tick())
         except Exception as error:
             _log.exception('event=policy_node_broke')
-            what = printable(f'{type(error).__name__}: {error}')
-            broke = f'the tree broke ({what}), nothing begins'
+            error_text = printable(f'{type(error).__name__}: {error}')
+            fault = f'the tree broke ({error_text}), nothing begins'
         outcome: TickOutcome = self._outcome()
         if outcome is not NO_OUTCOME:
             self._client.outcome = NO_OUTCOME
         self._record_path(visited)
-        if broke:
-            self._ended_texts.append(broke)
+        if fault:
+            self._effects.append(fault)
             return replace(outcome, chosen=None, message=None)
         return outcome
 
     def _record_path(self, visited: list[Behaviour]) -> None:
-        """Keep the way through the tree, and write it down anew only where it differs."""
+        """Store the visited nodes; format their texts only when a status or reason changed."""
         marks = [(node, node.status, node.feedback_message) for node in visited]
         if marks != self._marks:
             self._marks = marks
@@ -207,31 +205,32 @@ class Policy:
             'missed': missed,
             'energy': energy_now(state, self._world, at),
         }
-        lasting: dict[str, Any] = {
+        stable: dict[str, Any] = {
             'path': self._path,
             'place': state.place,
             'activity': state.activity.activity if state.activity else '',
-            'holding': self._holding,
+            'holding': self._hold_reason,
         }
-        if self._ended_texts or outcome is not NO_OUTCOME:
+        if self._effects or outcome is not NO_OUTCOME:
             decision = Decision(
-                words=outcome.words,
+                answer_text=outcome.answer_text,
                 rejected=list(outcome.rejected),
-                done='; '.join(self._ended_texts),
-                **lasting,
+                done='; '.join(self._effects),
+                **stable,
                 **changing,
             )
         else:
-            if lasting != self._lasting:
-                self._last_quiet_decision, self._lasting = Decision(**lasting, **changing), lasting
-            # a third of what a new one costs
-            decision = self._last_quiet_decision.model_copy(update=changing)
-        said, self._said = tuple(self._said), []
-        return PolicyTick(decision, self._executor.take_commands(), state, said)
+            if stable != self._stable_fields:
+                self._uneventful_decision = Decision(**stable, **changing)
+                self._stable_fields = stable
+            # A copy costs a third of a new Decision.
+            decision = self._uneventful_decision.model_copy(update=changing)
+        speech, self._speech = tuple(self._speech), []
+        return PolicyTick(decision, self._executor.take_commands(), state, speech)
 
     def _on_event(self, event: Event) -> None:
-        if not (isinstance(event, StateChanged) and event.what == 'energy'):  # told by each entry
-            self._ended_texts.append(_event_text(event))
+        if not (isinstance(event, StateChanged) and event.what == 'energy'):  # in each entry
+            self._effects.append(_event_text(event))
 
 
 def _event_text(event: Event) -> str:
@@ -244,5 +243,5 @@ def _event_text(event: Event) -> str:
     return str(event)
 
 
-def _from_the_root(root: Behaviour) -> list[Behaviour]:
-    return [root, *(node for child in root.children for node in _from_the_root(child))]
+def _depth_first(root: Behaviour) -> list[Behaviour]:
+    return [root, *(node for child in root.children for node in _depth_first(child))]

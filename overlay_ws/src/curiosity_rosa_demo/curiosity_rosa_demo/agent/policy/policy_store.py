@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the policy keeps across restarts: its state, whether it acts unasked, its last decisions.
+"""Stores the policy across restarts: its state, whether autonomy is on, its last decisions.
 
-One SQLite file in WAL mode with fsync: what save() returned from is found again, whatever happens
-to the process. Used by one process, and by one thread at a time.
+One SQLite file in WAL mode with fsync: the data of a save() that returned survives a crash of the
+process. For one process, and for one thread at a time.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _LAYOUT = f"""
 
 
 class PolicyStoreError(Exception):
-    """The file cannot be used or written; what was kept before is safe."""
+    """The file cannot be used or written. Data that was saved before is safe."""
 
 
 class PolicyStore:
-    """``kept``: so many decisions. ``notes``: what was done to the file or left out, in words.
-    Every method raises PolicyStoreError.
+    """``kept``: number of decisions to keep. ``notes``: texts about a replaced file or dropped
+    data. Every method but close() raises PolicyStoreError.
     """
 
     def __init__(self, path: str | Path, kept: int) -> None:
@@ -71,7 +71,7 @@ class PolicyStore:
         self._connection: sqlite3.Connection | None = None
 
     def open(self, view: WorldView) -> WorldState | None:
-        """The state that was kept; None when there is none, or none that fits ``view``."""
+        """Open the file. Returns the saved state, or None when none fits ``view``."""
         if self._connection is not None:
             raise PolicyStoreError(f'The policy store {self.path} is already open')
         self.notes, self.was_on = [], False
@@ -93,7 +93,7 @@ class PolicyStore:
         return self._state_if_valid(text, view)
 
     def save(self, state: WorldState, decision: Decision, auto: bool) -> None:
-        """All of it or nothing. The kept state says that the decision's tick was its last."""
+        """Save all in one transaction. The saved ``ticked_at`` covers the decision's tick."""
         connection = self._open_connection()
         ticked = state.model_copy(update={'ticked_at': max(state.ticked_at, decision.at)})
         statements = (
@@ -110,14 +110,14 @@ class PolicyStore:
             for statement, values in statements:
                 connection.execute(statement, values)
         except sqlite3.Error as error:
-            with suppress(sqlite3.Error):  # there may be nothing left to roll back
+            with suppress(sqlite3.Error):  # the transaction may be over already
                 connection.execute('ROLLBACK')
             raise _store_error(error, self.path) from None
         self.was_on = auto
 
     def save_was_on(self, auto: bool) -> None:
-        """Whether it acts unasked, where there is no decision to keep with it. Nothing is kept
-        before the first save().
+        """Save whether autonomy is on, without a decision. Writes nothing to the file before the
+        first save().
         """
         connection = self._open_connection()
         try:
@@ -127,7 +127,7 @@ class PolicyStore:
         self.was_on = auto
 
     def recent_decisions(self, count: int) -> list[Decision]:
-        """The newest last. A decision that an older version wrote in another shape is left out."""
+        """The newest last. A decision in an older version's format is left out."""
         try:
             rows = self._open_connection().execute(
                 'SELECT decision FROM decision ORDER BY seq DESC LIMIT ?', (count,)
@@ -154,22 +154,25 @@ class PolicyStore:
             fault = f'{error.errors()[0]["loc"]}: {error.errors()[0]["msg"]}'
             self.notes.append(f'the state in {self.path} cannot be read ({fault}); it was dropped')
             return None
-        strange = _unknown_names(state, view)
-        if strange:
-            self.notes.append(f'the state in {self.path} was dropped: {strange}')
+        mismatch = _unknown_name_text(state, view)
+        if mismatch:
+            self.notes.append(f'the state in {self.path} was dropped: {mismatch}')
             return None
         devices = {name: each.available for name, each in view.devices.items()}
-        # What the file says is not there is not there, whatever an earlier run has kept.
-        usable = {name: there and state.devices.get(name, True) for name, there in devices.items()}
+        # A device that the world view declares unavailable is unusable, whatever was saved.
+        usable = {
+            name: available and state.devices.get(name, True)
+            for name, available in devices.items()
+        }
         return state.model_copy(update={'devices': usable})
 
 
-def _unknown_names(state: WorldState, view: WorldView) -> str:
-    """What of the state the world view does not have, in words; '' when it has everything."""
+def _unknown_name_text(state: WorldState, view: WorldView) -> str:
+    """The first name in the state that the world view lacks, as text; '' when it has all."""
     if state.place and state.place not in view.places:
         return f'the world view has no place {state.place!r}; it has {", ".join(view.places)}'
-    going_on = [*state.suspended, *([state.activity] if state.activity else [])]
-    for name in (each.activity for each in going_on):
+    activities = [*state.suspended, *([state.activity] if state.activity else [])]
+    for name in (each.activity for each in activities):
         if name not in view.activities:
             known = ', '.join(view.activities)
             return f'the world view has no activity {name!r}; it has {known}'
@@ -184,18 +187,18 @@ def _parse_decision(text: str) -> Decision | None:
 
 
 def _open(path: str) -> tuple[sqlite3.Connection, tuple[str, int] | None]:
-    """With what is kept: the state and auto. Raises FileDamaged, PolicyStoreError,
-    sqlite3.Error.
+    """The connection and the saved row: state and auto, or None. Raises FileDamaged,
+    PolicyStoreError, sqlite3.Error.
     """
     connection = connect(path, patience_s=0.5)
     try:
         connection.execute('PRAGMA locking_mode = EXCLUSIVE')
-        _check_owner(connection, path)  # before anything is changed
+        _check_owner(connection, path)  # before any write
         make_durable(connection)
         check_integrity(connection)
         if connection.execute('PRAGMA user_version').fetchone() == (0,):
             connection.executescript(_LAYOUT)
-        connection.execute('UPDATE kept SET auto = auto')  # it shows who cannot write
+        connection.execute('UPDATE kept SET auto = auto')  # fails when not writable
         return connection, connection.execute('SELECT state, auto FROM kept').fetchone()
     except BaseException as error:
         connection.close()
@@ -222,16 +225,16 @@ def _is_damaged(error: BaseException) -> bool:
 
 
 def _store_error(error: Exception, path: str) -> PolicyStoreError:
-    """What is wrong with the file, and what to do about it."""
+    """The error with its cause and a remedy for the user."""
     text, fault = str(error), fault_of(error)
     if fault is FileFault.LOCKED:
         return PolicyStoreError(f'{path} is in use by another program; end that program')
     if fault is FileFault.FULL:
-        way_out = 'free some space or check the disk'
+        remedy = 'free some space or check the disk'
     elif fault is FileFault.READ_ONLY:
-        way_out = 'make the file and its folder writable'
+        remedy = 'make the file and its folder writable'
     elif _is_damaged(error):
-        way_out = 'restart, then it is set aside'
+        remedy = 'restart, then it is set aside'
     else:
-        way_out = 'move the file away and restart'
-    return PolicyStoreError(f'The policy store {path} cannot be used: {text}; {way_out}')
+        remedy = 'move the file away and restart'
+    return PolicyStoreError(f'The policy store {path} cannot be used: {text}; {remedy}')

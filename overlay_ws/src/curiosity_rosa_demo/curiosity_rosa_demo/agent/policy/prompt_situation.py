@@ -6,23 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a model is told of the moment in which it is asked."""
+"""The current situation, as values and as text for the model's prompt."""
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.suggestion import Situation
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.world_state import WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 
-MAX_RECENT = 6  # activities and arrivals that are told, the latest first
+MAX_RECENT = 6  # past events in the text, the latest first
 
 
-def situation_of(
+def prompt_situation(
     world: WorldModel, state: WorldState, at: float, options: tuple[str, ...]
-) -> Situation:
-    """The situation without its text, which costs more and matters only when a model is asked."""
+) -> PromptSituation:
+    """The situation without its text, which costs more and is needed only for a call."""
     activity = state.activity.activity if state.activity else ''
-    return Situation(
+    return PromptSituation(
         place=state.place,
         activity=activity,
         energy=energy_now(state, world, at),
@@ -32,7 +32,7 @@ def situation_of(
 
 
 def situation_text(world: WorldModel, state: WorldState, at: float) -> str:
-    """Times are local."""
+    """The text of the situation. Times are local."""
     place = state.place or 'an unknown place'
     energy = energy_now(state, world, at)
     lines = [f'It is {world.describe(at)}.', f'Place: {place}. Energy: {energy:.0%}.']
@@ -51,11 +51,11 @@ def situation_text(world: WorldModel, state: WorldState, at: float) -> str:
 
 def _recent_lines(world: WorldModel, state: WorldState) -> list[str]:
     memory = state.memory
-    facts = [(at, f'{name} ended') for name, at in memory.ended.items()]
-    facts += [(at, f'{name} failed') for name, at in memory.failed.items()]
-    facts += [(at, f'came to {place}') for place, at in memory.arrived.items()]
-    latest = sorted(facts, reverse=True)[:MAX_RECENT]
-    return [f'{_time(world, at)}: {what}.' for at, what in latest]
+    events = [(at, f'{name} ended') for name, at in memory.ended.items()]
+    events += [(at, f'{name} failed') for name, at in memory.failed.items()]
+    events += [(at, f'came to {place}') for place, at in memory.arrived.items()]
+    latest = sorted(events, reverse=True)[:MAX_RECENT]
+    return [f'{_time(world, at)}: {event}.' for at, event in latest]
 
 
 def _time(world: WorldModel, at: float) -> str:

@@ -6,29 +6,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The hard limits: whether an activity may begin now, and why not. Pure."""
+"""The policy's hard limits: whether an activity may start now, and if not, why. Pure."""
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, Proposal, Senses
+from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
 from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.infra.config.world import ActivityConfig
 
 
 class SafetyFilter:
-    """``retry_s``: an activity that failed does not begin again for so long."""
+    """``retry_s``: seconds until an activity that failed or was cancelled may start again."""
 
     def __init__(self, world: WorldModel, retry_s: float) -> None:
         self._world, self._retry_s = world, retry_s
         self._model_proposals = tuple(
-            Proposal(PolicyAction(type=name, preemptive=True), Source.MODEL)
+            ActionProposal(PolicyAction(type=name, preemptive=True), Source.MODEL)
             for name in world.view.activities
         )
         self._emergency_activities = frozenset(each.activity for each in world.view.emergencies)
 
     def options(self, state: WorldState, senses: Senses, at: float) -> tuple[str, ...]:
-        """What a preemptive action of the model could be now."""
+        """The activities that a preemptive action of the model could start now."""
         return tuple(
             proposal.action.type
             for proposal in self._model_proposals
@@ -36,9 +36,9 @@ class SafetyFilter:
         )
 
     def refusal_reason(
-        self, proposal: Proposal, state: WorldState, senses: Senses, at: float
+        self, proposal: ActionProposal, state: WorldState, senses: Senses, at: float
     ) -> str:
-        """'' when it may begin, else the first reason against it."""
+        """'' when the activity may start, otherwise the first reason against it."""
         name = proposal.action.type
         activity = self._world.view.activities.get(name)
         if senses.hold_reason:
@@ -124,7 +124,7 @@ class SafetyFilter:
         return ''
 
     def _conflict_refusal(
-        self, proposal: Proposal, activity: ActivityConfig, ongoing: Ongoing | None
+        self, proposal: ActionProposal, activity: ActivityConfig, ongoing: Ongoing | None
     ) -> str:
         if ongoing is None or ongoing.activity in activity.ends:
             return ''
@@ -141,7 +141,7 @@ class SafetyFilter:
 
 
 def _last_ended_at(name: str, memory: Memory) -> float | None:
-    """When it last ended or, unless that failed, began."""
+    """The later of its last end and its last start; a start that failed does not count."""
     times = [memory.ended.get(name), memory.began.get(name)]
     if memory.failed.get(name, -1.0) >= memory.began.get(name, 0.0):
         times.pop()

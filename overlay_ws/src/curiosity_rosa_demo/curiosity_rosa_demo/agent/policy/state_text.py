@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What goes on, in words for a person. Pure."""
+"""The policy's state as one line for the operator. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 
 
 def state_text(state: WorldState, world: WorldModel, at: float, holding: str) -> str:
-    """Times are local."""
+    """Place, energy, ongoing and suspended activities, hold reason. Times are local."""
     where = f'at {state.place}' if state.place else 'at an unknown place'
     parts = [f'{where}, energy {energy_now(state, world, at):.0%}']
     if state.activity is None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a model is asked and what comes back, as values."""
+"""Values of a model call: the situation that it gets and the suggestion that it returns."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from functools import cached_property
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.domain.text import printable
 
-MAX_TEXT_CHARS = 300  # characters of what a model said that are kept
+MAX_TEXT_CHARS = 300  # characters of a model's text that are kept
 
 Key = tuple[str, str, int, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Situation:
-    """What the model is asked about. ``activity`` '': nothing goes on. ``options``: names of the
-    activities that it may suggest. ``text``: for the prompt; only needed when it is asked.
+class PromptSituation:
+    """The input of a model call. ``activity``: the ongoing one, '' for none. ``options``: names
+    of the activities that the model may suggest. ``text``: for the prompt, needed only in a call.
     """
 
     place: str
@@ -35,23 +35,23 @@ class Situation:
 
     @cached_property
     def key(self) -> Key:
-        """Equal for situations that deserve the same answer."""
+        """The cache key: equal for situations that may share an answer."""
         return self.place, self.activity, int(self.energy * 10), self.options
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """``words``: what the model said, in one line. ``cached``: it said so earlier."""
+    """``answer_text``: the model's text in one line. ``cached``: the answer is from the cache."""
 
     action: PolicyAction
-    words: str
+    answer_text: str
     cached: bool
 
 
 @dataclass(frozen=True)
 class NoSuggestion:
     reason: str
-    words: str = ''
+    answer_text: str = ''
 
 
 @dataclass(frozen=True)
@@ -60,23 +60,25 @@ class PendingSuggestion:
 
 
 class SuggestionFailed(Exception):
-    """The model gave no action that can be read. ``reason`` is for the user, ``words`` what the
-    model said.
+    """The model gave no readable action. ``reason`` is for the user, ``answer_text`` is the
+    model's text.
     """
 
-    def __init__(self, reason: str, words: str = '') -> None:
+    def __init__(self, reason: str, answer_text: str = '') -> None:
         super().__init__(reason)
         self.reason = reason
-        self.words = cleaned_text(words)
+        self.answer_text = cleaned_text(answer_text)
 
 
 def cleaned_text(text: str) -> str:
-    """What a model said, in one line of valid Unicode that a console can show."""
+    """A model's text, clipped, as one line of valid Unicode that a console can show."""
     return printable(text[: 4 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
 
 
 def checked_action(action: object) -> PolicyAction:
-    """``action`` with texts that a console can show. Raises SuggestionFailed."""
+    """``action`` with printable texts. Raises SuggestionFailed for anything but a PolicyAction,
+    and for an unprintable name.
+    """
     if not isinstance(action, PolicyAction):
         raise SuggestionFailed('The model named no activity.', str(action))
     if action.type != printable(action.type):

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The model as one who suggests: asked seldom, waited for by nobody, and left alone when it fails.
+"""Polls a model for suggestions, with a rate limit, a cache and a circuit breaker. Never blocks.
 
-Everything but the call itself happens in the policy's thread. "at" is the policy's time in seconds
-since the epoch; how long a call takes is measured by a clock that nobody sets.
+Everything but the call itself runs in the policy's thread. "at" is the policy's time in seconds
+since the epoch; the duration of a call is measured by a monotonic clock.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
     Key,
     NoSuggestion,
     PendingSuggestion,
-    Situation,
+    PromptSituation,
     Suggestion,
     suggestion_text,
     SuggestionFailed,
@@ -35,19 +35,19 @@ from curiosity_rosa_demo.agent.policy.suggestion import (
 from curiosity_rosa_demo.agent.policy.ttl_cache import TtlCache
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 
-MAX_SITUATIONS = 256  # whose answers, and whose refusals, are remembered
-MAX_REFUSALS = 8  # of one situation
-MAX_REFUSALS_SENT = 5  # refusals that the model hears of
-MAX_ABANDONED_CALLS = 8  # calls that outlived their time limit and still run
+MAX_SITUATIONS = 256  # situations in each of the two caches: answers and refusals
+MAX_REFUSALS = 8  # cached refusals of one situation
+MAX_REFUSALS_SENT = 5  # refusals in the prompt
+MAX_ABANDONED_CALLS = 8  # calls that still run after their time limit
 
-Ask = Callable[[Situation, str], PolicyAction]
+Ask = Callable[[PromptSituation, str], PolicyAction]
 ActionKey = tuple[str, bool]  # the type of an action, and whether it is preemptive
 
 
 class _Request:
     """One call. Its own thread sets ``ended``, then ``result``, once."""
 
-    def __init__(self, situation: Situation, at: float, begun: float) -> None:
+    def __init__(self, situation: PromptSituation, at: float, begun: float) -> None:
         self.situation = situation
         self.at = at
         self.begun = begun
@@ -58,7 +58,7 @@ class _Request:
         result: PolicyAction | BaseException
         try:
             result = checked_action(ask(self.situation, refusals))
-        except BaseException as error:  # also a SystemExit: somebody waits for the result
+        except BaseException as error:  # also SystemExit: poll() must get a result
             result = error
         self.ended = steady()
         self.result = result
@@ -69,10 +69,10 @@ def run_in_daemon_thread(job: Callable[[], None]) -> None:
 
 
 class LLMPolicyProvider:
-    """Asks the model, at most once in each ``window_s``, and keeps what it answered.
+    """Asks the model at most once in each ``window_s``, and caches its answers.
 
-    ``ask`` gets the situation and the refusals lately, as text; it runs by ``start`` and raises
-    SuggestionFailed. ``on_answer`` is called in its thread when there is something to poll.
+    ``start`` runs ``ask`` in another thread. ``ask`` gets the situation and the recent refusals as
+    text; it raises SuggestionFailed. ``on_answer`` is called in that thread after ``ask`` ends.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class LLMPolicyProvider:
         self._start_thread = start
         self._clock = steady
         self._on_answer = on_answer
-        self._window = float('-inf')  # the last one in which it was asked, counted from the epoch
+        self._window = float('-inf')  # number of the last window with a call
         self._request: _Request | None = None
         self._abandoned_calls: list[_Request] = []
         self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_open_s)
@@ -103,9 +103,9 @@ class LLMPolicyProvider:
             settings.rejected_s, MAX_SITUATIONS
         )
 
-    def unavailable_reason(self, situation: Situation, at: float) -> str:
-        """Why nothing can come of a poll now: the model may not be asked, nor has it been. '': it
-        can. The situation needs no text.
+    def unavailable_reason(self, situation: PromptSituation, at: float) -> str:
+        """Why a poll cannot yield an answer now: none is cached or under way, and no call may
+        start. '' when it can. The situation needs no text.
         """
         if self._request is not None or self._answers.get(situation.key, at) is not None:
             return ''
@@ -121,7 +121,7 @@ class LLMPolicyProvider:
         return ''
 
     def resting_reason(self, at: float) -> str:
-        """Why it is not asked now, whatever the situation; '' while it is, or could be."""
+        """Why no call may start now, whatever the situation; '' while one runs or may start."""
         if self._request is not None:
             return ''
         if at // self._settings.window_s <= self._window:
@@ -129,11 +129,11 @@ class LLMPolicyProvider:
         return '' if self._breaker.allows(at) else self._resting_text
 
     def poll(
-        self, situation: Situation, at: float
+        self, situation: PromptSituation, at: float
     ) -> Suggestion | NoSuggestion | PendingSuggestion:
-        """What the model says to this situation, as far as is known. It asks where it may; it
-        never waits and never raises. Each answer or failure comes once, and again from the cache
-        as long as that holds.
+        """The model's answer to this situation. Starts a call where one is allowed; never waits,
+        never raises. Each answer or failure is returned once; an answer is returned again from
+        the cache until it expires.
         """
         if self._request is None:
             known = self._answers.get(situation.key, at)
@@ -145,26 +145,26 @@ class LLMPolicyProvider:
         return self._poll_request(situation, at)
 
     def record_refusal(
-        self, situation: Situation, action: PolicyAction, reason: str, at: float
+        self, situation: PromptSituation, action: PolicyAction, reason: str, at: float
     ) -> None:
-        """Remember that ``action`` could not be begun in ``situation``."""
-        idea = (action.type, action.preemptive)
-        ideas = dict(self._refused.get(situation.key, at) or {})
-        ideas.pop(idea, None)
-        ideas[idea] = cleaned_text(suggestion_text(action, reason))
-        self._refused.put(situation.key, dict(list(ideas.items())[-MAX_REFUSALS:]), at)
+        """Remember that ``action`` was refused in ``situation``, and drop the cached answer."""
+        action_key = (action.type, action.preemptive)
+        refusals = dict(self._refused.get(situation.key, at) or {})
+        refusals.pop(action_key, None)
+        refusals[action_key] = cleaned_text(suggestion_text(action, reason))
+        self._refused.put(situation.key, dict(list(refusals.items())[-MAX_REFUSALS:]), at)
         self._answers.discard(situation.key)
 
-    def _start_request(self, situation: Situation, at: float) -> None:
+    def _start_request(self, situation: PromptSituation, at: float) -> None:
         self._window = at // self._settings.window_s
         self._breaker.record_start()
         request = self._request = _Request(situation, at, self._clock())
-        told = [text for ideas in self._refused.values(at) for text in ideas.values()]
-        refusals = '\n'.join(told[-MAX_REFUSALS_SENT:])
+        recent = [text for refused in self._refused.values(at) for text in refused.values()]
+        refusals = '\n'.join(recent[-MAX_REFUSALS_SENT:])
 
         def call() -> None:
             request.run(self._ask, refusals, self._clock)
-            with suppress(RuntimeError):  # the event loop that would hear of it has closed
+            with suppress(RuntimeError):  # on_answer's event loop has closed
                 self._on_answer()
 
         try:
@@ -173,7 +173,7 @@ class LLMPolicyProvider:
             request.result = error
 
     def _poll_request(
-        self, situation: Situation, at: float
+        self, situation: PromptSituation, at: float
     ) -> Suggestion | NoSuggestion | PendingSuggestion:
         request = self._request
         assert request is not None
@@ -191,17 +191,17 @@ class LLMPolicyProvider:
             return self._record_answer(request, result, situation, at)
         self._breaker.record_failure(at)
         if isinstance(result, SuggestionFailed):
-            return NoSuggestion(result.reason, result.words)
+            return NoSuggestion(result.reason, result.answer_text)
         return NoSuggestion(f'The model failed ({type(result).__name__}).')
 
     def _record_answer(
-        self, request: _Request, action: PolicyAction, situation: Situation, at: float
+        self, request: _Request, action: PolicyAction, situation: PromptSituation, at: float
     ) -> Suggestion | NoSuggestion:
         words = suggestion_text(action, action.rationale)
         asked = request.situation
         refused = self._refused.get(asked.key, at) or {}
         if action.type not in asked.options:
-            self._breaker.record_failure(at)  # and the safety filter says why it cannot be
+            self._breaker.record_failure(at)  # the safety filter gives the reason
         else:
             self._breaker.record_success()
             if (action.type, action.preemptive) not in refused:

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""When the policy decides: at aligned instants of the local wall clock.
+"""The tick times of the policy: aligned instants of the local wall clock.
 
-An instant is aligned when the time of day there is a whole number of ``tick_s``; each day begins
-anew at 00:00. An hour that a change of the clocks repeats has its instants twice, one that it
-skips has none. Inside, times are whole milliseconds since the epoch, so that nothing is rounded.
+An instant is aligned when its local time of day is a multiple of ``tick_s``; the count restarts at
+00:00. An hour that a change of the clocks repeats has its instants twice; a skipped hour has none.
+Internal times are integer milliseconds since the epoch, which avoids rounding errors.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True)
 class DueTick:
-    """``at``: the instant in seconds since the epoch. ``missed``: how many before it were slept
-    through.
+    """``at``: the instant in seconds since the epoch. ``missed``: number of skipped instants
+    before it.
     """
 
     at: float
@@ -38,17 +38,19 @@ class TickScheduler:
             raise ValueError(f'tick_s = {tick_s}: must be from 0.001 to 86400 seconds')
         self._zone = zone
         self._fixed = isinstance(zone, timezone)
-        self._steady = range(0), 0  # a day on which the clocks do not change, and its offset
+        self._steady = range(0), 0  # a UTC day without a clock change, and its offset
         self._last_tick: int | None = None
         self._next: int | None = None
 
     def resume(self, at: float) -> None:
-        """The instants up to ``at`` were ticked, in an earlier run."""
+        """Continue an earlier run that ticked all instants up to ``at``."""
         self._last_tick = self._latest_tick(floor_ms(at))
         self._next = self._next_tick(self._last_tick)
 
     def take_due(self, now: float) -> DueTick | None:
-        """The latest instant up to ``now``, once, however many were slept through before it."""
+        """The latest instant up to ``now``, or None when it was taken before. Skipped instants
+        before it are only counted.
+        """
         now_ms = floor_ms(now)
         if self._next is not None and now_ms < self._next:
             return None
@@ -96,7 +98,7 @@ class TickScheduler:
         return change if self._latest_tick(change) == change else self._next_tick(change)
 
     def _clock_change(self, begin: int, end: int) -> int | None:
-        """When in (``begin``, ``end``] the clocks change."""
+        """The instant in (``begin``, ``end``] at which the clocks change; None for no change."""
         if self._fixed:
             return None
         before = self._offset(begin)
@@ -111,7 +113,7 @@ class TickScheduler:
         return end
 
     def _count_ticks(self, begin: int, end: int) -> int:
-        """How many instants there are in (``begin``, ``end``]."""
+        """The number of instants in (``begin``, ``end``]."""
         count = 0
         while begin < end:
             stop = end if self._fixed else min(end, begin + DAY_MS)
@@ -130,6 +132,6 @@ class TickScheduler:
 
 
 def floor_ms(at: float) -> int:
-    """The latest whole millisecond up to ``at``; exact for what was made from milliseconds."""
+    """The latest whole millisecond up to ``at``; exact for a value made from milliseconds."""
     ms = round(at * 1000.0)
     return ms if ms / 1000.0 <= at else ms - 1

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A tree as text for a terminal and as a graph for graphviz, each with the last tick's outcome."""
+"""Formats a tree as text for a terminal or as a DOT graph, with the last tick's outcome."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATUS_TEXTS = {
     Status.RUNNING: 'goes on',
     Status.INVALID: 'not asked',
 }
-# the end of a node in words that just said so
+# how node_text() ends: after a success without a reason, and after a failure
 SUCCESS_SUFFIX = f': {STATUS_TEXTS[Status.SUCCESS]}'
 FAILURE_SUFFIX = re.compile(rf': {STATUS_TEXTS[Status.FAILURE]}(?: \(|$)')
 STATUS_FILLS = {
@@ -36,28 +36,28 @@ STATUS_FILLS = {
 
 
 def node_text(node: Behaviour) -> str:
-    """One line: the node, how it went and why."""
+    """One line: the node's name, status and reason."""
     why = f' ({node.feedback_message})' if node.feedback_message else ''
     return f'{node.name}: {STATUS_TEXTS[node.status]}{why}'
 
 
 def tree_as_text(root: Behaviour, visited: Collection[Behaviour]) -> str:
-    """Behind each node that the last tick visited: o yes, x no, * goes on, and why."""
+    """The tree with a mark for each visited node: o success, x failure, * running, and why."""
     drawn = ascii_tree(root, visited={node.id: node.status for node in visited})
     return ANSI_COLOUR.sub('', drawn).rstrip('\n')
 
 
 def tree_as_dot(root: Behaviour, visited: Collection[Behaviour]) -> str:
-    """In graphviz's language: green yes, red no, blue goes on, white not asked."""
+    """The tree as a DOT graph: green success, red failure, blue running, white not visited."""
     graph = dot_tree(root)
     graph.set_name('policy')
     by_name = {node.name: node for node in root.iterate()}
     for drawn in graph.get_nodes():
         node = by_name.get(drawn.get_name().strip('"'))
-        if node is None:  # the defaults of the graph
+        if node is None:  # an entry with the graph's defaults
             continue
-        seen = node in visited
-        drawn.set('fillcolor', STATUS_FILLS[node.status if seen else Status.INVALID])
-        if seen and node.feedback_message:
+        was_visited = node in visited
+        drawn.set('fillcolor', STATUS_FILLS[node.status if was_visited else Status.INVALID])
+        if was_visited and node.feedback_message:
             drawn.set('tooltip', node.feedback_message.replace('\\', '\\\\'))
     return graph.to_string()

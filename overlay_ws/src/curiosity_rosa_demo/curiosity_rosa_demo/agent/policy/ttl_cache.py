@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What is remembered for a limited time and in a limited number. Pure."""
+"""A cache whose values expire and whose size is limited. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ V = TypeVar('V')
 
 
 class TtlCache(Generic[K, V]):
-    """The last ``most`` values that were put, each for ``keep_s`` seconds; 0: none."""
+    """Holds the newest ``most`` values, each for ``keep_s`` seconds; 0 holds none."""
 
     def __init__(self, keep_s: float, most: int) -> None:
         self._ttl_s = keep_s
@@ -29,7 +29,7 @@ class TtlCache(Generic[K, V]):
         return len(self._values)
 
     def put(self, key: K, value: V, at: float) -> None:
-        self._values.pop(key, None)  # a dict keeps the order in which keys came
+        self._values.pop(key, None)  # a dict keeps insertion order
         self._values[key] = (at, value)
         if len(self._values) > self._max_size:
             del self._values[next(iter(self._values))]
@@ -47,5 +47,5 @@ class TtlCache(Generic[K, V]):
         self._values.pop(key, None)
 
     def values(self, at: float) -> list[V]:
-        """All that hold, in the order in which they were put."""
-        return [value for then, value in self._values.values() if at - then < self._ttl_s]
+        """All values that have not expired, in insertion order."""
+        return [value for put_at, value in self._values.values() if at - put_at < self._ttl_s]

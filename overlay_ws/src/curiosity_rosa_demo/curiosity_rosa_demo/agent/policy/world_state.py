@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the policy knows between two ticks, as one value that is kept across restarts. Pure data.
+"""The policy's state between two ticks, as one value that is saved across restarts. Pure data.
 
 Times are seconds since the epoch by the policy's clock (clock.py); energy is a fraction of the
 full charge.
@@ -26,7 +26,7 @@ Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class Source(str, Enum):
-    """Who decided, the strongest first."""
+    """The source of a decision, the strongest first."""
 
     EMERGENCY = 'emergency'
     MODEL = 'model'
@@ -34,9 +34,9 @@ class Source(str, Enum):
 
 
 class Ongoing(Model):
-    """An activity that has begun. ``task_ids``: the kernel's tasks that carry it out, in order;
-    it ends with the last of them. ``until``: when its last task ends, None when only its work
-    tells. ``energy_at``: up to when its effect on the energy is counted.
+    """An activity that has started. ``task_ids``: the kernel tasks that execute it, in order; it
+    ends with the last one. ``until``: when its last task ends; None when that depends on its work.
+    ``energy_at``: the time up to which its effect on the energy is counted.
     """
 
     activity: str
@@ -50,8 +50,8 @@ class Ongoing(Model):
 
 
 class Memory(Model):
-    """By activity: when it last began and when it last ended as it should, and when it last
-    failed or was cancelled; by place: when it last arrived there.
+    """Times by activity: its last start, last proper end, and last failure or cancellation. By
+    place: the last arrival.
     """
 
     began: dict[Text, float] = Field(default_factory=dict)
@@ -61,8 +61,8 @@ class Memory(Model):
 
 
 class WorldState(Model):
-    """``place`` '' is unknown. ``suspended``: what was interrupted and goes on afterwards, the
-    last one first to go on. ``devices``: whether each can be used.
+    """``place`` '' is unknown. ``suspended``: the interrupted activities; the last one resumes
+    first. ``devices``: whether each is usable.
     """
 
     place: str
@@ -71,11 +71,11 @@ class WorldState(Model):
     suspended: list[Ongoing] = Field(default_factory=list)
     devices: dict[Text, bool] = Field(default_factory=dict)
     memory: Memory = Field(default_factory=Memory)
-    ticked_at: float = 0.0  # the last tick that was kept; time never goes back behind it
+    ticked_at: float = 0.0  # the last saved tick; the clock never returns less
 
     @classmethod
     def first(cls, view: WorldView) -> WorldState:
-        """The state of a world that nobody remembers."""
+        """The initial state, for when none was saved."""
         return cls(
             place=view.begins.place,
             energy=view.begins.energy,

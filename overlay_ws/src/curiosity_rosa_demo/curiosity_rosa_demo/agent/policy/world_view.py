@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The world of a policy at a time: local time, windows, places, energy.
+"""The world view at a given time: local time, windows, places, energy.
 
 Times are seconds since the epoch by the policy's clock; local time is that of the world's zone.
 """
@@ -27,26 +27,26 @@ class WorldModel:
         self._moment = local_moment(0.0, zone)
 
     def local(self, at: float) -> datetime:
-        return self._of(at)[1]
+        return self._moment_at(at)[1]
 
     def within(self, window: str, days: Sequence[str], at: float) -> bool:
         """Whether ``at`` is in ``window`` ('' is the whole day) of one of ``days`` (none: any)."""
-        _, _, minute, _ = self._of(at)
+        _, _, minute, _ = self._moment_at(at)
         begin, end = _minutes(window)
         inside = begin <= minute < end if begin < end else minute >= begin or minute < end
         return inside and (not days or self.day(window, at) in days)
 
     def day(self, window: str, at: float) -> str:
-        """The day to which ``at`` counts. What is left of a window after midnight belongs to the
-        day on which it begins.
+        """The weekday of ``at``. The part of a window after midnight belongs to the day on which
+        the window starts.
         """
-        _, _, minute, weekday = self._of(at)
+        _, _, minute, weekday = self._moment_at(at)
         begin, end = _minutes(window)
         return DAYS[weekday - (minute < end < begin)]  # DAYS[-1] is Sunday
 
     def place_of(self, zones: Collection[str]) -> str:
-        """Where a measured rover is that was found in ``zones``: the place of the first of them
-        in the world's order, else the place without a zone.
+        """The place of a rover that was measured in ``zones``: the first match in the world view's
+        order, otherwise the place without a zone.
         """
         elsewhere = ''
         for name, place in self.view.places.items():
@@ -57,10 +57,10 @@ class WorldModel:
         return elsewhere
 
     def describe(self, at: float) -> str:
-        """The local time in words, such as 'Monday, 2026-01-05 07:20'."""
+        """The local time as text, such as 'Monday, 2026-01-05 07:20'."""
         return f'{self.local(at):%A, %Y-%m-%d %H:%M}'
 
-    def _of(self, at: float) -> tuple[float, datetime, int, int]:
+    def _moment_at(self, at: float) -> tuple[float, datetime, int, int]:
         if at != self._moment[0]:
             self._moment = local_moment(at, self.zone)
         return self._moment
@@ -73,14 +73,14 @@ def local_moment(at: float, zone: tzinfo) -> tuple[float, datetime, int, int]:
 
 
 def energy_now(state: WorldState, world: WorldModel, at: float) -> float:
-    """The energy at ``at``: as measured, or with what the ongoing activity did to it since
-    ``energy_at``. An activity that is held neither takes nor gives.
+    """The energy at ``at``: the measured value, or the state's value with the ongoing activity's
+    effect since ``energy_at``. A held activity has no effect.
     """
     ongoing, view = state.activity, world.view
     if ongoing is None or ongoing.held or view.measured:
         return state.energy
     activity = view.activities.get(ongoing.activity)
-    if activity is None:  # the world was changed meanwhile
+    if activity is None:  # the world view was edited meanwhile
         return state.energy
     until = at if ongoing.until is None else min(at, ongoing.until)
     hours = max(0.0, until - ongoing.energy_at) / 3600.0

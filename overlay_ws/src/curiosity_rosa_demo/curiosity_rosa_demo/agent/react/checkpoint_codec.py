@@ -8,8 +8,8 @@
 
 """BrainState in a checkpoint as JSON text.
 
-MessagePack, LangGraph's own way, has no integer beyond 64 bits, and a model may write one; and
-pydantic writes the text in a third of the time.
+MessagePack, LangGraph's default, has no integers beyond 64 bits, and a model may write one.
+Pydantic also writes the text in a third of the time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BRAIN, VALUES = 'brain', 'channel_values'
 
 
 class CheckpointCodec(JsonPlusSerializer):
-    """Of checkpoints whose state has one channel, ``brain``."""
+    """For checkpoints whose state has one channel, ``brain``."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         values = obj.get(VALUES) if isinstance(obj, dict) else None
@@ -33,7 +33,7 @@ class CheckpointCodec(JsonPlusSerializer):
         return super().dumps_typed(obj)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Raises ValidationError for a state that another version has written."""
+        """Raises ValidationError for a state in another version's format."""
         obj = super().loads_typed(data)
         values = obj.get(VALUES) if isinstance(obj, dict) else None
         if isinstance(values, dict) and isinstance(values.get(BRAIN), str):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where turns are kept between their steps: LangGraph's SQLite saver, told what not to keep."""
+"""Saves turns between their stages: LangGraph's SQLite saver, limited to the newest checkpoint."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-# A turn goes on from its last checkpoint; the ones before are of no use to anybody. The IDs begin
-# with the time: after a clock was set back, an older checkpoint would pass for the newest.
+# A turn resumes from its last checkpoint; older ones are never read. Checkpoint IDs start with the
+# time: after the clock was set back, an older checkpoint would count as the newest.
 _DELETE_OLDER_CHECKPOINTS = """
 CREATE TRIGGER newest_only AFTER INSERT ON checkpoints BEGIN
   DELETE FROM checkpoints WHERE thread_id = NEW.thread_id
@@ -31,7 +31,7 @@ END
 
 
 class TurnCheckpointer(SqliteSaver):
-    """A turn's thread is its task's ID. Each checkpoint is one commit with synchronous=FULL."""
+    """A turn's thread ID is its task's ID. Each checkpoint is one commit with synchronous=FULL."""
 
     def __init__(self, file: Path | str) -> None:
         self.file = file
@@ -45,14 +45,14 @@ class TurnCheckpointer(SqliteSaver):
     def put_writes(
         self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ''
     ) -> None:
-        """Nothing: a stage is done when the checkpoint that follows at once is on the disk.
+        """Write nothing: a stage is done once the checkpoint that follows it is on the disk.
 
-        A question stands in the state, and is put again after a cut. Were LangGraph to find half
-        of an answer then, it would go on with what was allowed and checked long ago.
+        The state holds the open question, which is asked again after a crash. From a stored answer
+        LangGraph would resume without a new question, on an approval that is out of date.
         """
 
     def delete_others(self, threads: Collection[str]) -> None:
-        """Forget every other turn."""
+        """Delete the checkpoints of all threads that are not in ``threads``."""
         rows = self.conn.execute('SELECT DISTINCT thread_id FROM checkpoints').fetchall()
         for (thread,) in rows:
             if thread not in threads:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The graph as a picture for the documentation: ``python -m ...agent.react.draw_graph``."""
+"""Prints the graph for the documentation: ``python -m ...agent.react.draw_graph``."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from langgraph.checkpoint.memory import MemorySaver
 
 
 def mermaid() -> str:
-    """The compiled graph in Mermaid's language."""
+    """The compiled graph as a Mermaid diagram."""
 
-    def nobody() -> TurnContext:
-        raise AssertionError('a picture carries nothing out')
+    def no_turn() -> TurnContext:
+        raise AssertionError('the graph is drawn, never run')
 
     loop = asyncio.new_event_loop()
     try:
-        return str(build_graph(nobody, loop, MemorySaver()).get_graph().draw_mermaid())
+        return str(build_graph(no_turn, loop, MemorySaver()).get_graph().draw_mermaid())
     finally:
         loop.close()
 

@@ -8,8 +8,9 @@
 
 """The ReAct loop as a LangGraph StateGraph.
 
-The eight nodes stand in three stages. A checkpoint follows each stage: before an act, after it,
-and at a question. Within a stage nothing has an effect that a second run would repeat.
+The eight nodes form three stages. A checkpoint follows each stage: before an act, after it, and at
+a question. A second run of ``think`` or ``ask`` does not move the robot. An interrupted ``act`` is
+not run again: the loop observes its result instead.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ STAGES: dict[str, tuple[Node, ...]] = {
 
 
 class Channels(TypedDict):
-    """One channel: LangGraph then neither validates nor merges the parts of the state."""
+    """One channel, so that LangGraph neither validates nor merges parts of the state."""
 
     brain: BrainState
 
@@ -54,7 +55,7 @@ def build_graph(
     loop: asyncio.AbstractEventLoop,
     saver: BaseCheckpointSaver[Any],
 ) -> CompiledStateGraph:
-    """Compiled. Its nodes run in ``loop``, in the thread that streams the graph."""
+    """The compiled graph. Its nodes run in ``loop``, in the thread that streams the graph."""
     graph = StateGraph(Channels)
     for name, nodes in STAGES.items():
         names = ', '.join(node.__name__ for node in nodes)
@@ -79,11 +80,11 @@ def after_act(channels: Channels) -> str:
 
 def _stage_node(nodes: tuple[Node, ...], turn: Callable[[], TurnContext], loop: Any) -> Any:
     async def run(state: BrainState) -> BrainState:
-        began = time.monotonic()
+        started_s = time.monotonic()
         for node in nodes:
             state = await node(state, turn())
         spent = state.react.spent
-        seconds = spent.seconds + time.monotonic() - began
+        seconds = spent.seconds + time.monotonic() - started_s
         return with_react_fields(state, spent=spent.model_copy(update={'seconds': seconds}))
 
     # Asynchronous nodes in a synchronous run: LangGraph's own asynchronous run costs more.

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROSA's executor: a turn, run through the graph, that goes on where it was cut.
+"""ROSA's executor: runs a turn through the graph and resumes an interrupted turn.
 
-Every call is traced as DECIDE, ACT, RESULT or ERROR; the model's free text as HYPOTHESIZE, or as
-OBSERVE once it has a result to speak of.
+Every call is traced as DECIDE, ACT, RESULT or ERROR. The model's free text is traced as
+HYPOTHESIZE, or as OBSERVE once the turn has made a call.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ TURN_LOST_TEXT = 'The saved turn cannot be read, so it cannot continue; submit t
 
 
 class TurnLost(Exception):
-    """A turn cannot begin or go on; the message says why, and what to do."""
+    """A turn cannot start or resume; the message gives the reason and the remedy."""
 
 
-class ReactExecutor:
-    """Stands where ROSA has its AgentExecutor; ROSA.invoke calls ``invoke``."""
+class TurnExecutor:
+    """Replaces ROSA's AgentExecutor: ROSA.invoke calls ``invoke``."""
 
     def __init__(
         self,
@@ -71,8 +71,8 @@ class ReactExecutor:
         self.last_result: TurnResult | None = None
 
     def invoke(self, inputs: dict[str, Any], *_: Any, **__: Any) -> dict[str, str]:
-        """Run one turn; ``last`` tells how it ended. Raises TurnCancelled. Blocks, in a thread
-        without an event loop.
+        """Run one turn and set ``last_result``. Blocks; call it in a thread without an event loop.
+        Raises TurnCancelled.
         """
         request, self.request = self.request, TurnRequest('', Cancellation())
         turn = self._turn
@@ -85,13 +85,13 @@ class ReactExecutor:
         except TurnLost as failure:
             react = ReactState(answer=str(failure))
         except sqlite3.Error as failure:
-            # What was not on the disk before was not done either.
+            # An operation is on the disk before its dispatch, so none was done unsaved.
             file = self._saver.file
-            words = (
+            text = (
                 f'The turn cannot be saved: {failure}; make room for {file}, or make it writable'
             )
-            react = ReactState(answer=words)
-        except Exception as failure:  # ROSA would make an answer of it, without an event
+            react = ReactState(answer=text)
+        except Exception as failure:  # ROSA would return it as the answer, untraced
             react = ReactState(answer=f'Internal error: {failure!r}')
         finally:
             loop.close()
@@ -109,14 +109,14 @@ class ReactExecutor:
         return {'output': react.answer}
 
     def _run(self, request: TurnRequest, loop: asyncio.AbstractEventLoop) -> ReactState:
-        """The state at the turn's end."""
+        """Run the graph until the turn ends; returns the last state."""
         self._turn.recalled = self._turn.memory()
         graph = build_graph(lambda: self._turn, loop, self._saver)
         config: Any = {
             'configurable': {'thread_id': request.thread_id or uuid.uuid4().hex},
             'recursion_limit': 1_000_000,
         }
-        # Whatever LANGSMITH_* variables ask for: nothing is to leave the machine.
+        # Off, whatever LANGSMITH_* variables are set: no data may leave the machine.
         with tracing_context(enabled=False):
             entry, state = self._entry_point(graph, config, request, loop)
             while not (state.react.stop_reason and state.react.question is None):
@@ -124,7 +124,7 @@ class ReactExecutor:
                     entry = self._wait_for_answer(state)
                 stream = partial(graph.stream, config=config, stream_mode='values')
                 for values in stream(entry, output_keys='brain', durability='sync'):
-                    if isinstance(values, BrainState):  # else LangGraph tells of its interrupt
+                    if isinstance(values, BrainState):  # otherwise LangGraph's interrupt
                         state = values
                         self._shown(state.react)
                 entry = None
@@ -133,8 +133,8 @@ class ReactExecutor:
     def _entry_point(
         self, graph: Any, config: Any, request: TurnRequest, loop: asyncio.AbstractEventLoop
     ) -> tuple[Any, BrainState]:
-        """Where the graph begins, or goes on, and with which state."""
-        nodes, state = _kept_turn(graph, config)
+        """The graph's input, None to resume, and the state before it. Raises TurnLost."""
+        next_nodes, state = _saved_turn(graph, config)
         request.on_start(0 if state is None else len(state.messages))
         if state is None:
             plan = _given_plan(request.plan)
@@ -144,8 +144,8 @@ class ReactExecutor:
             state = BrainState(react=ReactState(goal=self._turn.text, plan=given))
             return {'brain': state}, state
         self._shown(state.react)
-        if nodes == ('act',):
-            # What was under way is looked at, not repeated.
+        if next_nodes == ('act',):
+            # Observe the interrupted operation instead of repeating it.
             for node in (observe_result, stop_or_loop):
                 state = loop.run_until_complete(
                     node(
@@ -169,9 +169,9 @@ class ReactExecutor:
         )
 
 
-def _kept_turn(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
-    """The stage that is next, and the state before it; None of a turn that did nothing yet.
-    Raises TurnLost.
+def _saved_turn(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
+    """The next stage and the saved state; None for a turn without a completed stage. Raises
+    TurnLost, sqlite3.Error.
     """
     try:
         snapshot = graph.get_state(config)
@@ -188,7 +188,7 @@ def _kept_turn(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | N
 
 
 def _given_plan(plan: Json | None) -> Plan | None:
-    """A plan that was given ends the turn, whatever it says of itself. Raises TurnLost."""
+    """The request's plan without PROPOSED_KEY, so that its end ends the turn. Raises TurnLost."""
     if plan is None:
         return None
     try:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The agent loop's eight nodes as objects, for a graph that somebody else puts together."""
+"""The agent loop's eight nodes as objects, for use in another graph."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def react_nodes(turn: TurnContext) -> list[ReActNode]:
 
 
 async def _approval(state: BrainState, turn: TurnContext) -> BrainState:
-    """Nothing, when no proposed operation needs an answer."""
+    """Ask when the proposed operation needs an answer; otherwise do nothing."""
     if state.react.question is None:
         state = await put_question(state, turn)
     return state if state.react.question is None else await human_approval(state, turn)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the results of this turn tell about the world, folded over the steps in order.
+"""Beliefs about the world, folded over the tool results of this turn in order.
 
 Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
 """
@@ -21,14 +21,14 @@ import math
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
-SCORE_TOLERANCE = 0.02  # two scores nearer than this do not differ
+SCORE_TOLERANCE = 0.02  # scores closer than this count as equal
 
 
 class Mast(Enum):
-    UNASKED = 'unasked'  # nothing was tried yet
-    UNKNOWN = 'unknown'  # asked or tried, and still not sure: counts as open
+    UNASKED = 'unasked'  # no step of this turn involved the mast
+    UNKNOWN = 'unknown'  # queried or moved without a clear result: counts as open
     OPEN = 'open'
     CLOSED = 'closed'
 
@@ -42,7 +42,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class CaptureBelief:
-    """A capture that worked. ``motions_before`` counts the motions before it."""
+    """A successful capture. ``motions_before`` is the index of the spot where it was taken."""
 
     score: float
     is_good: bool
@@ -52,50 +52,50 @@ class CaptureBelief:
 
 @dataclass(frozen=True)
 class MotionBelief:
-    """A motion that worked, with the pose before and after it as far as they are known."""
+    """A successful motion, with the poses before and after it (None: unknown)."""
 
     tool: str
     duration_s: float
     start: Pose | None
     end: Pose | None
     distance_m: float | None
-    looks_before: int
+    captures_before: int
 
 
 @dataclass
 class Beliefs:
-    """The state of the world as far as it is known; ``add_step`` each step in order."""
+    """The believed state of the world. Pass each step to ``add_step``, in order."""
 
     mast: Mast = Mast.UNASKED
-    must_stop: bool = False  # a motion failed, or something moves: stop before anything else
-    moving_unasked: bool = False  # it moves, and no motion of this turn is the reason
-    in_doubt: bool = False  # something failed: ask for the status before trying again
+    must_stop: bool = False  # a motion failed, or the rover moves: stop first
+    moving_unasked: bool = False  # the rover moves without a motion of this turn
+    in_doubt: bool = False  # a tool failed: get the status before a retry
     pose: Pose | None = None
     spot: int = 0
     asked_here: bool = False
     new_view: bool = True  # no capture since the start, or since the mast turned
     rotations: int = 0
-    looks: list[CaptureBelief] = field(default_factory=list)
+    captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
     poses: dict[int, Pose] = field(default_factory=dict)
 
     @property
     def samples(self) -> list[tuple[Pose, float]]:
-        """Where which score was measured."""
+        """The score of each capture whose pose is known, with that pose."""
         return [
-            (self.poses[k.motions_before], k.score)
-            for k in self.looks
-            if k.motions_before in self.poses
+            (self.poses[look.motions_before], look.score)
+            for look in self.captures
+            if look.motions_before in self.poses
         ]
 
     @property
-    def moves_since_look(self) -> list[MotionBelief]:
-        return [move for move in self.moves if move.looks_before == len(self.looks)]
+    def moves_since_capture(self) -> list[MotionBelief]:
+        return [move for move in self.moves if move.captures_before == len(self.captures)]
 
     @property
     def view_matters(self) -> bool:
-        """Turning the mast changed the score at some spot."""
-        pairs = zip(self.looks, self.looks[1:], strict=False)
+        """Whether a turn of the mast changed the score at any spot."""
+        pairs = zip(self.captures, self.captures[1:], strict=False)
         return any(
             a.motions_before == b.motions_before
             and a.rotations != b.rotations
@@ -104,7 +104,7 @@ class Beliefs:
         )
 
     def driven_m(self) -> float:
-        """Metres driven, as far as the results tell."""
+        """The sum of the known distances in metres."""
         return sum(move.distance_m or 0.0 for move in self.moves)
 
     def add_step(self, step: ToolStep) -> None:
@@ -121,13 +121,13 @@ class Beliefs:
             self._add_capture(step)
         elif step.tool == 'get_status':
             self._add_status(step)
-        elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has none
+        elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has no data
             data = step.result.data
             self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
             self.new_view = True
         elif step.tool == 'move_stop' and step.result.ok:
             self.must_stop = False
-            if self.moving_unasked:  # what was seen and known belongs to another spot
+            if self.moving_unasked:  # the captures and the pose belong to another spot
                 self.moving_unasked = False
                 self._set_new_place(None)
                 self.new_view = self.mast is not Mast.CLOSED
@@ -138,22 +138,24 @@ class Beliefs:
             if step.result.error_reason.startswith(NEED_TO_CLOSE_MAST):
                 self.mast = Mast.UNKNOWN
             return
-        # A motion that failed may have moved the rover all the same.
+        # A failed motion may still have moved the rover.
         start = self.pose
         self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
         if not step.result.ok:
             self.must_stop = True
             return
-        self.mast = Mast.CLOSED  # else the adapter had refused
+        self.mast = Mast.CLOSED  # otherwise the adapter refuses the motion
         duration = (
-            number_text(data.get('duration_s')) or number_text(step.args.get('duration_s')) or 1.0
+            finite_float(data.get('duration_s'))
+            or finite_float(step.args.get('duration_s'))
+            or 1.0
         )
-        distance = number_text(data.get('distance_m'))
+        distance = finite_float(data.get('distance_m'))
         if distance is None and start and self.pose:
             distance = math.hypot(self.pose.x - start.x, self.pose.y - start.y)
         self.moves.append(
             MotionBelief(
-                step.tool, duration, start, self.pose, distance, looks_before=len(self.looks)
+                step.tool, duration, start, self.pose, distance, captures_before=len(self.captures)
             )
         )
 
@@ -172,8 +174,8 @@ class Beliefs:
             if self.mast is not Mast.CLOSED:
                 self.mast = Mast.OPEN
             self.new_view = False
-            score = number_text(data.get('score')) or 0.0
-            self.looks.append(
+            score = finite_float(data.get('score')) or 0.0
+            self.captures.append(
                 CaptureBelief(score, data.get('is_good') is True, self.spot, self.rotations)
             )
         elif step.result.error_reason.startswith(MAST_IS_CLOSED):
@@ -193,7 +195,7 @@ class Beliefs:
         self._set_pose(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
 
     def _set_new_place(self, pose: Pose | None) -> None:
-        """The rover stands somewhere else now."""
+        """Start a new spot: the rover has moved. None: its pose is unknown."""
         self.spot += 1
         self.asked_here = False
         self._set_pose(pose)
@@ -205,13 +207,13 @@ class Beliefs:
 
 
 def beliefs_from(steps: Iterable[ToolStep]) -> Beliefs:
-    """The facts after these steps."""
-    facts = Beliefs()
+    """The beliefs after these steps."""
+    beliefs = Beliefs()
     for step in steps:
-        facts.add_step(step)
-    return facts
+        beliefs.add_step(step)
+    return beliefs
 
 
 def _pose(x: object, y: object, yaw: object) -> Pose | None:
-    a, b, c = number_text(x), number_text(y), number_text(yaw)
+    a, b, c = finite_float(x), finite_float(y), finite_float(yaw)
     return None if a is None or b is None or c is None else Pose(a, b, c)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a rule of the routine looks at, and what it can decide. Pure."""
+"""The input of a rule of the rule model, and the decisions that a rule can return. Pure."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from curiosity_rosa_demo.agent.rule_model.parser import Intent
 from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
-MAX_ATTEMPTS = 3  # of a tool that fails
+MAX_ATTEMPTS = 3  # calls of a failing tool
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """Do this next; ``thought`` says why, in one English sentence (it is shown in the trace)."""
+    """Call this tool next. ``thought`` gives the reason in English; the trace shows it."""
 
     tool: str
     thought: str
@@ -33,7 +33,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class FinalAnswer:
-    """The turn is over; ``text`` is for the user, in the user's language."""
+    """End the turn. ``text`` is the answer, in the language of the user."""
 
     text: str
 
@@ -43,7 +43,7 @@ Decision = ToolCall | FinalAnswer
 
 @dataclass(frozen=True)
 class RuleContext:
-    """One view, with what it means."""
+    """The view of a turn, with the beliefs, the intent and the language derived from it."""
 
     view: TurnView
     beliefs: Beliefs
@@ -54,17 +54,17 @@ class RuleContext:
         return FinalAnswer(text_for(key, self.language, **values))
 
     def capture(self, why: str) -> ToolCall:
-        """The call that brings a capture nearer: raise the mast unless it may be up."""
+        """The next call towards a capture: open a closed or unknown mast first, then capture."""
         if self.beliefs.mast in (Mast.UNKNOWN, Mast.CLOSED):
             return ToolCall('mast_open', f'{why} The mast must be open for that.')
         return ToolCall('capture_and_score', why)
 
     def figures(self) -> dict[str, Any]:
-        """The figures of the turn so far, for the answer."""
-        looks = self.beliefs.looks
+        """The counts and values of the turn so far, for the texts of answers."""
+        captures = self.beliefs.captures
         return {
-            'score': f'{looks[-1].score:.2f}' if looks else '-',
-            'looks': len(looks),
+            'score': f'{captures[-1].score:.2f}' if captures else '-',
+            'captures': len(captures),
             'moves': len(self.beliefs.moves),
             'metres': f'{self.beliefs.driven_m():.1f}',
         }

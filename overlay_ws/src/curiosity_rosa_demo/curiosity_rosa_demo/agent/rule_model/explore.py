@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules of an exploration: look, look around, drive to the light, until a capture is good.
+"""The rules of an exploration: capture, turn the mast and drive until a capture is good.
 
-Each rule decides or passes (None). Pure.
+Each rule returns a decision, or None to pass to the next rule. Pure.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from curiosity_rosa_demo.agent.rule_model.context import (
 from curiosity_rosa_demo.agent.rule_model.steering import motion_along
 from curiosity_rosa_demo.agent.rule_model.texts import found_text
 
-MAX_DARK_HOPS = 5  # hops in a row that brought no light
-STUCK_M = 0.05  # a motion that drove less did not move the rover
+MAX_DARK_HOPS = 5  # consecutive hops without a better score
+STUCK_M = 0.05  # a shorter motion did not move the rover
 
 
 def report_a_good_capture(context: RuleContext) -> Decision | None:
-    looks = context.beliefs.looks
-    if not looks or not looks[-1].is_good:
+    captures = context.beliefs.captures
+    if not captures or not captures[-1].is_good:
         return None
-    pose = context.beliefs.poses.get(looks[-1].motions_before)
+    pose = context.beliefs.poses.get(captures[-1].motions_before)
     turned = context.view.last('mast_rotate')
     trouble = turned.result.error_reason if turned else ''
     return FinalAnswer(
@@ -42,11 +42,11 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
     )
 
 
-def look_here(context: RuleContext) -> Decision | None:
-    """Capture when nothing was seen yet from here and driving on would not be better."""
+def capture_here(context: RuleContext) -> Decision | None:
+    """Capture a new view, or at the end of a drive; pass while the drive goes on."""
     facts = context.beliefs
     if not facts.new_view:
-        if not facts.moves_since_look or motion_along(context.view, facts) is not None:
+        if not facts.moves_since_capture or motion_along(context.view, facts) is not None:
             return None
         return context.capture('I have driven as far as planned: look again.')
     if facts.rotations:
@@ -55,10 +55,12 @@ def look_here(context: RuleContext) -> Decision | None:
     return context.capture(f'A capture costs only {cost:g}: look first.')
 
 
-def look_around(context: RuleContext) -> Decision | None:
-    """Turn the mast once; at later spots only if it ever changed the score and costs less."""
+def capture_around(context: RuleContext) -> Decision | None:
+    """Turn the mast once per spot; after the first turn only if turning has changed a score and
+    costs less than a hop.
+    """
     view, facts = context.view, context.beliefs
-    here = [look for look in facts.looks if look.motions_before == facts.spot]
+    here = [look for look in facts.captures if look.motions_before == facts.spot]
     turned = len({look.rotations for look in here}) > 1
     tries = max(view.failures('mast_rotate', refused=refused) for refused in (False, True))
     if not here or turned or tries >= MAX_ATTEMPTS or 'mast_rotate' not in view.tools:
@@ -75,8 +77,8 @@ def look_around(context: RuleContext) -> Decision | None:
 
 def find_out_where_i_am(context: RuleContext) -> Decision | None:
     view, facts = context.view, context.beliefs
-    no_use = facts.asked_here or view.failures('get_status') >= MAX_ATTEMPTS
-    if facts.pose or no_use or 'get_status' not in view.tools:
+    is_pointless = facts.asked_here or view.failures('get_status') >= MAX_ATTEMPTS
+    if facts.pose or is_pointless or 'get_status' not in view.tools:
         return None
     return ToolCall('get_status', 'I need my position, heading and mast before I drive.')
 
@@ -89,7 +91,7 @@ def end_when_stuck(context: RuleContext) -> Decision | None:
 
 
 def end_without_progress(context: RuleContext) -> Decision | None:
-    scores = list({look.motions_before: look.score for look in context.beliefs.looks}.values())
+    scores = list({look.motions_before: look.score for look in context.beliefs.captures}.values())
     recent, before = scores[-MAX_DARK_HOPS:], scores[:-MAX_DARK_HOPS]
     if not before or max(recent) >= max(before) + SCORE_TOLERANCE:
         return None
@@ -108,8 +110,8 @@ def drive_to_the_light(context: RuleContext) -> Decision:
 
 
 EXPLORE_RULES = (
-    look_here,
-    look_around,
+    capture_here,
+    capture_around,
     find_out_where_i_am,
     end_when_stuck,
     end_without_progress,

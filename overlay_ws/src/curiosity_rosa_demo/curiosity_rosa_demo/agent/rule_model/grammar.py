@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The only sentences that make the routine drive: a grammar that the whole utterance must fit."""
+"""The grammar of motion commands. The rule model drives only if it matches the whole utterance."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ZH_FOR = rf'(?P<s>{_NUMBER}) ?秒(?:钟|鐘)?'
 
 
 class _Direction(NamedTuple):
-    """How the three languages name a direction; Japanese in a word, or as whither and verb."""
+    """Patterns of one direction per language; Japanese as one word, or as direction and verb."""
 
     en: str
     ja: str
@@ -90,17 +90,17 @@ _DIRECTIONS = {
     'turn_left': _sideways('left', '左', '左'),
     'turn_right': _sideways('right', '右', '右'),
 }
-_FORMS = {tool: way.forms() for tool, way in _DIRECTIONS.items()}
+_FORMS = {tool: direction.forms() for tool, direction in _DIRECTIONS.items()}
 
 
-def parse_motion(said: str) -> tuple[str, float | None] | None:
-    """The motion tool and its seconds (None: not said) when all of ``said`` asks for a motion.
+def parse_motion(request: str) -> tuple[str, float | None] | None:
+    """The motion tool and its seconds (None: not given) if ``request`` as a whole is a motion.
 
-    ``said`` is NFKC, lower case, without punctuation at its ends. Zero seconds is no motion.
+    ``request`` is NFKC, lower case, without punctuation at its ends. Returns None for 0 seconds.
     """
     for tool, forms in _FORMS.items():
         for form in forms:
-            match = form.fullmatch(said)
+            match = form.fullmatch(request)
             if match:
                 text = match.groupdict().get('s')
                 seconds = None if text is None else _NUMBER_WORDS.get(text) or float(text)

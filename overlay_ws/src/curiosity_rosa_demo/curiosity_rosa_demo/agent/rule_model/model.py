@@ -8,8 +8,8 @@
 
 """The default model: a LangChain chat model without weights or network, driven by rules.
 
-It reads the conversation as any model would (prompts, tool descriptions, tool results) and makes
-one tool call at a time. Everything that decides is in ``routine_policy``.
+The model reads the conversation (prompts, tool descriptions, tool results) and makes one tool call
+at a time. The module ``rules`` makes the decisions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep, TurnView
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import (
@@ -41,14 +41,14 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-MAX_REASON_CHARS = 300  # characters of an unreadable result that are kept as its reason
+MAX_REASON_CHARS = 300  # kept from an unreadable result, as its reason
 _COST = re.compile(r'Cost:\s*(\d+(?:\.\d+)?)')
 _LONGEST = re.compile(r'at most\s+(\d+(?:\.\d+)?)\s*s')
 _BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')
 
 
 class RuleChatModel(BaseChatModel):
-    """Chat model of provider ``routine``. Bind the tools, then invoke it with the conversation."""
+    """The chat model of provider ``routine``. Bind tools, then invoke it with the conversation."""
 
     @property
     def _llm_type(self) -> str:
@@ -61,7 +61,7 @@ class RuleChatModel(BaseChatModel):
         tool_choice: str | None = None,
         **kwargs: Any,
     ) -> Runnable[LanguageModelInput, BaseMessage]:
-        """This model with ``tools`` to choose from; ``tool_choice`` has no meaning here."""
+        """Bind ``tools`` to this model; ``tool_choice`` is ignored."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
 
     def _generate(
@@ -91,21 +91,25 @@ class RuleChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        # Deciding takes about a millisecond: cheaper than the thread of the default.
+        # A decision takes about a millisecond: less than the thread of the default implementation.
         return self._generate(messages, stop, None, **kwargs)
 
 
 def read_view(
     messages: Sequence[BaseMessage], tools: Sequence[Mapping[str, Any]] = ()
 ) -> TurnView:
-    """The view of this turn: what came after the last human message, prompts and tools."""
-    asked = max((i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1)
+    """The view of this turn, from the last human message, the steps after it, the system prompts
+    and the tools.
+    """
+    goal_index = max(
+        (i for i, m in enumerate(messages) if isinstance(m, HumanMessage)), default=-1
+    )
     functions = [tool.get('function', tool) for tool in tools]
     system = '\n'.join(m.text() for m in messages if isinstance(m, SystemMessage))
     bright = _BRIGHT.search(system)
     return TurnView(
-        text=messages[asked].text() if asked >= 0 else '',
-        steps=tuple(_read_steps(messages[asked + 1 :])),
+        text=messages[goal_index].text() if goal_index >= 0 else '',
+        steps=tuple(_read_steps(messages[goal_index + 1 :])),
         tools=frozenset(function['name'] for function in functions),
         costs=_numbers_in_descriptions(functions, _COST),
         bright_x=float(bright.group(1)) if bright else None,
@@ -123,10 +127,10 @@ def read_view(
 def _numbers_in_descriptions(
     functions: Sequence[Mapping[str, Any]], what: re.Pattern[str]
 ) -> dict[str, float]:
-    """The number that the description of each function, or of its parameters, gives."""
+    """For each function whose schema matches ``what``: the number of the first match."""
     texts = {f['name']: json.dumps(f, ensure_ascii=False) for f in functions}
-    found = {name: what.search(text) for name, text in texts.items()}
-    return {name: float(match.group(1)) for name, match in found.items() if match}
+    matches = {name: what.search(text) for name, text in texts.items()}
+    return {name: float(match.group(1)) for name, match in matches.items() if match}
 
 
 def _read_steps(messages: Sequence[BaseMessage]) -> list[ToolStep]:
@@ -136,7 +140,7 @@ def _read_steps(messages: Sequence[BaseMessage]) -> list[ToolStep]:
         if isinstance(message, AIMessage):
             for call in message.tool_calls:
                 answer = results.get(call['id'] or '')
-                # Without a result nobody knows what the call did, which is a failure.
+                # A call without a result has an unknown effect: treat it as a failure.
                 result = (
                     read_result(call['name'], answer.text())
                     if answer
@@ -147,11 +151,15 @@ def _read_steps(messages: Sequence[BaseMessage]) -> list[ToolStep]:
 
 
 def read_result(tool: str, content: str) -> ToolResult:
-    """The result in ``content``; what cannot be read is a failure with that text."""
+    """Parse a tool result. Unreadable content becomes a failure with that text as its reason."""
     try:
         result = from_json(ToolResult, content)
     except SerdeError:
         return ToolResult.failure(content.strip()[:MAX_REASON_CHARS] or 'Empty result')
-    if tool == 'capture_and_score' and result.ok and number_text(result.data.get('score')) is None:
+    if (
+        tool == 'capture_and_score'
+        and result.ok
+        and finite_float(result.data.get('score')) is None
+    ):
         return ToolResult.failure('capture_and_score gave no score')
     return result

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What an utterance asks for, by rules, in English, Japanese and Chinese. Pure.
+"""Intent of an utterance by rules, in English, Japanese and Chinese. Pure.
 
-A motion needs the whole utterance to fit a small grammar, so that a negation, a condition or
-anything else that is not understood never drives the rover. Harmless requests are found by words.
+A motion requires that the whole utterance matches a small grammar. A negation, a condition or an
+unknown word therefore never drives the rover. Requests without motion are found by keywords.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import unicodedata
 from curiosity_rosa_demo.agent.rule_model import vocabulary
 from curiosity_rosa_demo.agent.rule_model.grammar import parse_motion
 
-MAX_REQUEST_CHARS = 500  # longer texts are no command; it also bounds the time the patterns take
+MAX_REQUEST_CHARS = 500  # longer texts are rejected; this also bounds the matching time
 Kind = Literal['explore', 'status', 'command', 'greeting', 'help', 'negated', 'unclear', 'unknown']
 
 
 @dataclass(frozen=True)
 class Intent:
-    """``tool`` is set for commands and the status, ``duration_s`` for a motion that names one."""
+    """``tool`` is set for commands and the status, ``duration_s`` for a motion with a duration."""
 
     kind: Kind
     tool: str | None = None
@@ -46,56 +46,56 @@ def detect_language(text: str) -> str:
 
 
 def parse_intent(text: str) -> Intent:
-    """What ``text`` asks for. Doubt is ``unclear`` or ``unknown``, never a motion."""
+    """The intent of ``text``. Doubt gives ``unclear`` or ``unknown``, never a motion."""
     folded = unicodedata.normalize('NFKC', text).lower().replace('\u2019', "'")
     plain = ' '.join(folded.split()).strip(' .!。、,…"\'「」')
-    said = plain.rstrip('? ')
-    said = plain.rstrip('? ')
-    question = bool(vocabulary.QUESTION.search(plain)) and not vocabulary.POLITE.search(said)
-    if not said:
+    request = plain.rstrip('? ')
+    question = bool(vocabulary.QUESTION.search(plain)) and not vocabulary.POLITE.search(request)
+    if not request:
         return Intent('help')
-    if vocabulary.NOT_STOP.search(said):
+    if vocabulary.NOT_STOP.search(request):
         return Intent('negated')
-    if vocabulary.STOP.search(said) and not question:
+    if vocabulary.STOP.search(request) and not question:
         return Intent('command', 'move_stop')
-    if len(said) > MAX_REQUEST_CHARS:
+    if len(request) > MAX_REQUEST_CHARS:
         return Intent('unknown')
-    if vocabulary.GREETING.fullmatch(said):
+    if vocabulary.GREETING.fullmatch(request):
         return Intent('greeting')
-    if vocabulary.HELP.search(said):
+    if vocabulary.HELP.search(request):
         return Intent('help')
     if question:
-        return _parse_question(said)
-    asked = parse_motion(said)
-    return Intent('command', *asked) if asked else _parse_request(said)
+        return _parse_question(request)
+    motion = parse_motion(request)
+    return Intent('command', *motion) if motion else _parse_request(request)
 
 
-def _parse_question(said: str) -> Intent:
-    """A question is answered with measurements, never with a motion."""
-    if said.startswith(('how bright', '明るさ')):
+def _parse_question(request: str) -> Intent:
+    """The intent of a question: a measurement or the status, never a motion."""
+    if request.startswith(('how bright', '明るさ')):
         return Intent('command', 'capture_and_score')
-    if vocabulary.STATUS.search(said) or vocabulary.ROVER.search(said):
+    if vocabulary.STATUS.search(request) or vocabulary.ROVER.search(request):
         return _STATUS
     patterns = (vocabulary.ABOUT_EXPLORING, vocabulary.DRIVING, *vocabulary.COMMANDS.values())
-    about_acting = any(pattern.search(said) for pattern in patterns)
+    about_acting = any(pattern.search(request) for pattern in patterns)
     return Intent('unclear' if about_acting else 'unknown')
 
 
-def _parse_request(said: str) -> Intent:
-    commands = {tool for tool, pattern in vocabulary.COMMANDS.items() if pattern.search(said)}
-    explore, driving = bool(vocabulary.EXPLORE.search(said)), bool(vocabulary.DRIVING.search(said))
-    about_exploring = explore or bool(vocabulary.ABOUT_EXPLORING.search(said))
+def _parse_request(request: str) -> Intent:
+    commands = {tool for tool, pattern in vocabulary.COMMANDS.items() if pattern.search(request)}
+    explore = bool(vocabulary.EXPLORE.search(request))
+    driving = bool(vocabulary.DRIVING.search(request))
+    about_exploring = explore or bool(vocabulary.ABOUT_EXPLORING.search(request))
     acting = bool(commands) or about_exploring or driving
-    if acting and vocabulary.NEGATION.search(said):
+    if acting and vocabulary.NEGATION.search(request):
         return Intent('negated')
-    if vocabulary.STATUS.search(said) and not acting:
+    if vocabulary.STATUS.search(request) and not acting:
         return _STATUS
-    if acting and vocabulary.HEDGE.search(said):
+    if acting and vocabulary.HEDGE.search(request):
         return Intent('unclear')
     if explore:
         return Intent('explore') if commands <= {'capture_and_score'} else Intent('unclear')
     if commands in ({'mast_open', 'capture_and_score'}, {'mast_open', 'mast_rotate'}):
-        commands.discard('mast_open')  # the other one opens the mast where that is needed
+        commands.discard('mast_open')  # the other command opens the mast if needed
     if len(commands) == 1 and not about_exploring and (not driving or 'mast_rotate' in commands):
         return Intent('command', commands.pop())
     return Intent('unclear' if acting else 'unknown')

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The routine: which tool call comes next, by rules. Pure; the same view gives the same decision.
+"""The rule model's decision: the next tool call, by rules. Pure: equal views, equal decisions.
 
-Each rule is a function that decides or passes (None). ``decide`` asks them in order of priority,
-so safety comes before the goal, and observing before driving.
+Each rule is a function that returns a decision, or None to pass. ``decide`` evaluates the rules in
+order of priority: safety before the goal, observation before driving.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from curiosity_rosa_demo.agent.rule_model.texts import broken_text, result_text,
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
-MAX_CALLS = 32  # of one turn; stopping the rover may still add up to MAX_ATTEMPTS
-DEFAULT_DRIVE_S = 3.0  # a motion that was asked for without a duration
+MAX_CALLS = 32  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
+DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 _OPERATOR = re.compile(
     r'\b(stopped|rejected|denied|refused|cancell?ed) by (the|an) operator', re.I
 )
@@ -53,11 +53,11 @@ def decide(view: TurnView) -> Decision:
 
 
 def is_understood(text: str) -> bool:
-    """Whether it would act on ``text``, not only answer."""
+    """Whether the rule model would call tools for ``text``, rather than only answer."""
     return parse_intent(text).kind in RULES
 
 
-# --- safety and trouble, for every intent that acts -------------------------------------------
+# --- safety and faults, for every intent that acts --------------------------------------------
 
 
 def obey_the_operator(context: RuleContext) -> Decision | None:
@@ -77,13 +77,13 @@ def stop_what_moves(context: RuleContext) -> Decision | None:
 
 
 def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
-    """A tool that the goal needs failed too often in a row."""
-    asked = context.intent.tool
-    # A person asked for one motion: do not repeat it unasked after it went wrong.
-    motion_tries = 1 if asked in MOTIONS else MAX_ATTEMPTS
+    """End the turn when a tool that the goal needs has failed too often since its last success."""
+    requested = context.intent.tool
+    # The user requested one motion: do not repeat it after a failure.
+    motion_tries = 1 if requested in MOTIONS else MAX_ATTEMPTS
     needed = [('capture_and_score',), ('mast_open',), ('mast_close',), MOTIONS]
-    if asked and asked not in MOTIONS:
-        needed.append((asked,))
+    if requested and requested not in MOTIONS:
+        needed.append((requested,))
     for tools in needed:
         last = context.view.last(*tools)
         tries = motion_tries if tools == MOTIONS else MAX_ATTEMPTS

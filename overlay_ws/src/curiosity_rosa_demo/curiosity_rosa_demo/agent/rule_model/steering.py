@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the light is and how to drive there: the routine's steering. Pure.
+"""The steering of the rule model: direction and distance to the light, and the next motion. Pure.
 
-World frame, metres, radians, seconds. Speeds are learned from the results of earlier motions.
+World frame, metres, radians, seconds. Speeds come from the results of earlier motions.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 FIRST_HOP_S = 6.0  # long enough to measure speed and gradient, short enough to be cheap
 FIRST_TURN_S = 5.0
-EDGE_OVERSHOOT_M = 0.5  # aim this far behind the edge of the light
+EDGE_OVERSHOOT_M = 0.5  # target distance beyond the edge of the light
 ARRIVED_M = 0.3
-LEG_M = 5.0  # a slope is trusted for this far, or for twice the way on which it was measured
-STRAIGHT_ENOUGH = 0.35  # rad; a forward drive then loses at most 6 % of its length
-SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches see every direction
+LEG_M = 5.0  # reach of a slope; at least twice the distance on which it was measured
+STRAIGHT_ENOUGH = 0.35  # rad; a forward drive at this error loses 6 % of its length
+SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches cover every direction
 
 
 @dataclass(frozen=True)
 class SearchHeading:
-    """Drive along ``heading`` for ``remaining`` metres; ``source`` names the source."""
+    """Drive along ``heading`` for ``remaining`` metres; ``source`` is the reason as text."""
 
     heading: float
     remaining: float
@@ -54,7 +54,8 @@ def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
 
     Least squares for score = a + gx x + gy y with a small ridge, so that samples on one line give
     the slope along that line. Zero scores lie on the flat part of the light and would bend the
-    plane, so they are left out; only a last one counts, when it is news or nearly all there is.
+    plane, so they are left out. The newest of them counts if it is the last sample, or if fewer
+    than two places have a score above zero.
     """
     lit = [(pose, score) for pose, score in samples if score > 0.0]
     dark = [(pose, score) for pose, score in samples if score <= 0.0]
@@ -77,14 +78,14 @@ def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
 
 
 def search_heading(view: TurnView, facts: Beliefs) -> SearchHeading | None:
-    """The way to the light by the hint or, without one that holds, by the slope; else None."""
+    """The course to the light: by the hint unless it is refuted, else by the slope, else None."""
     pose, samples = facts.pose, facts.samples
     if pose is None:
         return None
     slope = gradient(samples)
-    # Every sample is dark, else the turn were over: one behind the edge refutes the hint.
-    behind_edge = [p.x for p, _ in samples if view.bright_x is not None and p.x > view.bright_x]
-    if view.bright_x is not None and not behind_edge and not (slope and slope[0] < 0.0):
+    # All samples are dark, or the turn would be over: a sample beyond the edge refutes the hint.
+    beyond_edge = [p.x for p, _ in samples if view.bright_x is not None and p.x > view.bright_x]
+    if view.bright_x is not None and not beyond_edge and not (slope and slope[0] < 0.0):
         return SearchHeading(
             0.0,
             view.bright_x + EDGE_OVERSHOOT_M - pose.x,
@@ -97,20 +98,20 @@ def search_heading(view: TurnView, facts: Beliefs) -> SearchHeading | None:
         left = (at.x - pose.x) * ux + (at.y - pose.y) * uy + 1.1 * (1.0 - score) / steepness
         reach = max(LEG_M, 2.0 * max(math.hypot(p.x - at.x, p.y - at.y) for p, _ in samples))
         left = min(left, reach - math.hypot(at.x - pose.x, at.y - pose.y))
-        if not facts.moves_since_look:
-            left = max(left, EDGE_OVERSHOOT_M)  # still dark here, so at least a little further
+        if not facts.moves_since_capture:
+            left = max(left, EDGE_OVERSHOOT_M)  # still dark here: go at least this far
         return SearchHeading(
             math.atan2(uy, ux), left, f'the score rises by {steepness:.2f} per metre'
         )
-    if behind_edge:
+    if beyond_edge:
         return SearchHeading(
-            0.0, max(behind_edge) + 3.0 - pose.x, 'the light must begin further on'
+            0.0, max(beyond_edge) + 3.0 - pose.x, 'the light must begin further on'
         )
     return None
 
 
 def speed(facts: Beliefs) -> float | None:
-    """Forward metres per second, from the last drive that tells."""
+    """Forward speed in m/s, from the newest drive that moved the rover; None: not measured."""
     for move in reversed(facts.moves):
         if move.tool == 'move_forward' and (move.distance_m or 0.0) > 0.05:
             return (move.distance_m or 0.0) / move.duration_s
@@ -118,49 +119,53 @@ def speed(facts: Beliefs) -> float | None:
 
 
 def turn_rate(facts: Beliefs) -> float | None:
-    """Radians per second of a turn, from the last turn that tells."""
+    """Turn rate in rad/s, from the newest turn with a clear angle; None: not measured."""
     for move in reversed(facts.moves):
         if move.tool != 'move_forward' and move.start and move.end:
             sign = 1.0 if move.tool == 'turn_left' else -1.0
             turned = (sign * (move.end.yaw - move.start.yaw)) % math.tau
-            # A little less than a full turn is jitter about zero, not a turn.
+            # A value just below a full turn is jitter around zero.
             if 0.05 < turned < 6.0:
                 return turned / move.duration_s
     return None
 
 
 def motion_along(view: TurnView, facts: Beliefs) -> Motion | None:
-    """The next motion, or None when it is time to look."""
-    way = search_heading(view, facts)
-    if way is None or facts.pose is None:
+    """The next motion, or None if a capture is due."""
+    course = search_heading(view, facts)
+    if course is None or facts.pose is None:
         return search_motion(view, facts)
     drives = [move for move in facts.moves if move.tool == 'move_forward']
-    first_hop_unseen = bool(drives) and drives[0].looks_before == len(facts.looks)
-    if way.remaining <= ARRIVED_M or first_hop_unseen:
+    first_hop_unseen = bool(drives) and drives[0].captures_before == len(facts.captures)
+    if course.remaining <= ARRIVED_M or first_hop_unseen:
         return None
-    error = math.remainder(way.heading - facts.pose.yaw, math.tau)
+    error = math.remainder(course.heading - facts.pose.yaw, math.tau)
     if abs(error) > STRAIGHT_ENOUGH:
         rate = turn_rate(facts)
         wanted = abs(error) / rate if rate else FIRST_TURN_S
         tool = 'turn_left' if error > 0.0 else 'turn_right'
-        why = (
-            f'{way.source}, {math.degrees(abs(error)):.0f} degrees to the {tool[5:]} of my heading'
-        )
+        degrees = math.degrees(abs(error))
+        why = f'{course.source}, {degrees:.0f} degrees to the {tool[5:]} of my heading'
         return Motion(tool, view.seconds(wanted), why)
-    pace = speed(facts)
-    if pace is None:
+    speed_mps = speed(facts)
+    if speed_mps is None:
         return Motion(
-            'move_forward', view.seconds(FIRST_HOP_S), f'{way.source}; a first hop tells my speed'
+            'move_forward',
+            view.seconds(FIRST_HOP_S),
+            f'{course.source}; a first hop tells my speed',
         )
-    wanted = way.remaining / (pace * math.cos(error))
+    wanted = course.remaining / (speed_mps * math.cos(error))
     return Motion(
-        'move_forward', view.seconds(wanted), f'{way.source}, {way.remaining:.1f} m ahead'
+        'move_forward', view.seconds(wanted), f'{course.source}, {course.remaining:.1f} m ahead'
     )
 
 
 def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
-    """Without a course: hop and look; straight on while the score rises, else turn first."""
-    since = facts.moves_since_look
+    """The next motion without a course, or None if a capture is due.
+
+    Drives straight on while the score rises, else turns first.
+    """
+    since = facts.moves_since_capture
     drives = [move for move in facts.moves if move.tool == 'move_forward']
     if since:
         if since[-1].tool == 'move_forward':
@@ -171,12 +176,12 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
             'move_forward', view.seconds(FIRST_HOP_S), 'a first hop shows how the score changes'
         )
     before = [
-        look for look in facts.looks if look.motions_before != facts.looks[-1].motions_before
+        look for look in facts.captures if look.motions_before != facts.captures[-1].motions_before
     ]
-    gain = facts.looks[-1].score - before[-1].score if before else 0.0
+    gain = facts.captures[-1].score - before[-1].score if before else 0.0
     if gain >= SCORE_TOLERANCE:
         seconds = sum(move.duration_s for move in _between(facts))
-        wanted = 1.1 * (1.0 - facts.looks[-1].score) * seconds / gain
+        wanted = 1.1 * (1.0 - facts.captures[-1].score) * seconds / gain
         return Motion('move_forward', view.seconds(wanted), f'the last hop gained {gain:.2f}')
     rate = turn_rate(facts)
     angle = math.pi if gain <= -SCORE_TOLERANCE else SEARCH_TURN
@@ -185,6 +190,6 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
 
 
 def _between(facts: Beliefs) -> list[MotionBelief]:
-    """The motions of the last hop that was looked at."""
-    last = facts.moves[-1].looks_before
-    return [move for move in facts.moves if move.looks_before == last]
+    """The motions of the newest hop, which a capture has followed."""
+    last = facts.moves[-1].captures_before
+    return [move for move in facts.moves if move.captures_before == last]

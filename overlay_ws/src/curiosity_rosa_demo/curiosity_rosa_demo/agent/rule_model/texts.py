@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the routine says to the user, in English, Japanese and Chinese. Pure.
+"""The rule model's answers to the user, in English, Japanese and Chinese. Pure.
 
-Texts of the table are the only format strings; what tools or users wrote is only ever a value.
+Only the texts of the table are format strings; text from tools and users is always a value.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 _TEXTS: dict[str, tuple[str, str, str]] = {
     'greeting': (
@@ -77,9 +77,9 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '做不到：没有工具 {tool}。',
     ),
     'summary': (
-        '{looks} captures, {moves} motions, {metres} m driven, last score {score}',
-        '撮影 {looks} 回、走行 {moves} 回、{metres} m、最後のスコア {score}',
-        '拍摄 {looks} 次，行驶 {moves} 次，共 {metres} 米，最后得分 {score}',
+        '{captures} captures, {moves} motions, {metres} m driven, last score {score}',
+        '撮影 {captures} 回、走行 {moves} 回、{metres} m、最後のスコア {score}',
+        '拍摄 {captures} 次，行驶 {moves} 次，共 {metres} 米，最后得分 {score}',
     ),
     'too_long': (
         'I end here: {calls} tool calls brought no good picture ({summary}).',
@@ -105,11 +105,11 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     ),
     'found': (
         'The ground can be examined here: score {score}, a good picture, at {place}. I looked '
-        '{looks} times and drove {metres} m in {moves} motions ({calls} tool calls).',
-        'ここで地面を調査できます: スコア {score}、良い画像です。場所: {place}。撮影 {looks} '
+        '{captures} times and drove {metres} m in {moves} motions ({calls} tool calls).',
+        'ここで地面を調査できます: スコア {score}、良い画像です。場所: {place}。撮影 {captures} '
         '回、走行 {moves} 回で {metres} m 移動しました'
         '（ツール呼び出し {calls} 回）。',
-        '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {looks} 次，行驶 '
+        '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {captures} 次，行驶 '
         '{moves} 次共 {metres} 米（调用工具 {calls} 次）。',
     ),
     'found_but': (
@@ -162,7 +162,7 @@ _LANGUAGES = ('en', 'ja', 'zh')
 
 
 def text_for(key: str, lang: str, **values: Any) -> str:
-    """The text ``key`` in ``lang`` (en, ja, zh). ``summary`` is made from the values it needs."""
+    """The text ``key`` in ``lang`` (en, ja, zh). Fills ``{summary}`` from ``values``."""
     texts = _TEXTS[key]
     if '{summary}' in texts[0]:
         values['summary'] = text_for('summary', lang, **values)
@@ -170,7 +170,7 @@ def text_for(key: str, lang: str, **values: Any) -> str:
 
 
 def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> str:
-    """What is broken, as plainly as the reason allows."""
+    """The answer that names the broken part, derived from the tool and the reason."""
     if tool == 'move_stop':
         return text_for('cannot_stop', lang, reason=reason)
     parts = {'capture_and_score': 'camera', 'get_status': 'telemetry'}
@@ -181,17 +181,17 @@ def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> 
 
 
 def found_text(lang: str, pose: Pose | None, trouble: str, **values: Any) -> str:
-    """The good end of an exploration; ``trouble`` is what the mast said when it could not turn."""
+    """The answer after a good capture; ``trouble`` is the error of the last mast turn, if any."""
     place = f'x = {pose.x:.2f} m, y = {pose.y:.2f} m' if pose else text_for('not_known', lang)
     text = text_for('found', lang, place=place, **values)
     return text + (text_for('found_but', lang, reason=trouble) if trouble else '')
 
 
 def result_text(lang: str, tool: str, data: Mapping[str, Any]) -> str:
-    """The result of a direct command."""
+    """The answer to a direct command that succeeded."""
     if tool == 'capture_and_score':
         key = 'capture_good' if data.get('is_good') is True else 'capture_dark'
-        return text_for(key, lang, score=f'{number_text(data.get("score")) or 0.0:.2f}')
+        return text_for(key, lang, score=f'{finite_float(data.get("score")) or 0.0:.2f}')
     if tool in ('move_forward', 'turn_left', 'turn_right'):
         seconds, metres = (
             _number_text(lang, data.get('duration_s'), 1),
@@ -202,12 +202,12 @@ def result_text(lang: str, tool: str, data: Mapping[str, Any]) -> str:
 
 
 def status_text(lang: str, data: Mapping[str, Any]) -> str:
-    """The status in words; a value that is not known is said to be unknown."""
+    """The status as text; a missing value appears as unknown."""
 
     def choice(value: object, yes: str = 'yes', no: str = 'no') -> str:
         return text_for((yes if value else no) if isinstance(value, bool) else 'not_known', lang)
 
-    x, y, yaw = (number_text(data.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
+    x, y, yaw = (finite_float(data.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
     degrees = None if yaw is None else f'{yaw * 57.29578:.0f}'
     return text_for(
         'status',
@@ -222,5 +222,5 @@ def status_text(lang: str, data: Mapping[str, Any]) -> str:
 
 
 def _number_text(lang: str, value: object, digits: int = 2) -> str:
-    known = number_text(value)
+    known = finite_float(value)
     return text_for('not_known', lang) if known is None else f'{known:.{digits}f}'

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the routine decides on: the steps of this turn, the tools and the hints. Pure."""
+"""The input of a decision: the steps of this turn, the tools and the hints. Pure."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 
-# Answers that say what to do first; nothing is broken and nothing was started.
+# Reasons of refused calls: nothing is broken and nothing was started.
 REFUSALS = (NEED_TO_CLOSE_MAST, NEED_TO_OPEN_MAST, MAST_IS_CLOSED, MOVE_IN_PROGRESS)
 
 
 @dataclass(frozen=True)
 class ToolStep:
-    """One tool call of this turn and what it gave."""
+    """One tool call of this turn and its result."""
 
     tool: str
     args: Mapping[str, Any]
@@ -45,8 +45,8 @@ class ToolStep:
 
 @dataclass(frozen=True)
 class TurnView:
-    """All that a decision depends on. ``bright_x`` is the hint where the light begins, in
-    metres.
+    """The whole input of a decision. ``bright_x`` is the hint: the x in metres at which the light
+    begins.
     """
 
     text: str
@@ -57,15 +57,15 @@ class TurnView:
     longest_s: float = 10.0
 
     def cost(self, *tools: str) -> float:
-        """What these calls cost together; a tool without a stated cost counts as 1."""
+        """The total cost of these calls; a tool without a stated cost counts as 1."""
         return sum(self.costs.get(tool, 1.0) for tool in tools)
 
     def seconds(self, wanted: float) -> float:
-        """``wanted`` as a duration that the motion tools accept."""
+        """``wanted`` limited to a duration that the motion tools accept."""
         return min(self.longest_s, max(1.0, round(wanted, 1)))
 
     def failures(self, *tools: str, refused: bool = False) -> int:
-        """Faults (or refusals) of these tools since one of them last succeeded."""
+        """The number of faults (or refusals) of these tools since their last success."""
         count = 0
         for step in reversed(self.steps):
             if step.tool in tools:

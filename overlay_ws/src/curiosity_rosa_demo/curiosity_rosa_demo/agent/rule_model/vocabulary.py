@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The words that the routine knows, as patterns for lower-case NFKC text. Data only."""
+"""The vocabulary of the rule model, as patterns for lower-case NFKC text. Data only."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NEGATION = _alternatives(
     r'ない(?!か)|ません(?!か)|ずに|禁止|不要|[るむくすうつぶ]な($|よ)',
     r'别|勿|没|沒|不(?!错|錯)|禁',
 )
-# Conditions, reports and talk about an action: not the wish that it happens now.
+# Conditions, reports and statements about an action: no request to act now.
 HEDGE = _alternatives(
     r'\b(if|when|whenever|unless|until|till|after|before|once|later|tomorrow|yesterday)\b',
     r'\b(maybe|perhaps|yet|why|results?|report|told|said|says|means?|explain)\b',
@@ -112,8 +112,8 @@ DRIVING = _alternatives(
     r'前進|直進|進[んめむ]|走[っれる]|動[いけ]|移動|左|右|曲が|後退|バック|回[れっ]|旋回',
     r'前进|往前|向前|左转|右转|向左|向右|后退|倒车|移动|开到|掉头|走',
 )
-# An exploration may drive, so its verb must stand where a request has it: first in English and
-# Chinese, in a requesting form at the end in Japanese.
+# An exploration may drive, so its verb must be in the position of a request: first in English and
+# Chinese, at the end in a requesting form in Japanese.
 _EN_ASKING = (
     r"^((please|now|then|ok|okay|hey|rover|curiosity|rosa|so|kindly|let's|go( and)?|try to"
     r"|(can|could|would|will) you|help (me|us)( to)?|(i|we)('d like| want| would like) you to"
@@ -149,7 +149,7 @@ EXPLORE = _alternatives(
     f'{_ZH_ASKING}{_ZH_VERB}(?!了|过).*{_ZH_NOUN}(情况|特征|吧)?$',
     f'{_ZH_ASKING}{_ZH_NOUN}.*{_ZH_VERB}(一下|看看|吧)*$',
 )
-# Talk about exploring that is not the request itself: too little to act on.
+# Mentions of exploring that are no request: not enough to act on.
 ABOUT_EXPLORING = _alternatives(
     r'\b(explor|analy[sz]|investigat|survey)',
     '調査|探索|探査|調べ|分析|调查|调研|勘察|勘探|探测',

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Carries out what the kernel decides: the rover first, then the tasks, in the order decided."""
+"""Carries out the actions of the kernel: stops of the rover first, then the others in order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import threading
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
     Approve,
-    CancelTasks,
+    CancelAllTasks,
     HoldTasks,
     Notice,
     PauseTask,
@@ -38,17 +38,17 @@ from curiosity_rosa_demo.domain.models import TraceKind
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
-ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelTasks, PauseTask)
+ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTask)
 
 
 @dataclass
 class MessageReply:
-    """What came of a message: a task that was made of it, or words."""
+    """The result of a message: a task, or lines of text."""
 
     lines: list[str] = field(default_factory=list)
     ok: bool = True
     task: Task | None = None
-    dropped: bool = False  # a stop overtook it
+    dropped: bool = False  # a later stop removed it
 
 
 ReplyCallback = Callable[[MessageReply], None]
@@ -61,7 +61,7 @@ def always() -> bool:
 @dataclass(frozen=True)
 class _Submit:
     task: Task
-    wanted: Callable[[], bool]
+    is_wanted: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ class _Batch:
     on_reply: ReplyCallback | None
     halted: bool = False  # all skills were halted for it
     paused: bool = False  # the skills that may be cancelled were halted for it
-    stopped_by: str | None = None  # who had stopped the rover before; None: nobody
+    stopped_by: str | None = None  # who has already stopped the rover; None: not stopped
 
 
 class ActionDispatcher:
-    """In the loop's thread. ``say`` may be called from it."""
+    """Use it in the runtime's loop only. ``say`` prints a line and is called in that loop."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class ActionDispatcher:
         self._session, self._runner, self._blocking = session, runner, blocking
         self._approvals, self._say = approvals, say
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
-        self._dropped_messages = 0  # messages that a stop overtook, until they are told
+        self._dropped_messages = 0  # dropped by a stop and not yet reported
         self.dropped_task_ids: set[str] = set()  # tasks that a stop ended before they began
         # tasks that are only resumed by name
         self.resumed_by_name_only: frozenset[str] = frozenset()
@@ -98,8 +98,9 @@ class ActionDispatcher:
         on_reply: ReplyCallback | None = None,
         stopped_by: str | None = None,
     ) -> None:
-        """Begin to carry out a tick's actions. ``stopped_by``: who has halted the skills and
-        stopped the rover already; None: nobody has.
+        """Queue the actions of a tick; stops of the rover are sent at once.
+
+        ``stopped_by``: who has already halted the skills and stopped the rover; None: not stopped.
         """
         halted, paused = stopped_by is not None, False
         for action in actions:
@@ -108,7 +109,7 @@ class ActionDispatcher:
                     paused, wake = True, self._blocking.hold_cancellable(action.why)
                 else:
                     halted, wake = True, self._blocking.hold(action.why)
-                # The answer takes a while, and the loop must not wait.
+                # A thread: the rover's answer takes a while, and the loop must not block.
                 threading.Thread(target=self._session.stop_rover, daemon=True).start()
                 wake()
         if actions or on_reply or halted:
@@ -117,20 +118,20 @@ class ActionDispatcher:
     def enqueue_task(
         self, task: Task, on_reply: ReplyCallback, wanted: Callable[[], bool] = always
     ) -> None:
-        """Submit it after what was taken before, if it is still ``wanted`` by then."""
+        """Submit ``task`` after the queued actions, if it is still ``wanted`` then."""
         self._batches.put_nowait(_Batch([_Submit(task, wanted)], on_reply))
 
     def drop_message(self, on_reply: ReplyCallback) -> None:
-        """A stop overtook a message; it is told with what else the stop drops."""
+        """Drop a message because of a stop. The stop reports the number of dropped messages."""
         self._dropped_messages += 1
         on_reply(MessageReply(ok=False, dropped=True))
 
     def stop_rover(self, why: str) -> None:
-        """At once, whatever else there is to do; what runs and what waits is cancelled."""
-        self.enqueue_actions([StopRover(why), CancelTasks(why)])
+        """Stop the rover at once, then cancel all tasks."""
+        self.enqueue_actions([StopRover(why), CancelAllTasks(why)])
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Perform the queued batches, until it is cancelled."""
         while True:
             batch = await self._batches.get()
             reply = MessageReply()
@@ -144,7 +145,7 @@ class ActionDispatcher:
                     self._blocking.release()
                 if batch.paused:
                     self._blocking.release_cancellable()
-            # Not while skills are halted: what is let go or submitted here is to run.
+            # After the release: tasks that are released or submitted here are to run.
             for action in actions:
                 if not isinstance(action, ACTIONS_WHILE_HALTED):
                     await self._perform_or_report(action, reply, batch.stopped_by)
@@ -154,7 +155,7 @@ class ActionDispatcher:
     def _with_unseen_pauses(
         self, actions: Sequence[Action | _Submit]
     ) -> Sequence[Action | _Submit]:
-        """A pause holds back also those in the queue that the kernel does not look at."""
+        """``actions``; a pause also covers queued tasks beyond the kernel's MAX_KERNEL_TASKS."""
         pauses = {action.id: action for action in actions if isinstance(action, PauseTask)}
         if not pauses:
             return actions
@@ -169,7 +170,7 @@ class ActionDispatcher:
     async def _perform_or_report(
         self, action: Action | _Submit, reply: MessageReply, stopped_by: str | None
     ) -> None:
-        """What cannot be done keeps nothing that follows from being done."""
+        """Perform ``action``. A failure is added to ``reply``; the following actions still run."""
         try:
             await self._perform(action, reply, stopped_by)
         except (TaskError, QuestionNotFound) as error:
@@ -185,7 +186,7 @@ class ActionDispatcher:
             await runner.hold(action.why, lambda task: task.name in allowed)
         elif isinstance(action, ReleaseTasks):
             await runner.release()
-        elif isinstance(action, CancelTasks):
+        elif isinstance(action, CancelAllTasks):
             await self._cancel_all_tasks(
                 action.why if stopped_by is None else f'Stopped by {stopped_by}'
             )
@@ -206,14 +207,14 @@ class ActionDispatcher:
             submit = runner.interrupt if action.preempt else runner.submit
             reply.task = await submit(goal)
         elif isinstance(action, _Submit):
-            if not action.wanted():
+            if not action.is_wanted():
                 raise TaskError(f'{action.task.name} was withdrawn before it was submitted')
             reply.task = await runner.submit(action.task)
         elif isinstance(action, Approve):
             reply.lines.append(await self._approvals.apply_answer(action.action, action.payload))
         elif isinstance(action, Notice):
             reply.lines.append(action.text)
-            try:  # in a thread, since it may be written to a file
+            try:  # in a thread: the trace may write to a file
                 await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
             except OSError as error:
                 reply.lines.append(f'(not recorded: {error})')

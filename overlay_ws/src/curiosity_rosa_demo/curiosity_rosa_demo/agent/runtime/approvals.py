@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""All that waits for a person's yes: what turns ask, and tasks that need approval."""
+"""Open approvals: the questions of turns, and the tasks that need approval."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.operation import call_text, Operation
 
 NO_QUESTION_TEXT = 'No question is open.'
 TASK_NEEDS_APPROVAL_TEXT = 'the task waits for approval'
-# What nobody would write as a reason: some of a question's ID, or of a task's.
+# Part of the ID of a question or of a task. Such a word is never taken as a reason.
 _ID_PATTERN = re.compile(r'q[0-9a-f]+|(?=.*[0-9])(?=.*[a-f])[0-9a-f-]{3,}')
 _DONE_TEXTS = {
     ApprovalAction.APPROVE: 'approved',
@@ -38,17 +38,17 @@ _DONE_TEXTS = {
 
 
 class Approvals:
-    """In the loop's thread, but for ``shown_questions``. ``say`` may be called from it."""
+    """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text."""
 
     def __init__(
         self, approval_queue: ApprovalQueue, runner: SkillRunner, say: Callable[[str], None]
     ) -> None:
         self._queue, self._runner, self._say = approval_queue, runner, say
-        # What a person has been shown and not answered, the oldest first; for any thread.
+        # Questions that were printed and not answered, the oldest first. Any thread may read it.
         self.shown_questions: tuple[Question, ...] = ()
 
     def pending_question(self) -> Question | None:
-        """The oldest that is open now; those that were not open before are said."""
+        """The oldest open question; None: none. Prints each question that is new."""
         known = {question.id for question in self.shown_questions}
         self.shown_questions = tuple(self._open_questions())
         for question in self.shown_questions:
@@ -57,8 +57,9 @@ class Approvals:
         return next(iter(self.shown_questions), None)
 
     async def apply_answer(self, action: ApprovalAction, payload: Json) -> str:
-        """Hand the answer on and say so. ``payload`` as in kernel.actions.Approve. Raises
-        QuestionNotFound, TaskError.
+        """Apply the operator's answer and return a text about it.
+
+        ``payload`` as in kernel.actions.Approve. Raises QuestionNotFound, TaskError.
         """
         question = self._open_question(str(payload.get('id', '')))
         why = str(payload.get('why', ''))
@@ -79,7 +80,9 @@ class Approvals:
         return f'{_DONE_TEXTS[action]} {short_id(question)}: {done}'
 
     def _open_question(self, question_id: str) -> Question:
-        """Not by the beginning of an ID: what that meant may be gone by now."""
+        """The question with this ID; empty: the oldest. A prefix is not accepted: it may match
+        another question by now. Raises QuestionNotFound.
+        """
         questions = self._open_questions()
         for each in questions:
             if question_id in ('', each.id):
@@ -99,12 +102,12 @@ class Approvals:
         if not isinstance(arguments, dict):
             raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
         self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
-        assert question.op is not None  # or the queue had refused
+        assert question.op is not None  # otherwise the queue would have raised
         call = call_text(Operation.from_json(question.op).skill, arguments)
         return f'{call}, which is checked again'
 
     def _open_questions(self) -> list[Question]:
-        """The oldest first."""
+        """All open questions, the oldest first."""
         tasks = map(_question_of_task, self._tasks_needing_approval().values())
         return sorted([*self._queue.questions, *tasks], key=lambda each: each.asked_at)
 
@@ -118,8 +121,9 @@ class Approvals:
 
 
 def find_question(questions: Sequence[Question], start: str) -> Question:
-    """The one whose ID begins with ``start``, the first when that is empty. Raises
-    QuestionNotFound.
+    """The question whose ID begins with ``start``; the first one when ``start`` is empty.
+
+    Raises QuestionNotFound.
     """
     if not questions:
         raise QuestionNotFound(NO_QUESTION_TEXT)
@@ -128,13 +132,13 @@ def find_question(questions: Sequence[Question], start: str) -> Question:
     ]
     if found and (not start or len(found) == 1):
         return found[0]
-    what_begins = f'{len(found)} questions begin' if found else 'No open question begins'
-    raise QuestionNotFound(f'{what_begins} with {start[:40]!r}; open: {_question_ids(questions)}.')
+    matches = f'{len(found)} questions begin' if found else 'No open question begins'
+    raise QuestionNotFound(f'{matches} with {start[:40]!r}; open: {_question_ids(questions)}.')
 
 
 def split_id_and_reason(words: str, questions: Sequence[Question]) -> tuple[str, str]:
-    """What ``[id] [why...]`` means: the first word is an ID when it begins one, or looks like
-    one.
+    """Split ``[id] [why...]``. The first word is an ID when it begins an open question's ID, or
+    looks like an ID.
     """
     first, _, why = words.partition(' ')
     start = unicodedata.normalize('NFKC', first).lower()

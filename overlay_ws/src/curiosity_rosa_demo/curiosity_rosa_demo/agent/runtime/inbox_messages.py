@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The messages that the runtime posts to the kernel, each with what belongs to it."""
+"""The messages that the runtime posts to the kernel."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
 
 @dataclass(frozen=True, eq=False)
 class UserMessage(InboxMessage):
-    """``on_reply`` hears what came of it."""
+    """A message of an operator or a client. ``on_reply`` gets its result."""
 
     on_reply: ReplyCallback
 
 
 @dataclass(frozen=True, eq=False)
 class StopMessage(InboxMessage):
-    """Tells the kernel of a stop: ``stopped_by`` has halted the skills and stopped the rover."""
+    """Reports a stop: ``stopped_by`` has already halted the skills and stopped the rover."""
 
     stopped_by: str

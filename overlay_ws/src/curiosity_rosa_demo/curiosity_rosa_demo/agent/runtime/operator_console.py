@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The console as the rest of the agent sees it; ``agent/console.py`` is it."""
+"""The interface of the console for the rest of the agent; ``agent/console.py`` implements it."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 
 
 class OperatorConsole(Protocol):
-    """Every method may be called from any thread."""
+    """Every method is thread-safe."""
 
     def handle_line(self, line: str) -> bool:
-        """Take a line of the operator; False: it asks to leave."""
+        """Run a line of the operator. Returns False for ``:quit``."""
 
     def handle_remote_line(self, line: str, by: str, on_reply: ReplyCallback) -> None:
-        """Take a line of somebody else, who hears once what came of it."""
+        """Run a line of a remote client. ``on_reply`` is called once with its result."""
 
     def stop(self, by: str) -> Outcome:
-        """Stop the rover, what runs and what waits."""
+        """Stop the rover, end all tasks and drop the queued lines."""
 
     def print_notice(self, text: str) -> None:
-        """Print something that is not a command's outcome."""
+        """Print a text that is not the outcome of a command."""
 
     def run_queued_lines(self) -> None:
-        """From now on tasks may run."""
+        """Run the queued lines; from now on tasks may run."""
 
     @property
     def is_ready(self) -> bool:
         """Whether tasks may run."""
 
     def wait_until_idle(self, timeout_s: float | None = None) -> bool:
-        """Wait until all that was asked for has ended; False after ``timeout_s``."""
+        """Wait until all requests of the operator have ended; False after ``timeout_s``."""
 
     def report_task_end(self, task: Task) -> None:
-        """A task that was asked for has ended."""
+        """Report the outcome of a requested task that has ended."""
 
     @property
     def pending_question(self) -> Question | None:
-        """The one that a plain yes or no answers."""
+        """The question that a plain yes or no answers."""
 
     def reject_questions(self) -> None:
-        """No further line will come."""
+        """Reject all open and later questions: no further line can answer them."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who waits for a reply; everybody hears exactly once, also when nobody is left to answer."""
+"""Reply callbacks that are still pending. Each is called exactly once, also after a failure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, Re
 
 
 class PendingReplies:
-    """In one thread."""
+    """Not thread-safe: use it in one thread."""
 
     def __init__(self) -> None:
         self._waiting: set[ReplyCallback] = set()
         self._failure = ''
 
     def expect_reply(self, on_reply: ReplyCallback) -> ReplyCallback:
-        """The callback to use in place of ``on_reply``; answered already after ``fail_all``."""
+        """A wrapper to call in place of ``on_reply``. After ``fail_all`` it is called at once."""
 
         def once(reply: MessageReply) -> None:
             if once in self._waiting:
@@ -34,7 +34,7 @@ class PendingReplies:
         return once
 
     def fail_all(self, why: str) -> None:
-        """Nobody will answer any more: whoever waits, or asks later, is told ``why``."""
+        """Call all pending callbacks, and each later one, with the failure ``why``."""
         self._failure = why
         for once in list(self._waiting):
             once(MessageReply([why], ok=False))

@@ -6,7 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the HTTP API and the page ask of an agent. ``agent/runtime/robot_service.py`` answers."""
+"""The port through which HTTP, page and action use the agent.
+
+``agent/runtime/robot_service.py`` implements it.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +29,12 @@ T = TypeVar('T')
 
 
 class RobotBusy(TaskError):
-    """The agent is too busy to answer in time; the request may be tried again."""
+    """The agent did not answer in time. The client may retry the request."""
 
 
 @dataclass(frozen=True)
 class LineResult:
-    """What came of a line: a task that was made of it, or words."""
+    """The result of a line: a task, or a text."""
 
     ok: bool
     text: str = ''
@@ -39,30 +42,30 @@ class LineResult:
 
 
 class Robot(Protocol):
-    """Every method may be called from any thread and returns at once, unless it says otherwise;
-    what is awaited is awaited in the caller's own loop.
+    """Every method is thread-safe and returns at once, unless its docstring says otherwise.
+    Coroutines run in the caller's own loop.
     """
 
     def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
-        """Run ``work`` in the loop to which the SkillRunner belongs. Raises what it raises, and
-        RobotBusy when there is none in time.
+        """Run ``work`` in the loop of the SkillRunner. Raises the exceptions of ``work``, and
+        RobotBusy after a time-out.
         """
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
 
     async def submit(self, task: Task) -> Task:
-        """Hand a task to the kernel; the task once it is stored. Raises TaskError, such as when
-        a stop overtook it.
+        """Submit a task to the kernel and return it once it is stored. Raises TaskError, for
+        example when a stop came first.
         """
 
     async def stop(self, by: str) -> Outcome:
-        """Stop the rover, what runs and what waits. Returns once the rover has been told; the
-        words say how that went.
+        """Stop the rover, end all tasks and drop the queued lines. Returns after the rover's
+        answer, which the outcome reports.
         """
 
     async def say(self, text: str) -> LineResult:
-        """A sentence or a command, as at the console. Returns once it is known what it means."""
+        """Run a sentence or a command, as at the console. Returns its task or its text."""
 
     async def answer(
         self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
@@ -70,19 +73,19 @@ class Robot(Protocol):
         """Answer an open question. Raises QuestionNotFound."""
 
     def questions(self) -> Sequence[Question]:
-        """Open now, the oldest first."""
+        """The open questions, the oldest first."""
 
     def approval_deadline(self, question: Question) -> float | None:
-        """When it counts as a no, seconds since the epoch; None: never."""
+        """The time of automatic rejection, in seconds since the epoch; None: never."""
 
     def state(self) -> BrainState:
-        """As the kernel saw it last; ``react`` is the turn that runs, or the last one."""
+        """The kernel's last state. ``react`` is the running turn, or the last one."""
 
     def pose(self) -> RoverPose | None:
-        """By TF, in the world frame; None: unknown."""
+        """The rover's pose by TF in the world frame; None: unknown."""
 
     def trail(self) -> Sequence[tuple[float, float]]:
-        """Where it was, metres in the world frame, the oldest first; bounded."""
+        """Past positions (x, y) in metres in the world frame, the oldest first; bounded."""
 
     def captures(self) -> Sequence[Capture]:
         """The last captures, the oldest first; bounded."""
@@ -90,19 +93,19 @@ class Robot(Protocol):
     def events(self, count: int | None = None) -> Sequence[TraceEvent]:
         """The last trace events, the oldest first."""
 
-    def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        """``hear`` is called for every event from now on, from any thread, and must be quick; the
-        result ends it.
+    def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
+        """``listener`` is called for every event from now on, from any thread, and must be quick.
+        An error that it raises is counted under ``name``. The result unsubscribes it.
         """
 
     def picture(self) -> Picture | None:
-        """The newest frame of the camera. Asking makes the camera wanted for a few seconds."""
+        """The newest frame of the camera. The call keeps the camera on for a few seconds."""
 
     def node_statuses(self) -> Sequence[NodeStatus]:
-        """Adapter, simulator, visualizer, kernel, tasks."""
+        """The status of adapter, simulator, visualizer, kernel and tasks."""
 
     def not_ready_reason(self) -> str:
-        """Why nothing can run yet, in words; '': it can."""
+        """The reason why no task can run yet; empty: tasks can run."""
 
     def autonomy_status(self) -> str:
-        """What is done unasked, in words."""
+        """A text about the autonomy: whether it is on, and its activity."""

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the HTTP API and the page can ask of this agent: a Robot (agent/runtime/robot.py).
+"""The implementation of Robot (agent/runtime/robot.py) for HTTP, page and action.
 
-Called from the HTTP server's loop, and from any other thread. Nothing waits in the caller's loop:
-what belongs to the runtime's loop is handed to it and awaited; what blocks, such as a stop or a
-line for the console, gets a thread of its own, so that a stop never waits for another caller.
+All methods are thread-safe and never block the caller's loop. Work on tasks runs in the runtime's
+loop and is awaited. A blocking call, such as a stop or a console line, runs in a separate thread,
+so that a stop never waits for another caller.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.drawing.trail import Trail
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.bus import TraceBus
 
 T = TypeVar('T')
 
-HTTP_CLIENT_NAME = 'http'  # how the console calls what came by this way
-MAX_TRAIL_POINTS = 2000  # places
+HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
+MAX_TRAIL_POINTS = 2000
 STOP_OVERTOOK_TEXT = 'A stop came first; the request had no effect.'
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
 
 
 class AutonomyStatus(Protocol):
     def status_text(self) -> str:
-        """What is done unasked, in words."""
+        """A text about the autonomy: whether it is on, and its activity."""
 
 
 class RobotService:
-    """``kernel_max_age_s``: a kernel that has not looked for longer is not well."""
+    """``kernel_max_age_s``: the kernel is unhealthy when its last tick is older."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class RobotService:
         autonomy: AutonomyStatus,
         console: OperatorConsole,
         *,
-        event_bus: EventBus,
+        event_bus: TraceBus,
         camera: CameraFeed,
         captures: Captures,
         nodes: NodeHealth,
@@ -87,10 +87,10 @@ class RobotService:
         self._trail = Trail(MAX_TRAIL_POINTS)
         self._trail_points: tuple[tuple[float, float], ...] = ()
         self._last_tick_s: float | None = None
-        self.startup_failure = ''  # why no task will run, once that is known
+        self.startup_failure = ''  # why no task will run; empty: the startup has not failed
 
     def record_tick(self) -> None:
-        """After each tick of the kernel, in its loop."""
+        """Record the time and the position. Called in the runtime's loop after each tick."""
         self._last_tick_s = time.monotonic()
         robot = self._runtime.state.robot
         if 'odometry' not in robot.heard or 'odometry' in robot.silent:
@@ -115,24 +115,24 @@ class RobotService:
             raise TaskError(_reply_text(reply))
         return reply.task
 
-    # --- a person -----------------------------------------------------------------------------
+    # --- operator and clients -----------------------------------------------------------------
 
     async def stop(self, by: str) -> Outcome:
         self._console.print_notice(f'({HTTP_CLIENT_NAME}) stop, by {by}')
         return await _run_in_thread(partial(self._console.stop, by), 'stop')
 
     async def say(self, text: str) -> LineResult:
-        told: Future[MessageReply] = _new_future()
+        future: Future[MessageReply] = _new_future()
         await _run_in_thread(
             partial(
                 self._console.handle_remote_line,
                 text,
                 HTTP_CLIENT_NAME,
-                partial(_set_result, told),
+                partial(_set_result, future),
             ),
             'say',
         )
-        reply = await _result_in_time(told)
+        reply = await _result_in_time(future)
         return LineResult(reply.ok and not reply.dropped, _reply_text(reply), reply.task)
 
     async def answer(
@@ -157,10 +157,10 @@ class RobotService:
     def approval_deadline(self, question: Question) -> float | None:
         # a task that waits for approval has no time-out
         approval_queue = self._session.approval_queue
-        on_desk = any(each.id == question.id for each in approval_queue.questions)
-        return question.asked_at + approval_queue.timeout_s if on_desk else None
+        is_open = any(each.id == question.id for each in approval_queue.questions)
+        return question.asked_at + approval_queue.timeout_s if is_open else None
 
-    # --- what there is to know ------------------------------------------------------------------
+    # --- queries --------------------------------------------------------------------------------
 
     def state(self) -> BrainState:
         return self._runtime.state.model_copy(update={'react': self._session.react_state})
@@ -177,8 +177,8 @@ class RobotService:
     def events(self, count: int | None = None) -> Sequence[TraceEvent]:
         return self._event_bus.recent(count)
 
-    def subscribe(self, hear: Callable[[TraceEvent], None]) -> Callable[[], None]:
-        return self._event_bus.subscribe(hear)
+    def subscribe(self, name: str, listener: Callable[[TraceEvent], None]) -> Callable[[], None]:
+        return self._event_bus.subscribe(name, listener)
 
     def picture(self) -> Picture | None:
         return self._camera.picture()
@@ -203,14 +203,14 @@ class RobotService:
     def autonomy_status(self) -> str:
         return self._autonomy.status_text()
 
-    async def _reply_to(self, ask: Callable[[ReplyCallback, int], None]) -> MessageReply:
-        told: Future[MessageReply] = _new_future()
-        ask(partial(_set_result, told), self._runtime.stop_count)
-        return await _result_in_time(told)
+    async def _reply_to(self, post: Callable[[ReplyCallback, int], None]) -> MessageReply:
+        future: Future[MessageReply] = _new_future()
+        post(partial(_set_result, future), self._runtime.stop_count)
+        return await _result_in_time(future)
 
 
 def _new_future() -> Future[Any]:
-    """For ``_set_result``; whoever waits for it may give up, but not cancel it."""
+    """A future for ``_set_result``. A caller may stop waiting for it, but cannot cancel it."""
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()
     return future
@@ -226,15 +226,15 @@ def _reply_text(reply: MessageReply) -> str:
 
 
 def _wrapped_future(future: Future[T]) -> asyncio.Future[T]:
-    """For the caller's loop, which does not complain when nobody is left to hear of an error."""
+    """``future`` for the caller's loop. asyncio does not log its exception as unretrieved."""
     done = asyncio.wrap_future(future)
     done.add_done_callback(lambda _: done.cancelled() or done.exception())
     return done
 
 
 async def _result_in_time(future: Future[T]) -> T:
-    """Its result, in the caller's loop; what it raises. After a time-out it is cancelled, and
-    NoAnswer is raised.
+    """Await ``future`` in the caller's loop. Raises its exception. After CALL_TIMEOUT_S cancels
+    ``future`` and raises RobotBusy.
     """
     done = _wrapped_future(future)
     await asyncio.wait([done], timeout=CALL_TIMEOUT_S)
@@ -245,8 +245,9 @@ async def _result_in_time(future: Future[T]) -> T:
 
 
 async def _run_in_thread(work: Callable[[], T], name: str) -> T:
-    """What ``work`` returns or raises. A thread of its own, not one of a pool: it waits for nobody
-    else's, and does not keep the process from ending.
+    """Run ``work`` in a new daemon thread; returns its result or raises its exception.
+
+    No pool: the work never waits for other work, and does not keep the process alive.
     """
     result: Future[T] = _new_future()
 

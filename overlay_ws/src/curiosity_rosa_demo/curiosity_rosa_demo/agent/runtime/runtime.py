@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Kernel, tasks and skills together, in one asyncio loop with a thread of its own.
+"""Runs kernel, tasks and skills in one asyncio loop, in a separate thread.
 
-Everybody else calls in from outside. A stop goes to the rover from the thread that asks for it;
-the loop hears of it afterwards. Who acts unasked watches: it must hear of every stop.
+Other threads call the runtime. A stop is sent to the rover before the loop is notified, so that
+it never waits for the loop. The autonomy is notified of every stop by ``on_stop``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import threading
 import time
 from typing import Any, TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.kernel.actions import Action, CancelTasks
+from curiosity_rosa_demo.agent.kernel.actions import Action, CancelAllTasks
 from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
@@ -73,14 +73,15 @@ if TYPE_CHECKING:
 
 LEFT_OVER_REASON = 'left from an earlier run'
 CLOSED_REASON = 'The agent ends'
-MAX_KERNEL_TASKS = 50  # the kernel looks at no more
+MAX_KERNEL_TASKS = 50  # the kernel sees no more tasks
 START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
 class Runtime(TaskClient):
-    """``beat`` is called at every tick, ``say`` prints a line; both in the loop. ``clock``: the
-    policy's. ``on_tick`` is called in the loop with the kernel's state after each tick,
-    ``on_stop`` from any thread with who has stopped all that runs; both must be quick.
+    """The loop calls ``beat`` at every tick, and ``say`` to print a line. ``clock``: the policy's.
+
+    The loop calls ``on_tick`` with the kernel's state after each tick. ``on_stop`` is called, in
+    any thread, with the name of the caller of a stop. Neither may block.
     """
 
     def __init__(
@@ -142,9 +143,9 @@ class Runtime(TaskClient):
         )
         register_skills(registry, context)
         self._pending_replies = PendingReplies()
-        self.stop_count = 0  # asked for so far
+        self.stop_count = 0  # stops requested so far
         self._left_over_tasks: list[Task] = []
-        self.failure = ''  # why nothing of ours can be relied on any more
+        self.failure = ''  # why the runtime no longer works; empty: it works
         self._event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
         session.approval_queue.on_change = self.tick_now
@@ -155,7 +156,7 @@ class Runtime(TaskClient):
     # --- start and end ----------------------------------------------------------------------
 
     def start(self) -> list[str]:
-        """Open the tasks and start the kernel; what there is to say of it. Raises StoreError."""
+        """Open the task database and start the kernel. Returns notes. Raises StoreError."""
 
         async def start() -> None:
             await self.runner.start()
@@ -189,37 +190,37 @@ class Runtime(TaskClient):
             self._kernel.tick_now()
 
     def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
-        """Let the tasks run, and return those of an earlier run.
+        """Let tasks run, and return the unfinished tasks of an earlier run.
 
-        They go on, and ``ended`` is called for each, or they are held unless ``go_on``: a rover
-        that was just switched on moves for nobody who is not there. To charge is the kernel's own
-        task and goes on in any case. Raises TaskError; then no task will run.
+        With ``go_on`` they resume, and ``ended`` is called for each. Otherwise they are held: a
+        rover that was just switched on must not move without an operator. The kernel's own charge
+        task resumes in any case. Raises TaskError; then no task will run.
         """
 
-        async def begin() -> list[Task]:
+        async def start_loop() -> list[Task]:
             while not self._kernel.ticks:
                 await asyncio.sleep(0.02)
-            left = [task for task in self._left_over_tasks if not task.terminal]
+            unfinished = [task for task in self._left_over_tasks if not task.terminal]
             if not go_on:
-                left = [task for task in left if task.name != 'charge']
-            for task in left:
+                unfinished = [task for task in unfinished if task.name != 'charge']
+            for task in unfinished:
                 if go_on:
                     self.call_on_end(task, ended)
                 else:
-                    with suppress(TaskError):  # it has ended in this moment
+                    with suppress(TaskError):  # the task has just ended
                         await self.runner.pause(task.id, LEFT_OVER_REASON)
             self._event_loop.start_job(self.runner.run_loop())
-            return left
+            return unfinished
 
-        return self.call(begin(), START_TIMEOUT_S)
+        return self.call(start_loop(), START_TIMEOUT_S)
 
     def halt(self) -> None:
-        """For good: no skill sends anything that moves the rover any more."""
+        """Halt all skills for good: from now on no skill moves the rover."""
         self._watchdog.close()
         self._blocking.halt(CLOSED_REASON)
 
     def close(self) -> None:
-        """After ``halt``: what runs is cancelled and kept for another run."""
+        """Close the runtime, after ``halt``. Unfinished tasks stay stored for the next run."""
 
         async def end() -> None:
             await self._event_loop.cancel_jobs()
@@ -231,7 +232,7 @@ class Runtime(TaskClient):
             self._trace_error(f'The tasks could not be closed: {error}')
         finally:
             self._event_loop.close()
-            self._save_latch()  # it may have been set in the last moment
+            self._save_latch()  # the kernel may just have set it
             self._checkpoint.close()
 
     # --- from any thread --------------------------------------------------------------------
@@ -243,26 +244,28 @@ class Runtime(TaskClient):
 
     @property
     def shown_questions(self) -> tuple[Question, ...]:
-        """Those that a person has been shown and not answered, the oldest first."""
+        """The questions that were printed and not answered, the oldest first."""
         return self._approvals.shown_questions
 
     @property
     def busy(self) -> bool:
-        """Whether a skill has work under way."""
+        """Whether a skill is running blocking work."""
         return self._blocking.busy
 
     def stop(self, by: str) -> Outcome:
-        """Stop the rover, then what runs and what waits. Needs neither the loop nor the model."""
+        """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
+        the caller. Blocks until the rover has answered.
+        """
         self.stop_count += 1
         wake = self._blocking.hold(f'Stopped by {by}')
-        outcome = self._send_stop()  # first: nothing that follows can delay it
+        outcome = self._send_stop()  # first: no later step can delay it
         wake()
-        self._report_stop(by)  # before the kernel can tell of it, who knows less
+        self._report_stop(by)  # before the kernel reports the stop without its caller
         self._event_loop.call_soon(self._stop_tasks, by)
         return outcome.result()
 
     def _send_stop(self) -> Future[Outcome]:
-        """Of the rover's answer to a stop that is on its way."""
+        """Send a stop from a new thread. The future gets the rover's answer."""
         outcome: Future[Outcome] = Future()
 
         def send() -> None:
@@ -287,7 +290,7 @@ class Runtime(TaskClient):
         if self._kernel.ticks:
             self._kernel.post(StopMessage({'intent': 'STOP'}, by))
         else:
-            self._dispatcher.enqueue_actions([CancelTasks(by)], stopped_by=by)
+            self._dispatcher.enqueue_actions([CancelAllTasks(by)], stopped_by=by)
 
     def post_message(self, message: Json, on_reply: ReplyCallback, stops: int) -> None:
         """Post a message to the kernel, after ``run_tasks``. ``on_reply`` gets the result, in the
@@ -342,11 +345,11 @@ class Runtime(TaskClient):
         return task_id in self._dispatcher.dropped_task_ids
 
     def resume_by_name_only(self, task_ids: Collection[str]) -> None:
-        """From now on these are only resumed one by one, by name."""
+        """From now on ``:resume`` without an ID leaves these tasks held."""
         self._dispatcher.resumed_by_name_only = frozenset(task_ids)
 
     def tick_now(self) -> None:
-        """Something was heard that cannot wait for the next tick."""
+        """Run a tick at once, for an input that cannot wait for the next one. Thread-safe."""
         self._event_loop.call_soon(self._kernel.tick_now)
 
     # --- tasks, from any thread -------------------------------------------------------------
@@ -372,11 +375,13 @@ class Runtime(TaskClient):
         self, actions: list[Action], message: InboxMessage | None, after: BrainState
     ) -> None:
         stopped_by = message.stopped_by if isinstance(message, StopMessage) else None
-        then = message.on_reply if isinstance(message, UserMessage) else None
-        if then is not None and after.hci.user_interrupt is UserInterruptType.NONE:
-            then(MessageReply(after.trace.log[-1:], ok=False))  # it was dropped
-            then = None
-        self._dispatcher.enqueue_actions(actions, then, stopped_by)
+        on_reply = message.on_reply if isinstance(message, UserMessage) else None
+        if on_reply is not None and after.hci.user_interrupt is UserInterruptType.NONE:
+            on_reply(
+                MessageReply(after.trace.log[-1:], ok=False)
+            )  # the kernel dropped the message
+            on_reply = None
+        self._dispatcher.enqueue_actions(actions, on_reply, stopped_by)
         self._watchdog.beat()
         self._on_beat()
         self.on_tick(after)
@@ -391,7 +396,7 @@ class Runtime(TaskClient):
         return TurnCheckpointer(self._checkpoint_file)
 
     def _checkpoint_failed(self, error: Exception) -> None:
-        """Not fatal: the safety latch has a file of its own."""
+        """Report the error. It is not fatal: the safety latch has a separate file."""
         self._trace_error(f"The kernel's state cannot be kept in {self._checkpoint_file}: {error}")
 
     def _save_latch(self) -> None:
@@ -401,7 +406,7 @@ class Runtime(TaskClient):
             self._trace_error(f'The safety latch cannot be saved: {error}')
 
     def _on_job_error(self, error: BaseException) -> None:
-        """One of our jobs has ended: nothing may begin again in this process."""
+        """Stop the rover: a job of the loop has failed. No task starts in this process again."""
         if self.failure:
             return
         self.failure = f'an internal error: {error!r}; leave, and start the agent again'
@@ -409,12 +414,12 @@ class Runtime(TaskClient):
         self._stop_after_failure(self.failure)
         wake()
         self._report_stop(self.failure)
-        # Not by the orders: it may be them that ended.
+        # Not through the dispatcher: its own job may be the one that failed.
         self._event_loop.start_job(self.runner.cancel_all(f'Stopped by {self.failure}'))
         self._pending_replies.fail_all(f'Stopped by {self.failure}')
 
     def _on_store_error(self, error: StoreError) -> None:
-        # The runner pauses what runs by itself, and goes on when the file can be written again.
+        # The runner itself pauses the tasks, and resumes them when the file is writable again.
         threading.Thread(target=self._agent_session.stop_rover, daemon=True).start()
         self._trace_error_soon(f'Nothing runs until tasks can be saved again: {error}')
 
@@ -425,12 +430,12 @@ class Runtime(TaskClient):
             self._trace_error(f'Stopped by {why}')
 
     def _stop_after_failure(self, by: str) -> None:
-        """Something of ours broke: the rover stands still, and the user is told."""
+        """Stop the rover after an internal failure, and trace the failure."""
         self._dispatcher.stop_rover(f'Stopped by {by}')
         self._trace_error_soon(f'Stopped by {by}')
 
     def _trace_error_soon(self, why: str) -> None:
-        """It may be written to a file, and the loop must not wait."""
+        """Trace the error in a thread: the trace may write to a file and block the loop."""
         threading.Thread(target=self._trace_error, args=(why,), daemon=True).start()
 
     def _trace_error(self, why: str) -> None:

@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be asked about the runtime's tasks, from any thread but that of its loop."""
+"""Thread-safe queries about the runtime's tasks. Do not call from the runtime's own loop: it would
+deadlock.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,15 @@ T = TypeVar('T')
 
 
 class TaskClient:
-    """The queries about tasks that the runtime answers from any thread."""
+    """Queries about tasks, callable from any thread except that of the runtime's loop."""
 
     runner: SkillRunner
     _event_loop: EventLoopThread
 
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_TIMEOUT_S) -> T:
-        """What ``work`` returns or raises in the loop; not from the loop itself. Raises TaskError
-        when there is no answer in time.
+        """Run ``work`` in the loop and return its result. Do not call it from the loop itself.
+
+        Raises the exceptions of ``work``, and TaskError after ``timeout_s``.
         """
         try:
             return self._event_loop.call(work, timeout_s)
@@ -41,14 +44,14 @@ class TaskClient:
             raise TaskError(f'{error}; try again; :stop still works') from None
 
     def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """As ``call``, but without waiting. Raises TaskError when the loop has ended."""
+        """Run ``work`` in the loop without waiting. Raises TaskError when the loop has ended."""
         try:
             return self._event_loop.submit(work)
         except RuntimeError:
             raise TaskError('The agent ends; ask the next one') from None
 
     def list_tasks(self) -> list[Task]:
-        """In order of submission; of those that have ended the newest."""
+        """All unfinished tasks and the newest ended ones, in the order of their submission."""
 
         async def tasks() -> list[Task]:
             return self.runner.list_tasks()

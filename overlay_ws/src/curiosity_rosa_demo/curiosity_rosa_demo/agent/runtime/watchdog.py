@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Watches the kernel from a thread of its own: a kernel that no longer looks is lost."""
+"""Detects, in a separate thread, that the kernel has stopped ticking."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import logging
 import threading
 import time
 
-CHECKS_PER_LIMIT = 4  # in each limit
+CHECKS_PER_LIMIT = 4  # checks per ``limit_s``
 
 _log = logging.getLogger('curiosity_rosa.watchdog')
 
 
 class Watchdog:
-    """Calls ``lost`` with a reason when ``beat`` did not come for ``limit_s``; once for every
-    silence. It begins with the first beat.
+    """Calls ``lost`` with a reason when no ``beat`` came for ``limit_s``, once per silence. The
+    watch begins with the first beat.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Watchdog:
     ) -> None:
         self._limit_s, self._on_silence, self._clock = limit_s, lost, clock
         self._last: float | None = None
-        self._reported_beat: float | None = None  # the beat that was the last before a silence
+        self._reported_beat: float | None = None  # the last beat before the reported silence
         self._closing = threading.Event()
 
     def start(self) -> None:
@@ -43,7 +43,7 @@ class Watchdog:
         self._last = self._clock()
 
     def check(self) -> None:
-        """One look of the thread."""
+        """Check the age of the last beat once."""
         last = self._last
         if last is None or last == self._reported_beat:
             return
@@ -59,5 +59,5 @@ class Watchdog:
         while not self._closing.wait(self._limit_s / CHECKS_PER_LIMIT):
             try:
                 self.check()
-            except Exception:  # whatever it is, the next silence must not go unseen
+            except Exception:  # the thread must go on to detect the next silence
                 _log.exception('event=lost_raised')

@@ -42,7 +42,10 @@ TASK_ONLY_SKILLS = ('react', 'charge', 'activity')  # not offered to the model
 
 
 def builtin_skills(config: Config) -> Iterator[Skill]:
-    """In the order in which the model sees them. Raises ConfigError and BadSkill."""
+    """Yield the skills in the order in which the model sees them.
+
+    Raises ConfigError and BadSkill.
+    """
     longest = config.agent.turn.max_motion_s
     for function in _functions(config):
         name = function.__name__

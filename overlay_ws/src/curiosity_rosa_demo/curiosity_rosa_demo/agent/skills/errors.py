@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be wrong with a skill, or with a call of one. The messages are for people."""
+"""The errors of skill definitions and of skill calls. Their messages are for people."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from curiosity_rosa_demo.agent.tasks.errors import BadTask
 
 
 class BadSkill(ValueError):
-    """A definition that cannot be taken; the message names the skill, the field and the rule."""
+    """An invalid skill definition. The message names the skill, the field and the rule."""
 
 
 class UnknownSkill(BadTask):
-    """There is no skill of this name; the message names those that there are."""
+    """No skill has this name. The message lists the registered skills."""
 
 
 class BadArguments(BadTask):
-    """Arguments that the skill does not take; the message says what would be right."""
+    """Arguments that the skill does not accept. The message names the valid ones."""
 
 
 class ResourceBusy(Exception):
-    """A running skill holds what this one needs; the message names both."""
+    """A running skill holds a resource that this skill needs. The message names both skills."""
 
 
 class UnknownRun(LookupError):
-    """There is no run of this ID, or it ended too long ago."""
+    """No run has this ID, or the run ended so long ago that its record was dropped."""

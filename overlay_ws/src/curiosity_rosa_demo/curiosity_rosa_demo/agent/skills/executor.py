@@ -6,11 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Runs skills: a thread for each, one at a time for each resource, with a time-out and a way out.
+"""Runs each skill in its own thread, with exclusive resources, a time-out and cancellation.
 
-A run ends in one of five ways. SUCCESS and FAILED: the skill said so before anybody stopped it.
-CANCELLED and TIMED_OUT: it was stopped and ended. UNKNOWN: it was stopped and goes on; it is left
-behind, its cancellation stays requested, and it holds its resources until its thread ends.
+A run ends with one of five statuses. SUCCESS and FAILED: the skill returned before any stop.
+CANCELLED and TIMED_OUT: the skill was stopped and its thread ended within the grace period.
+UNKNOWN: the skill was stopped, but its thread still runs. The executor abandons that run; its
+cancellation stays requested, and it holds its resources until its thread ends.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 
-MAX_ENDED_RUNS = 100  # runs that have ended and can still be asked for
+MAX_ENDED_RUNS = 100  # runs kept, so that an ended run can still be queried
 CODES: dict[type[Exception], str] = {
     BadArguments: 'PARAM_INVALID',
     ResourceBusy: 'RESOURCE_CONFLICT',
@@ -41,8 +42,10 @@ CODES: dict[type[Exception], str] = {
 
 
 class SkillExecutor:
-    """From one asyncio loop; only the runs' threads and whoever cancels are elsewhere.
-    ``monitor``: the one of the agent, where several executors run skills.
+    """Starts, cancels and queries skill runs. Call its methods from one asyncio loop.
+
+    Each skill runs in a thread of its own. Any thread may trigger a ``cancellation``.
+    ``monitor``: pass the agent's, so that several executors share the locks of the resources.
     """
 
     def __init__(
@@ -58,7 +61,7 @@ class SkillExecutor:
         self._runs: dict[str, SkillRun] = {}
 
     async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
-        """Begin; the ID of the run. ``cancellation``: the turn's. Raises UnknownSkill,
+        """Start a run and return its ID. ``cancellation``: the turn's. Raises UnknownSkill,
         BadArguments, ResourceBusy and TurnCancelled.
         """
         skill = self._registry.get(skill_name)
@@ -74,8 +77,8 @@ class SkillExecutor:
     async def result_of(
         self, skill_name: str, params: Json, cancellation: Cancellation
     ) -> SkillResult:
-        """Run a skill to its end. One that cannot begin has FAILED, with the code that says why.
-        Raises TurnCancelled.
+        """Run a skill to its end. A skill that cannot start returns FAILED, with an error code
+        of ``CODES``. Raises TurnCancelled.
         """
         try:
             return await self.get_result(await self.dispatch(skill_name, params, cancellation))
@@ -87,8 +90,8 @@ class SkillExecutor:
             )
 
     async def cancel(self, goal_id: str) -> bool:
-        """Ask a run to end. False when that cannot be: it has ended, was asked before, or its
-        skill has ``cancel_supported`` false. Raises UnknownRun.
+        """Request the end of a run. Returns False if the run has ended, if a stop was requested
+        before, or if its skill has ``cancel_supported`` false. Raises UnknownRun.
         """
         run = self._run(goal_id)
         if not self._registry.get(run.goal.skill_name).definition.cancel_supported:
@@ -96,16 +99,16 @@ class SkillExecutor:
         return run.stop(SkillStatus.CANCELLED, f'{run.goal.skill_name} was cancelled')
 
     async def get_feedback(self, goal_id: str) -> Json:
-        """The last report of progress; empty before the first. Raises UnknownRun."""
+        """The newest progress report; empty before the first. Raises UnknownRun."""
         return self._run(goal_id).feedback
 
     def progress(self, goal_id: str) -> AsyncIterator[Json]:
-        """Each report of progress until the run ends. Raises UnknownRun."""
+        """Each progress report until the run ends. Raises UnknownRun."""
         return self._run(goal_id).progress()
 
     async def get_result(self, goal_id: str) -> SkillResult:
-        """Waits for the end. A run that its turn stopped raises TurnCancelled, but not before it
-        ended or was left behind. Raises UnknownRun.
+        """Wait for the result. Raises UnknownRun, and TurnCancelled if the turn stopped the run.
+        TurnCancelled comes only after the run has ended or was abandoned.
         """
         run = self._run(goal_id)
         result = await asyncio.shield(run.done)
@@ -124,5 +127,5 @@ class SkillExecutor:
 
     def _drop_oldest_run(self) -> None:
         if len(self._runs) >= MAX_ENDED_RUNS:
-            over = (goal_id for goal_id, run in self._runs.items() if run.done.done())
-            self._runs.pop(next(over, ''), None)
+            ended = (goal_id for goal_id, run in self._runs.items() if run.done.done())
+            self._runs.pop(next(ended, ''), None)

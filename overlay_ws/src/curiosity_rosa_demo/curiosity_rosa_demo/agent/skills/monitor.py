@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills that run now, whoever started them: what each holds, and how far it is.
+"""The skills that run now, from every executor, with their resources and their progress.
 
 One monitor serves every executor of the agent. It is the lock of the resources base, mast and
 camera: two skills that need the same resource never run at once. A skill that did not react to its
-stop holds its resources until its thread ends, because nobody knows what it still does.
+stop holds its resources until its thread ends, because it may still use them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.skills.progress import fraction_of, ProgressThrot
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
 from curiosity_rosa_demo.domain.models import SAFETY_VIOLATION
 
-SHOWN_EVERY_S = 0.5  # a report that comes sooner is not taken over
+SHOWN_EVERY_S = 0.5  # the shortest time between two stored reports of a run
 
 ProgressListener = Callable[[RunningSkill], None]
 
@@ -38,7 +38,7 @@ _current_task: ContextVar[str] = ContextVar('current_task', default='')
 
 @contextmanager
 def running_task(task_id: str) -> Iterator[None]:
-    """What this thread starts belongs to the task ``task_id``."""
+    """Assign the skills that this context starts to the task ``task_id``."""
     token = _current_task.set(task_id)
     try:
         yield
@@ -51,10 +51,11 @@ def current_task() -> str:
 
 
 class SkillMonitor:
-    """Every method may be called from any thread. ``listener`` hears of the progress that is worth
-    telling, ``on_violation`` why a skill failed with SAFETY_VIOLATION; both in the skill's thread.
+    """Thread-safe. The monitor calls two callbacks in the thread of the skill: ``listener`` with
+    each progress report that the throttle admits, and ``on_violation`` with the reason of each
+    failure that starts with SAFETY_VIOLATION.
 
-    An entry whose ``goal_id`` is a task's ID stands for the task itself. It does not compete with
+    An entry whose ``goal_id`` is a task's ID represents the task itself. It does not compete with
     the skills that this task starts.
     """
 
@@ -71,7 +72,7 @@ class SkillMonitor:
         self._shown_s: dict[str, float] = {}
 
     def claim(self, run: RunningSkill) -> None:
-        """``run`` begins and holds its resources until ``release``. Raises ResourceBusy."""
+        """Add ``run``, which holds its resources until ``release``. Raises ResourceBusy."""
         with self._lock:
             holder = self._holder(run.resources_occupied, run.task_id)
             if holder is not None:
@@ -83,24 +84,24 @@ class SkillMonitor:
             self._running[run.goal_id] = run
 
     def enter(self, run: RunningSkill) -> None:
-        """A task begins. The task scheduler gave it its resources, so nothing is checked."""
+        """Add a task without a check: the task scheduler has reserved its resources."""
         with self._lock:
             self._running[run.goal_id] = run
 
     def release(self, goal_id: str) -> None:
-        """The run has ended; nothing happens when it is not here."""
+        """Remove a run that has ended. Does nothing for an unknown ID."""
         with self._lock:
             self._running.pop(goal_id, None)
             self._throttles.pop(goal_id, None)
             self._shown_s.pop(goal_id, None)
 
     def failed(self, reason: str) -> None:
-        """A skill has failed for this reason."""
+        """Report the reason of a failed skill, for ``on_violation``."""
         if reason.startswith(SAFETY_VIOLATION):
             self.on_violation(reason)
 
     def report(self, goal_id: str, progress: Json) -> None:
-        """How far a run is. Never raises, whatever the listener does."""
+        """Store a progress report of a run. Exceptions of the listener are logged, not raised."""
         now_s = self._clock()
         with self._lock:
             run = self._running.get(goal_id)
@@ -109,31 +110,31 @@ class SkillMonitor:
             throttle = self._throttles.get(goal_id)
             if throttle is None:
                 throttle = self._throttles[goal_id] = ProgressThrottle(now_s)
-            told = throttle.admits(fraction_of(progress), now_s)
+            is_due = throttle.admits(fraction_of(progress), now_s)
             shown_s = self._shown_s.get(goal_id)
-            if shown_s is not None and now_s - shown_s < SHOWN_EVERY_S and not told:
+            if shown_s is not None and now_s - shown_s < SHOWN_EVERY_S and not is_due:
                 return
             self._shown_s[goal_id] = now_s
             run = run.model_copy(update={'progress': progress})
             self._running[goal_id] = run
-        if told:
+        if is_due:
             try:
                 self._listener(run)
             except Exception:
                 _log.exception('event=progress_not_told skill=%s', run.skill_name)
 
     def running(self) -> list[RunningSkill]:
-        """The oldest first."""
+        """The running skills and tasks, oldest first."""
         with self._lock:
             return list(self._running.values())
 
     def competing(self) -> list[RunningSkill]:
-        """The running skills that compete with a skill that this thread would start."""
+        """The running skills that compete with a skill started in this context."""
         task_id = current_task()
         return [run for run in self.running() if not _is_task(run, task_id)]
 
     def holder_of(self, resources: Collection[str]) -> RunningSkill | None:
-        """Which running skill holds one of ``resources`` that this thread would need."""
+        """The running skill that blocks a skill started in this context from ``resources``."""
         with self._lock:
             return self._holder(resources, current_task())
 

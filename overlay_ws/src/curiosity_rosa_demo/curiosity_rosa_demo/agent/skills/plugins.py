@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Skills of other packages, found through the entry points of the group ``curiosity_rosa.skills``.
+"""Skills of other packages, from the entry points of the group ``curiosity_rosa.skills``.
 
-An entry is a Skill, or a function that makes one from the Config.
+An entry point is a Skill, or a function that makes one from the Config.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def skill_of(
     *,
     at_most: Mapping[str, float] | None = None,
 ) -> Skill:
-    """The skill that ``function(call, ...)`` carries out, by the function's name.
+    """Make a skill of ``function(call, ...)``. The skill has the name of the function.
 
-    Its signature gives the arguments, the first paragraph of its docstring tells the model what it
-    is good for. ``at_most``: limits that only the configuration knows. Raises BadSkill.
+    The signature gives the arguments, and the first paragraph of the docstring is the description
+    for the model. ``at_most``: upper limits from the configuration. Raises BadSkill.
     """
     arguments = arguments_model(function, at_most=at_most)
     definition = _definition(function.__name__, arguments.model_json_schema(), settings)
@@ -58,7 +58,7 @@ def skill_of(
 
 
 def with_settings(skill: Skill, config: Config) -> Skill:
-    """``skill`` with the settings that skills.yaml has for it, if any."""
+    """``skill`` with its settings of skills.yaml; unchanged if skills.yaml does not name it."""
     name = skill.definition.name
     settings = config.skills.skills.get(name)
     if settings is None:
@@ -83,7 +83,7 @@ def _definition(name: str, args_schema: Json, settings: SkillSettings) -> SkillD
 
 
 def third_party_skills(config: Config) -> Iterator[tuple[str, Skill | str]]:
-    """Each entry point's name with its skill, or with what is wrong with it in one line."""
+    """Yield each entry point's name with its skill, or with its error in one line."""
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
         try:
             skill = _load_plugin(entry, config)
@@ -95,8 +95,8 @@ def third_party_skills(config: Config) -> Iterator[tuple[str, Skill | str]]:
 
 
 def _load_plugin(entry: EntryPoint, config: Config) -> Skill:
-    made = entry.load()
-    skill = made if isinstance(made, Skill) else made(config)
+    loaded = entry.load()
+    skill = loaded if isinstance(loaded, Skill) else loaded(config)
     if not isinstance(skill, Skill):
         raise BadSkill(f'{entry.value} made a {type(skill).__name__}; it must make a Skill')
     if not isinstance(skill.definition, SkillDef):
@@ -110,8 +110,9 @@ def _load_plugin(entry: EntryPoint, config: Config) -> Skill:
 
 
 def _guarded_run(skill: Skill) -> Callable[..., ToolResult]:
-    """The skill's function, each of whose motions the guardrails look at: they know only the
-    skill's own name and arguments.
+    """The skill's function, with a guardrail check of each of its motions.
+
+    The guardrails of the turn see only the name and the arguments of the skill itself.
     """
     may_move = skill.definition.cancel_supported
 
@@ -123,8 +124,8 @@ def _guarded_run(skill: Skill) -> Callable[..., ToolResult]:
 
 
 class GuardedWorld:
-    """A SkillWorld that drives nowhere the guardrails would not, and not at all unless
-    ``may_move``.
+    """A SkillWorld that refuses each motion that the guardrails refuse, and every motion if
+    ``may_move`` is false.
     """
 
     def __init__(self, world: SkillWorld, *, may_move: bool = True) -> None:

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How far a running skill is: as a fraction, in words, and how often it is worth telling. Pure.
+"""Progress of a running skill: fraction, text and throttle. Pure.
 
-A skill reports a JSON object. ``fraction`` in it is the part that is done, 0.0 to 1.0;
-``distance_m`` the metres that are left, ``waited_s`` the seconds that have passed.
+A skill reports a JSON object. In it ``fraction`` is the completed part, 0.0 to 1.0,
+``distance_m`` the remaining metres, and ``waited_s`` the elapsed seconds.
 """
 
 from __future__ import annotations
@@ -17,53 +17,54 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
-PROGRESS = 'PROGRESS'  # kind of the feedback of the action run_task
-TOLD_EVERY_S = 1.0  # at most
-STEP = 0.1  # of the whole, since it was last told
-UNKNOWN_EVERY_S = 10.0  # of a skill that does not know how much is left
+PROGRESS = 'PROGRESS'  # kind of the feedback in the action run_task
+TOLD_EVERY_S = 1.0  # the shortest time between two published reports
+STEP = 0.1  # the least change of the fraction between two published reports
+UNKNOWN_EVERY_S = 10.0  # the same time for reports without a fraction
 
 
 def part_done(before: float, left: float) -> float:
-    """``left`` of ``before`` is still to do: the part that is done, 0.0 to 1.0."""
+    """The completed fraction, 0.0 to 1.0, if ``left`` of ``before`` remains."""
     return 1.0 if before <= 0.0 else round(min(1.0, max(0.0, 1.0 - left / before)), 3)
 
 
 def fraction_of(progress: Mapping[str, object]) -> float | None:
-    """The part that is done; None: unknown."""
-    fraction = number_text(progress.get('fraction'))
+    """The completed fraction, 0.0 to 1.0; None: unknown."""
+    fraction = finite_float(progress.get('fraction'))
     return fraction if fraction is not None and 0.0 <= fraction <= 1.0 else None
 
 
 def progress_text(skill: str, progress: Json) -> str:
-    """Such as ``navigate_to_pose: 40 %, 6.1 m left``."""
+    """A line such as ``navigate_to_pose: 40 %, 6.1 m left``."""
     parts = []
     if (fraction := fraction_of(progress)) is not None:
         parts.append(f'{100.0 * fraction:.0f} %')
-    if (metres := number_text(progress.get('distance_m'))) is not None:
+    if (metres := finite_float(progress.get('distance_m'))) is not None:
         parts.append(f'{metres:.1f} m left')
-    if (seconds := number_text(progress.get('waited_s'))) is not None:
+    if (seconds := finite_float(progress.get('waited_s'))) is not None:
         parts.append(f'waited {seconds:.0f} s')
     return f'{skill}: {", ".join(parts) or "under way"}'
 
 
 class ProgressThrottle:
-    """Of one run: which of its reports are told. At most one a second, and only when a tenth more
-    is done, so that a run tells about ten times however long it takes.
+    """Selects the progress reports of one run to publish: at most one per TOLD_EVERY_S, and only
+    after a change of STEP. A run of any length so publishes about ten reports.
     """
 
     def __init__(self, began_s: float) -> None:
-        self._told_s, self._told = began_s, 0.0
+        self._last_s, self._last_fraction = began_s, 0.0
 
     def admits(self, fraction: float | None, now_s: float) -> bool:
-        """Whether to tell this report at ``now_s`` (steady clock); then it counts as told."""
-        since_s = now_s - self._told_s
+        """Whether to publish a report at ``now_s`` (steady clock). True also records it."""
+        since_s = now_s - self._last_s
         if fraction is None:
             due = since_s >= UNKNOWN_EVERY_S
         else:
-            due = since_s >= TOLD_EVERY_S and abs(fraction - self._told) >= STEP
+            due = since_s >= TOLD_EVERY_S and abs(fraction - self._last_fraction) >= STEP
         if due:
-            self._told_s = now_s
-            self._told = self._told if fraction is None else fraction
+            self._last_s = now_s
+            if fraction is not None:
+                self._last_fraction = fraction
         return due

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the agent can do: every skill with its arguments, resources, limits and errors."""
+"""The registry of all skills, with their arguments, resources, limits and errors."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from pydantic import BaseModel, ValidationError
 
 INTERFACE_TYPES = ('ros2_action', 'ros2_service', 'internal')
 RESOURCES = ('base', 'mast', 'camera')
-RESERVED_NAMES = ('decide',)  # how the model names a change of course
+RESERVED_NAMES = ('decide',)  # the model's call that changes the course of a turn
 TIMEOUT_MARGIN_S = 2.0
 
 
 class SkillRegistry:
-    """Iterates over the definitions in the order of their registration.
+    """Registered skills by name. Iterates over the definitions in the order of registration.
 
-    ``errors``: what the agent does about errors that no skill of its own maps. ``notes``: what was
-    left out, and why, a line each.
+    ``errors``: decisions for the errors of unknown skills. ``notes``: one line for each skill that
+    was left out, with the reason.
     """
 
     def __init__(self, errors: Mapping[str, str] | None = None) -> None:
@@ -47,7 +47,7 @@ class SkillRegistry:
         self.notes: list[str] = []
 
     def register(self, skill: Skill, *, for_model: bool = True) -> None:
-        """Every field must be given, the defaults of SkillDef do not count. Raises BadSkill."""
+        """Add a skill. Its definition must set every field of SkillDef. Raises BadSkill."""
         definition = skill.definition
         problem = _definition_problem(definition)
         if not problem and definition.name in RESERVED_NAMES:
@@ -69,16 +69,16 @@ class SkillRegistry:
             raise UnknownSkill(f'There is no skill {name!r}; there are {known}') from None
 
     def for_model(self) -> tuple[Skill, ...]:
-        """The skills that the model may use."""
+        """The skills that the model may call."""
         return self._offered
 
     def tasks(self) -> tuple[SkillDef, ...]:
-        """The definitions of all that may be submitted as a task: every skill."""
+        """The definitions that can be submitted as a task: those of every skill."""
         return tuple(self)
 
     def error_decision(self, skill_name: str, error: str) -> DecisionType | None:
-        """What to do about an error, by its reason or its code: that of the longest key of the
-        skill's error_map with which ``error`` begins. None: no key fits.
+        """The decision for an error reason or code, from the skill's error_map. The longest key
+        that is a prefix of ``error`` wins. None: no key matches.
         """
         skill = self._skills.get(skill_name)
         errors = self._errors if skill is None else skill.definition.error_map
@@ -93,18 +93,18 @@ class SkillRegistry:
 
 
 def error_key(errors: Mapping[str, str], error: str) -> str | None:
-    """The longest key with which ``error`` begins."""
-    fitting = (key for key in errors if key and error.startswith(key))
-    return max(fitting, key=len, default=None)
+    """The longest key that is a prefix of ``error``; None: no key matches."""
+    matches = (key for key in errors if key and error.startswith(key))
+    return max(matches, key=len, default=None)
 
 
 def checked_arguments(skill: Skill, arguments: object) -> dict[str, Any]:
-    """The arguments as the skill's function takes them. Raises BadArguments."""
+    """Validated arguments for the skill's function. Raises BadArguments."""
     return dict(_validated_arguments(skill, arguments))
 
 
 def arguments_as_json(skill: Skill, arguments: object) -> Json:
-    """The same, as a file keeps them. Raises BadArguments."""
+    """Validated arguments as JSON. Raises BadArguments."""
     return _validated_arguments(skill, arguments).model_dump(mode='json')
 
 
@@ -120,8 +120,8 @@ def _validated_arguments(skill: Skill, arguments: object) -> BaseModel:
 
 
 def make_registry(config: Config) -> SkillRegistry:
-    """The skills that come with the agent, and those of other packages; the settings of
-    skills.yaml go before what a package brings. Raises ConfigError.
+    """Register the built-in skills and those of other packages. The settings of skills.yaml
+    override the settings of a package. Raises ConfigError.
     """
     common = {error: decision.value for error, decision in config.skills.error_map.items()}
     registry = SkillRegistry(common)
@@ -144,7 +144,7 @@ def make_registry(config: Config) -> SkillRegistry:
 
 
 def _with_common_settings(skill: Skill, config: Config) -> Skill:
-    """With the common errors beneath its own, and its price in the description."""
+    """``skill`` with the common error map added below its own, and its cost in the description."""
     definition = skill.definition
     common = {error: decision.value for error, decision in config.skills.error_map.items()}
     errors = {**common, **definition.error_map}
@@ -165,7 +165,10 @@ def _max_motion_s(definition: SkillDef) -> str:
 
 
 def _check_timeout(definition: SkillDef, config: Config) -> None:
-    """A motion that is cut short by its skill's own time-out would look like a failure."""
+    """Check that the skill's time-out cannot end a motion early, as if it had failed.
+
+    Raises BadSkill.
+    """
     motion, longest_s = config.thresholds.motion, config.agent.turn.max_motion_s
     start_s = (
         motion.stop_timeout_s + motion.settle_s + 2 * motion.service_timeout_s + TIMEOUT_MARGIN_S
@@ -184,18 +187,18 @@ def _check_all_registered(registry: SkillRegistry, config: Config) -> None:
     known = {definition.name for definition in registry}
     for name in config.skills.skills:
         if name not in known:
-            left_out = f' ({"; ".join(registry.notes)})' if registry.notes else ''
+            notes = f' ({"; ".join(registry.notes)})' if registry.notes else ''
             raise ConfigError(
                 f'skills.yaml: skills.{name}: nobody implements it; install the package that '
-                f'does, or remove it{left_out}'
+                f'does, or remove it{notes}'
             )
 
 
-# --- what a definition must be ---------------------------------------------------------------
+# --- rules for a definition ------------------------------------------------------------------
 
 
 def _definition_problem(skill: SkillDef) -> str:
-    """What is wrong with the definition, in words; nothing when all is there."""
+    """The first error of the definition, as text; empty if the definition is valid."""
     missing = [name for name in SkillDef.model_fields if name not in skill.model_fields_set]
     if missing:
         return f'lacks {", ".join(missing)}; a definition gives every field'

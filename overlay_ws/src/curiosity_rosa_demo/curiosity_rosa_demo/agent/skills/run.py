@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One run of a skill, in a thread of its own, from its start to the one result it has."""
+"""One run of a skill in its own thread, from the start to its single result."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import json_object, ToolResult
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
 
-MAX_PROGRESS_REPORTS = 100  # reports of progress that are kept
+MAX_PROGRESS_REPORTS = 100  # newest progress reports kept
 TIMEOUT_CODE = 'SKILL_TIMEOUT'
 
 
 class SkillRun:
-    """Its methods are for the loop's thread, except ``stop``, which any thread may call."""
+    """Call its methods in the thread of the asyncio loop; ``stop`` is thread-safe."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class SkillRun:
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[SkillResult] = self._loop.create_future()
         self._cancellation = Cancellation()
-        self._lock = threading.Lock()  # of what the threads share: all below
-        self._stopped: SkillStatus | None = None  # by what, if it was before the skill ended
+        self._lock = threading.Lock()  # guards the shared attributes below
+        self._stopped: SkillStatus | None = None  # set by a stop before the end
         self.stop_reason = ''
         self._ended = False
         self.cancelled_by_turn = False
         self._progress_reports: deque[Json] = deque(maxlen=MAX_PROGRESS_REPORTS)
-        self._count = 0  # of all that was ever heard
+        self._count = 0  # all reports of this run, also the dropped ones
         self._wake_scheduled = False
         self._wakeup = asyncio.Event()
         self._exit_stack = ExitStack()
@@ -81,11 +81,11 @@ class SkillRun:
             self._monitor.release(self.goal.goal_id)
             self._set_result(_failed(self._skill, _internal_error(name, error)))
 
-    # --- the ways to end --------------------------------------------------------------------
+    # --- stop and result --------------------------------------------------------------------
 
     def stop(self, status: SkillStatus, why: str, *, by_turn: bool = False) -> bool:
-        """Ask the skill to end; ``status`` is how it ends then. False: it has ended, or was asked
-        before.
+        """Request the end of the skill; ``status`` becomes the status of its result. Returns
+        False if the skill has ended or a stop was requested before.
         """
         with self._lock:
             if self._ended or self._stopped is not None:
@@ -115,7 +115,7 @@ class SkillRun:
         )
 
     def _set_result(self, result: SkillResult) -> None:
-        """The first result counts."""
+        """Set the result once; later results are ignored."""
         if not self.done.done():
             self._timer.cancel()
             self._exit_stack.close()
@@ -133,11 +133,11 @@ class SkillRun:
             )
             if not isinstance(result, ToolResult):
                 raised = f'Internal error in {name}: it answered no ToolResult'
-        except BaseException as error:  # also SystemExit: a skill ends no agent
+        except BaseException as error:  # also SystemExit: a skill must not end the agent
             raised = _internal_error(name, error)
         with self._lock:
             self._ended, stopped, why = True, self._stopped, self.stop_reason
-        self._monitor.release(self.goal.goal_id)  # before anybody hears that it ended
+        self._monitor.release(self.goal.goal_id)  # before the result is set
         if isinstance(result, ToolResult) and not result.ok:
             self._monitor.failed(result.error_reason)
         if stopped is not None:
@@ -169,15 +169,15 @@ class SkillRun:
 
     @property
     def feedback(self) -> Json:
-        """The last report; empty before the first."""
+        """The newest report; empty before the first."""
         with self._lock:
             return self._progress_reports[-1] if self._progress_reports else {}
 
     async def progress(self) -> AsyncIterator[Json]:
-        """Every report from the last HEARD on, until the run ends."""
+        """Yield the kept reports, then each new report until the run ends."""
         seen = 0
         while True:
-            news = self._wakeup
+            wakeup = self._wakeup  # before the reads: no report is missed
             with self._lock:
                 missed, seen = self._count - seen, self._count
                 reports = list(self._progress_reports)[-missed:] if missed else []
@@ -187,7 +187,7 @@ class SkillRun:
                 continue
             if self.done.done():
                 return
-            await news.wait()
+            await wakeup.wait()
 
     def _wake(self) -> None:
         with self._lock:
@@ -213,8 +213,8 @@ def _stopped(status: SkillStatus, why: str, result: Any) -> SkillResult:
 
 def _internal_error(name: str, error: BaseException) -> str:
     try:
-        told = repr(error)
+        text = repr(error)
     except Exception:
-        told = type(error).__name__
-    told = valid_unicode(told)  # a trace carries nothing else
-    return f'Internal error in {name}: {clip(told)}'
+        text = type(error).__name__
+    text = valid_unicode(text)  # a trace carries valid Unicode only
+    return f'Internal error in {name}: {clip(text)}'

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The arguments of a skill, from the signature of the Python function that carries it out."""
+"""The argument model of a skill, from the signature of its Python function."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import PydanticCustomError
 
 CALL_NAME = 'call'  # the first parameter: a SkillCall, not an argument
-# by those who pass arguments on by keyword
+# keywords of the functions that pass the arguments on
 RESERVED_PARAMETERS = ('name', 'cancellation', 'arguments')
 
 
 class Arguments(BaseModel):
-    """What JSON can carry, and no more keys than there are parameters."""
+    """Base of all argument models: JSON values only, no unknown keys."""
 
     model_config = ConfigDict(extra='forbid', allow_inf_nan=False)
 
@@ -45,10 +45,12 @@ class Arguments(BaseModel):
 def arguments_model(
     function: Callable[..., Any], *, at_most: Mapping[str, float] | None = None
 ) -> type[BaseModel]:
-    """Checks the arguments of ``function(call, ...)``; its JSON schema is what the model sees.
+    """Make the model that checks the arguments of ``function(call, ...)``. The language model
+    sees its JSON schema.
 
-    ``Annotated[float, Field(gt=0.0, description='seconds')]`` gives limits and words; ``at_most``
-    gives limits that only the configuration knows. A boolean is no number. Raises BadSkill.
+    ``Annotated[float, Field(gt=0.0, description='seconds')]`` gives limits and a description;
+    ``at_most`` gives upper limits from the configuration. A boolean is not a number. Raises
+    BadSkill.
     """
     name = function.__name__
     parameters = list(inspect.signature(function).parameters.values())
@@ -74,7 +76,7 @@ def arguments_model(
 
 
 def description_of(function: Callable[..., Any]) -> str:
-    """The first paragraph of the docstring, for the model. Raises BadSkill."""
+    """The first paragraph of the docstring, as one line. The model sees it. Raises BadSkill."""
     text = inspect.getdoc(function) or ''
     first = ' '.join(text.split('\n\n')[0].split())
     if not first:
@@ -85,7 +87,7 @@ def description_of(function: Callable[..., Any]) -> str:
 def _type_hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return get_type_hints(function, include_extras=True)
-    except Exception as error:  # a NameError, or whatever evaluating the text of a type raises
+    except Exception as error:  # evaluating a type annotation may raise anything
         raise BadSkill(
             f'Skill {function.__name__!r} has a type that cannot be found ({error}); '
             'types of arguments are names of its module'
@@ -120,15 +122,15 @@ def _no_boolean(value: object) -> object:
 
 
 def _numbers(kind: Any) -> Any:
-    """``kind`` whose numbers are no booleans, however deep inside they stand."""
-    origin, inside = get_origin(kind), get_args(kind)
-    if kind in (int, float) or (origin is Annotated and inside[0] in (int, float)):
+    """``kind`` with a check that rejects booleans in place of numbers, at every depth."""
+    origin, args = get_origin(kind), get_args(kind)
+    if kind in (int, float) or (origin is Annotated and args[0] in (int, float)):
         return Annotated[kind, BeforeValidator(_no_boolean)]  # outermost: the limits go inside
     if origin is Annotated:
-        parts = (_numbers(inside[0]), *kind.__metadata__)
+        parts = (_numbers(args[0]), *kind.__metadata__)
         return Annotated[parts]
-    if origin in (Union, UnionType) and bool not in inside:
-        return Union[tuple(_numbers(each) for each in inside)]  # noqa: UP007
+    if origin in (Union, UnionType) and bool not in args:
+        return Union[tuple(_numbers(each) for each in args)]  # noqa: UP007
     if origin in (list, dict, tuple):
-        return origin[tuple(each if each is Ellipsis else _numbers(each) for each in inside)]
+        return origin[tuple(each if each is Ellipsis else _numbers(each) for each in args)]
     return kind

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a skill is, and what it has to work with. For our own skills and for those of others."""
+"""The skill type and its interface to the robot, for built-in and third-party skills."""
 
 from __future__ import annotations
 
@@ -23,30 +23,32 @@ from pydantic import BaseModel
 
 
 class SkillWorld(Protocol):
-    """The robot and the people around it, as skills reach them. Blocking, from any thread."""
+    """The interface of a skill to the robot and its operators. Thread-safe; the calls block."""
 
     @property
     def config(self) -> Config: ...
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        """One of the nine rover tools, through the adapter. Raises TurnCancelled."""
+        """Call one of the nine rover tools through the adapter. Raises TurnCancelled."""
 
     def pose(self) -> RoverPose | None:
-        """The base in the world frame; None while TF cannot tell."""
+        """The pose of the base in the world frame; None while TF has none."""
 
     def facts(self) -> Json:
-        """What is known now, flat: mast, moving, x, y, yaw_rad, battery_pct, zones, mode."""
+        """The current facts, flat: mast, moving, x, y, yaw_rad, battery_pct, zones, mode."""
 
     def say(self, text: str) -> None:
-        """To the console, the trace and the speech topic."""
+        """Publish ``text`` on the console, in the trace and on the speech topic."""
 
     def may_drive(self, name: str, duration_s: float) -> str:
-        """Why the guardrails refuse this motion now; empty when they do not."""
+        """The reason why the guardrails refuse this motion now; empty if they allow it."""
 
 
 @dataclass(frozen=True)
 class SkillCall:
-    """One run of a skill. What blocks must look at ``cancellation``; ``progress`` is shown."""
+    """The context of one run. Blocking code must check ``cancellation``; ``progress`` publishes
+    a report.
+    """
 
     world: SkillWorld
     cancellation: Cancellation
@@ -55,9 +57,9 @@ class SkillCall:
 
 @dataclass(frozen=True)
 class Skill:
-    """``run(call, **arguments)`` blocks, in a thread of its own, and answers a ToolResult; what it
-    raises is a failure. ``arguments`` checks them; its JSON schema is the definition's.
-    ``definition.args_schema`` is what the model sees.
+    """``run(call, **arguments)`` runs in its own thread, may block, and returns a ToolResult; an
+    exception counts as a failure. ``arguments`` validates the arguments. Its JSON schema must
+    equal ``definition.args_schema``, which the model sees.
     """
 
     definition: SkillDef
@@ -65,4 +67,4 @@ class Skill:
     arguments: type[BaseModel]
     description: str  # for the model
     risk: RiskLevel
-    repeatable: bool  # interrupted, a plan does it again
+    repeatable: bool  # a plan repeats the step after an interruption

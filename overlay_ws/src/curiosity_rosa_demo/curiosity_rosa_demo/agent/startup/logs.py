@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The agent's log: key=value lines in a file, written by a thread of its own."""
+"""The agent's log: key=value lines in a file, written by a separate thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ LOG_FORMAT = '%(asctime)s %(levelname)s %(name)s %(message)s'
 
 
 class LogFile:
-    """Takes all that is logged below ``LOGGER_NAME``. Raises OSError when it cannot be opened."""
+    """Writes all records of the logger ``LOGGER_NAME`` and its children to a file.
+
+    Raises OSError when the file cannot be opened.
+    """
 
     def __init__(self, path: Path) -> None:
         self._file = RotatingFileHandler(

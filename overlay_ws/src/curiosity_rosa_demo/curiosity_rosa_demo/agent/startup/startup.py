@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Between the start of the agent and its first task, in a thread: wait for the other nodes, then
-let tasks run, then get the model and the page ready.
+"""The startup sequence of the agent, in a thread: wait for the other nodes, let tasks run, then
+load the model and start the web server.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ CLOSE_TIMEOUT_S = 5.0
 
 
 class Startup:
-    """``crash``: how the agent before this one ended; '': it was no crash."""
+    """Starts its thread on construction.
+
+    ``crash``: how the previous agent ended; empty: it did not crash.
+    """
 
     def __init__(
         self,
@@ -50,15 +53,15 @@ class Startup:
         self._autonomy, self._console = autonomy, console
         self._robot_service, self._web, self._crash = robot_service, web, crash
         self._cancellation = Cancellation()
-        self.complete = threading.Event()  # nothing more is being imported
-        self._thread = threading.Thread(target=self._run, name='begin', daemon=True)
+        self.complete = threading.Event()  # all imports are done
+        self._thread = threading.Thread(target=self._run, name='startup', daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
         self._cancellation.cancel('The console ended')
 
     def join(self) -> None:
-        """After ``cancel``, for a while."""
+        """Wait for the thread after ``cancel``, CLOSE_TIMEOUT_S at most."""
         self._thread.join(timeout=CLOSE_TIMEOUT_S)
 
     def _run(self) -> None:
@@ -66,39 +69,39 @@ class Startup:
             self._start_tasks()
         except TurnCancelled:
             return
-        except BaseException as error:  # SystemExit too would leave who waits for it waiting
+        except BaseException as error:  # SystemExit too: clients wait for ``complete``
             self._robot_service.startup_failure = (
                 f'The agent cannot begin: {error!r}. No task will run.'
             )
             self._console.print_notice(f'! {self._robot_service.startup_failure}')
-            _in_background(self._web.start)  # which tells it, too
+            _in_background(self._web.start)  # the page shows the failure, too
             self.complete.set()
             return
         self._console.run_queued_lines()
         _in_background(self._start_web)
 
     def _start_tasks(self) -> None:
-        """After a crash of the agent: stop what it left driving first."""
+        """Wait for the nodes, then let tasks run. After a crash, stop the rover first."""
         session, console, crash = self._session, self._console, self._crash
         wait_for_nodes(
             self._client, session.rover_status, self._cancellation, console.print_notice
         )
         stopped = session.stop_rover() if crash else None
-        left = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
+        unfinished = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
         session.warm_up([task.id for task in self._runtime.list_tasks() if not task.terminal])
         self._autonomy.enable(go_on=bool(crash))
         if stopped is not None:
-            self._trace_crash(stopped, left)
-        elif left:
+            self._trace_crash(stopped, unfinished)
+        elif unfinished:
             console.print_notice(
-                f'! {len(left)} tasks are left from an earlier run and are held: :tasks shows '
-                'them, :resume continues them, :cancel ID ends one.'
+                f'! {len(unfinished)} tasks are left from an earlier run and are held: :tasks '
+                'shows them, :resume continues them, :cancel ID ends one.'
             )
 
-    def _trace_crash(self, stopped: Outcome, left: list[Task]) -> None:
+    def _trace_crash(self, stopped: Outcome, resumed: list[Task]) -> None:
         rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
-        tasks = f'resumed tasks: {len(left)}' if left else 'no task was running'
+        tasks = f'resumed tasks: {len(resumed)}' if resumed else 'no task was running'
         text = f'The agent was restarted after {self._crash}; {rover}; {tasks}.'
         self._session.trace(TraceKind.ERROR, text, ok=False, error_reason=self._crash)
 
@@ -112,5 +115,5 @@ class Startup:
 
 
 def _in_background(work: Callable[[], None]) -> None:
-    """Nobody waits for its end: what is being imported cannot be told to end."""
+    """Run ``work`` in a daemon thread. No one joins it: an import cannot be interrupted."""
     threading.Thread(target=work, name='open-web', daemon=True).start()

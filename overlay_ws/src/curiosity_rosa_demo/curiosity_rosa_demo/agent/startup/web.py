@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The API and the page of one agent: its address at once, its answers when the rest is up."""
+"""The HTTP API and the page of the agent: binds its port at once, serves after ``start``."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def with_http_port(node: Node, config: Config) -> Config:
 
 
 def check_address(settings: HttpConfig) -> None:
-    """Raises ConfigError when others than this machine could get in without a token."""
+    """Raises ConfigError when other machines could connect without a token."""
     if not settings.enabled or settings.host == DEFAULT_HOST:
-        return  # the check would cost the start of the agent the import of a web framework
+        return  # the import below loads a web framework and would delay the start
     from curiosity_rosa_demo.agent.interfaces.http.host_check import BindingError, check_binding
 
     try:
@@ -55,7 +55,7 @@ def check_address(settings: HttpConfig) -> None:
 
 
 class WebServer:
-    """``notice`` tells the operator. An address that cannot be had keeps nobody from working."""
+    """``notice`` prints a text for the operator. Without the port the agent runs without HTTP."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class WebServer:
             self._report_missing_extra(error)
 
     def start(self) -> None:
-        """Answer from now on. Blocks while a lot is imported: not while another thread does."""
+        """Serve from now on. Blocks during long imports; no other thread may import meanwhile."""
         try:
             if self._server is not None:
                 self._server.start()

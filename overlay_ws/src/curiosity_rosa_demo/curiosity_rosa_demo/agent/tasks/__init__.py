@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Tasks with a life of their own: queued, paused, resumed, and still there after a crash."""
+"""Persistent tasks: queued, paused, resumed, and recovered after a crash."""
 
 from curiosity_rosa_demo.agent.tasks.errors import SkillFailed
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Events for any number of subscribers, none of which can hold up the runner or the others."""
+"""Publish events to any number of subscribers. A slow one blocks no other, nor the runner."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from curiosity_rosa_demo.agent.tasks.events import Event
 
 
 class Subscription:
-    """``async for event in subscription``, by one reader; ends after close().
+    """Iterate with ``async for event in subscription``, from one reader. Ends after close().
 
-    It keeps ``maxlen`` events. When the reader is slower than that the oldest are lost, and
-    ``dropped`` counts them.
+    The queue holds ``maxlen`` events. When it is full, each new event replaces the oldest, and
+    ``dropped`` counts the loss.
     """
 
-    def __init__(self, bus: Bus, maxlen: int) -> None:
+    def __init__(self, bus: TaskEventBus, maxlen: int) -> None:
         self.dropped = 0
         self._bus = bus
         self._events: deque[Event] = deque(maxlen=maxlen)
@@ -36,7 +36,7 @@ class Subscription:
         self._wakeup.set()
 
     def close(self) -> None:
-        """No more events; what it has can still be read."""
+        """Receive no more events. Queued ones can still be read."""
         self._closed = True
         self._bus.remove(self)
         self._wakeup.set()
@@ -53,7 +53,7 @@ class Subscription:
         return self._events.popleft()
 
 
-class Bus:
+class TaskEventBus:
     def __init__(self) -> None:
         self._subscriptions: list[Subscription] = []
 

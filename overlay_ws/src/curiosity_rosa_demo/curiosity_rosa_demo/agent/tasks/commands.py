@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be asked about the tasks that the runner knows. SkillRunner adds the rest."""
+"""Commands on existing tasks, and queries. TaskSubmission adds the submission of new ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
     TaskError,
     UnknownTask,
 )
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import (
@@ -40,19 +40,20 @@ _S = LifecycleState
 
 
 class TaskControl:
-    """A request that changes something returns when it is committed. It raises StoreError when
-    that has to wait for the disk: it is done nevertheless, and stored as soon as can be.
+    """A method that changes a task returns once the change is committed. It raises StoreError if
+    the file cannot be written now: the change still holds, and is written as soon as possible.
     """
 
-    def __init__(self, engine: Engine, store: TaskStore, skills: Skills) -> None:
+    def __init__(self, engine: Engine, store: TaskStore, skills: TaskSkills) -> None:
         self._engine = engine
         self._store = store
         self._skills = skills
         self._phase: Literal['new', 'started', 'stopped'] = 'new'
 
     async def cancel(self, task_id: str, reason: str = '') -> bool:
-        """False when it had ended before. A running skill has cleaned up when this returns. A task
-        that is being submitted is cancelled before it begins. Raises CannotBeCancelled.
+        """Cancel a task. Returns False if it had already ended. A running skill has cleaned up by
+        the return. A task still being submitted is cancelled before it starts. Raises
+        CannotBeCancelled.
         """
         self._check()
         record = self._engine.records.get(task_id) or self._find(task_id)
@@ -67,7 +68,7 @@ class TaskControl:
         return True
 
     async def cancel_all(self, reason: str = '') -> list[str]:
-        """Everything that has not ended, that which is being submitted included."""
+        """Cancel all tasks that have not ended, also those still being submitted. Returns IDs."""
         self._check()
         records = [r for r in self._engine.records.values() if not r.plan.terminal]
         await self._cancel(records, reason)
@@ -75,38 +76,38 @@ class TaskControl:
 
     async def _cancel(self, records: list[TaskRecord], reason: str) -> None:
         engine = self._engine
-        left = [engine.runs.wait_until_ended(record) for record in records if record.busy]
+        exits = [engine.runs.wait_until_ended(record) for record in records if record.busy]
         for record in records:
             engine.cancel(record, reason or 'cancelled on request')
-        await self._commit([record for record in records if not record.busy], left)
+        await self._commit([record for record in records if not record.busy], exits)
 
     async def pause(self, task_id: str, reason: str = '') -> bool:
-        """It will not run until resume(). False: its skill runs and has ``cancel_supported``
-        false; it goes on to its end, and only a retry waits for resume(). Raises TaskError when
-        the task has ended, or ends first.
+        """Hold a task until resume(). Returns False if its skill runs and has ``cancel_supported``
+        false: the skill then runs to its end, and only a retry waits for resume(). Raises
+        TaskError if the task has ended, or ends before it is paused.
         """
-        record, engine = self._alive(task_id), self._engine
+        record, engine = self._live_record(task_id), self._engine
         reason = reason or 'paused on request'
         if record.busy and not engine.runs.may_stop(record):
             engine.runs.hold_after_run(record, reason)
             return False
         if record.busy:
-            left = engine.runs.wait_until_ended(record)
+            exits = engine.runs.wait_until_ended(record)
             engine.runs.request_stop(record, StopCause(StopWeight.HOLD, reason))
-            await left
-            self._alive(task_id)
+            await exits
+            self._live_record(task_id)
             return True
         record.plan.held = True
         if record.plan.state is not _S.WAITING:
             record.plan.reason = reason
-        engine.scheduler.discard(task_id)
+        engine.ready_queue.discard(task_id)
         engine.save(record)
         await self._commit([record])
         return True
 
     async def resume(self, task_id: str) -> None:
-        """The contrary of pause()."""
-        record, engine = self._alive(task_id), self._engine
+        """End the hold of pause(): the task may run again."""
+        record, engine = self._live_record(task_id), self._engine
         if record.busy:
             if record.cause is not None and record.cause.weight is StopWeight.HOLD:
                 record.cause = replace(record.cause, weight=StopWeight.PAUSE)
@@ -120,13 +121,13 @@ class TaskControl:
         await self._commit([record])
 
     async def reprioritise(self, task_id: str, priority: int) -> None:
-        """Raises TaskError while its skill runs, BadTask for a priority out of range."""
+        """Change the priority. Raises TaskError while the skill runs, BadTask if out of range."""
         if isinstance(priority, bool) or priority not in ALLOWED_PRIORITIES:
             raise BadTask(
                 f'priority is {priority!r}; it must be a whole number, {ALLOWED_PRIORITIES[0]} to '
                 f'{ALLOWED_PRIORITIES[-1]}'
             )
-        record = self._alive(task_id)
+        record = self._live_record(task_id)
         if record.busy:
             raise TaskError(
                 f'Task {task_label(record.plan)} is {record.plan.state.name}; its priority can be '
@@ -136,8 +137,8 @@ class TaskControl:
         await self._commit([record])
 
     async def approve(self, task_id: str, approved: bool, reason: str = '') -> None:
-        """The answer for a task that needs approval: it goes on, or is CANCELLED."""
-        record = self._alive(task_id)
+        """Answer a task that needs approval. It may then run, or it is CANCELLED."""
+        record = self._live_record(task_id)
         if not record.plan.needs_approval:
             raise TaskError(f'Task {task_label(record.plan)} does not wait for approval')
         if approved:
@@ -151,64 +152,64 @@ class TaskControl:
     # --- the gate ----------------------------------------------------------------------------
 
     async def hold(self, reason: str, allow: Callable[[Task], bool] = lambda task: False) -> None:
-        """Only what ``allow`` says may run from now on; in place of an earlier hold.
+        """Let only tasks run for which ``allow`` returns True. Replaces an earlier hold.
 
-        Skills that may not run are cancelled, their tasks paused; they resume by themselves after
-        release(). Returns when they have cleaned up. ``allow`` must be quick and not raise.
+        Other running tasks are paused, their skills cancelled. They resume by themselves after
+        release(). Returns once the skills have cleaned up. ``allow`` must be quick and not raise.
         """
         self._check()
         records = self._engine.records
-        self._engine.scheduler.gate(lambda task_id: allow(records[task_id].plan))
+        self._engine.ready_queue.gate(lambda task_id: allow(records[task_id].plan))
         running = [r for r in self._engine.runs.busy() if not allow(r.plan)]
         await self._pause(running, reason)
 
     async def release(self) -> None:
-        """Everything may run again."""
+        """End the hold: every task may run again."""
         self._check()
-        self._engine.scheduler.gate(None)
+        self._engine.ready_queue.gate(None)
         self._engine.dispatch_and_flush()
 
     async def _pause(self, running: list[TaskRecord], reason: str) -> None:
         runs = self._engine.runs
-        left = [runs.wait_until_ended(record) for record in running]
+        exits = [runs.wait_until_ended(record) for record in running]
         for record in running:
             runs.request_stop(record, StopCause(StopWeight.PAUSE, reason))
         self._engine.dispatch_and_flush()
-        await asyncio.gather(*left, return_exceptions=True)
+        await asyncio.gather(*exits, return_exceptions=True)
 
     # --- for skills --------------------------------------------------------------------------
 
     async def checkpoint(self, task: Task) -> None:
-        """Commits its metadata now. Raises BadTask when JSON cannot carry that."""
-        record = self._alive(task.id)
+        """Commit the metadata of ``task`` now. Raises BadTask if it is not JSON."""
+        record = self._live_record(task.id)
         if fault := metadata_fault(record.task):
             raise BadTask(fault)
         self._engine.save(record)
         await self._commit([record])
 
     async def observed(self, task: Task) -> None:
-        """Its skill has looked again after a crash: RECOVERING becomes ACTIVE."""
-        record = self._alive(task.id)
+        """The skill has re-observed the world after a crash: RECOVERING becomes ACTIVE."""
+        record = self._live_record(task.id)
         if record.busy and record.plan.state is _S.RECOVERING:
             self._engine.move(record, _S.ACTIVE)
         await self._commit([record])
 
-    # --- what is known -----------------------------------------------------------------------
+    # --- queries -----------------------------------------------------------------------------
 
     def get_task(self, task_id: str) -> Task | None:
-        """As committed; its fields follow the commits, metadata follows the skill."""
+        """The task as committed, except ``metadata``, which the skill may have changed since."""
         if (record := self._engine.records.get(task_id)) is not None:
-            # The file may have its insert already, of which this loop has not heard yet.
+            # The file may hold the insert before the writer has notified this loop.
             return record.task if record.visible else None
         return self._engine.ended.get(task_id) or self._store.get(task_id)
 
     def list_tasks(self) -> list[Task]:
-        """All that have not ended and the last 1000 that have, in order of submission."""
+        """All tasks that have not ended and the last 1000 that have, in order of submission."""
         known = [r.task for r in self._engine.records.values() if r.visible]
         return sorted([*self._engine.ended.values(), *known], key=lambda task: task.seq)
 
     def live(self, limit: int | None = None) -> list[Task]:
-        """Those that have not ended, what runs first; at most ``limit``, which bounds the cost."""
+        """Tasks that have not ended, running ones first. ``limit`` bounds number and cost."""
         records = self._engine.records
         running = [record.plan.id for record in self._engine.runs.busy()]
         ids = dict.fromkeys([*running, *islice(records, limit)])
@@ -216,17 +217,19 @@ class TaskControl:
         return [record.task for record in found if record.visible and not record.task.terminal]
 
     def needs(self, task: Task) -> frozenset[str]:
-        """The resources that it takes."""
+        """The resources that ``task`` occupies while it runs."""
         return self._skills.needs(task)
 
     def history(self, task_id: str) -> list[HistoryRow]:
-        """Raises UnknownTask."""
+        """The changes of state, the oldest first. Raises UnknownTask."""
         if rows := self._store.history(task_id):
             return rows
         raise UnknownTask(task_id)
 
     async def wait(self, task_id: str, timeout: float | None = None) -> Task:
-        """The task once it has ended. Raises TimeoutError after ``timeout`` seconds."""
+        """Return the task once it has ended. Raises UnknownTask, TimeoutError after ``timeout``
+        seconds, and TaskError if the runner stops before.
+        """
         record = self._find(task_id)
         if record is not None:
             watcher = asyncio.get_running_loop().create_future()
@@ -244,8 +247,8 @@ class TaskControl:
         return task
 
     def subscribe(self, maxlen: int = 1000) -> Subscription:
-        """Events from now on."""
-        return self._engine.event_writer.bus.subscribe(maxlen)
+        """Subscribe to future events. The queue holds ``maxlen``."""
+        return self._engine.event_publisher.bus.subscribe(maxlen)
 
     @property
     def counters(self) -> dict[str, int]:
@@ -253,18 +256,18 @@ class TaskControl:
 
     @property
     def failed(self) -> StoreError | None:
-        """Why the file cannot be written; nothing runs until it can."""
+        """The current write error of the task file, or None. No task runs while it is set."""
         return self._engine.journal.broken
 
-    # --- help --------------------------------------------------------------------------------
+    # --- helpers -----------------------------------------------------------------------------
 
     def _check(self) -> None:
         if self._phase != 'started':
-            what = 'not started; await start() first' if self._phase == 'new' else 'stopped'
-            raise TaskError(f'The runner is {what}')
+            phase = 'not started; await start() first' if self._phase == 'new' else 'stopped'
+            raise TaskError(f'The runner is {phase}')
 
     def _find(self, task_id: str) -> TaskRecord | None:
-        """None: it has ended. Raises UnknownTask."""
+        """Return the record, or None if the task has ended. Raises UnknownTask."""
         self._check()
         record = self._engine.records.get(task_id)
         if record is not None and record.visible:
@@ -273,7 +276,7 @@ class TaskControl:
             raise UnknownTask(task_id)
         return None
 
-    def _alive(self, task_id: str) -> TaskRecord:
+    def _live_record(self, task_id: str) -> TaskRecord:
         record = self._find(task_id)
         if record is None or record.plan.terminal:
             task = self.get_task(task_id) if record is None else record.plan
@@ -284,7 +287,7 @@ class TaskControl:
     async def _commit(
         self, records: list[TaskRecord], others: Iterable[Awaitable[None]] = ()
     ) -> None:
-        """Raises StoreError when it has to wait for the disk; it is done nevertheless."""
+        """Wait until all is committed. Raises StoreError; the changes are then written later."""
         done = [self._engine.journal.committed(record) for record in records]
         self._engine.dispatch_and_flush()
         for error in await asyncio.gather(*done, *others, return_exceptions=True):

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What happens to the tasks: what begins, what ends, and what follows from it.
+"""Decisions about tasks: which start, which end, and the consequences for other tasks.
 
-All decisions are taken in the loop's thread and between two awaits; the journal commits them in
-that order, and only then does anybody see them.
+Every decision is made in the loop's thread, without an await. The journal commits the decisions in
+their order. They become visible only after the commit.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import logging
 
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange, StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
-from curiosity_rosa_demo.agent.tasks.event_writer import TaskEventWriter
+from curiosity_rosa_demo.agent.tasks.event_publisher import TaskEventPublisher
 from curiosity_rosa_demo.agent.tasks.events import EventType
 from curiosity_rosa_demo.agent.tasks.journal import Journal
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, rank_of
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, Task
@@ -42,26 +42,26 @@ _log = logging.getLogger('curiosity_rosa.tasks')
 
 
 class Engine:
-    """Its methods decide; pump() starts what may start and hands all of it to the store."""
+    """Methods stage decisions; dispatch_and_flush() starts tasks and sends all to the store."""
 
     def __init__(
         self,
         store: TaskStore,
-        skills: Skills,
+        skills: TaskSkills,
         *,
         cancel_grace_s: float,
         retry_backoff_s: float,
         ageing_s: float,
         on_failure: Callable[[StoreError], None],
     ) -> None:
-        self.open = False  # whether anything may start
+        self.open = False  # whether tasks may start
         self.records: dict[str, TaskRecord] = {}
         self.ended: OrderedDict[str, Task] = OrderedDict()
         self.idempotency_keys: dict[str, TaskRecord] = {}
-        self.event_writer = TaskEventWriter()
-        self.counters = self.event_writer.counters
+        self.event_publisher = TaskEventPublisher()
+        self.counters = self.event_publisher.counters
         self.journal = Journal(store, self)
-        self.scheduler = Scheduler()
+        self.ready_queue = ReadyQueue()
         self.ranks = PriorityRanks()
         self.runs = SkillRuns(
             self, skills, cancel_grace_s=cancel_grace_s, backoff_s=retry_backoff_s
@@ -72,10 +72,10 @@ class Engine:
         self._changed_records: list[TaskRecord] = []
         self._freed = False
 
-    # --- what is known -----------------------------------------------------------------------
+    # --- records -----------------------------------------------------------------------------
 
     def add(self, record: TaskRecord, blockers: Iterable[str]) -> None:
-        """From now on it counts. ``blockers``: the tasks it waits for that have not ended."""
+        """Track a task. ``blockers``: the tasks of its ``blocked_by`` that have not ended."""
         plan = record.plan
         self.records[plan.id] = record
         if plan.idempotency_key is not None:
@@ -85,7 +85,7 @@ class Engine:
         self._reranked(self.ranks.add(plan.id, own, record.open_blockers))
 
     def add_ended(self, task: Task) -> None:
-        """It has ended."""
+        """Keep an ended task for queries; drop the oldest beyond MAX_ENDED_TASKS."""
         self.ended[task.id] = task
         if len(self.ended) > MAX_ENDED_TASKS:
             self.ended.popitem(last=False)
@@ -95,7 +95,7 @@ class Engine:
         del self.records[task_id]
         if record.plan.idempotency_key is not None:
             del self.idempotency_keys[record.plan.idempotency_key]
-        self.scheduler.discard(task_id)
+        self.ready_queue.discard(task_id)
         self._reranked(self.ranks.remove(task_id))
         record.cancel_timers()
 
@@ -105,7 +105,7 @@ class Engine:
         record.stage_move(after, reason)
         self._changed_records.append(record)
         if after.terminal:
-            self.scheduler.discard(record.plan.id)
+            self.ready_queue.discard(record.plan.id)
         if record.plan.deadline_s is not None:
             self.watch_deadline(record)
 
@@ -114,7 +114,7 @@ class Engine:
         self._changed_records.append(record)
 
     def insert(self, record: TaskRecord, event: EventType) -> None:
-        """Stage a new task: PENDING, or WAITING for what it has to."""
+        """Stage a new task as PENDING, or as WAITING if it must wait."""
         record.plan.updated_at = now()
         if (reason := self._wait(record)) is None:
             self.ready(record)
@@ -127,7 +127,7 @@ class Engine:
         self._changed_records.append(record)
 
     def reconsider(self, record: TaskRecord) -> None:
-        """Something that a WAITING task may have waited for has come."""
+        """Check again whether a WAITING task must still wait."""
         if record.plan.state is not _S.WAITING:
             return
         reason = self._wait(record)
@@ -140,11 +140,11 @@ class Engine:
             self.save(record)
 
     def ready(self, record: TaskRecord) -> None:
-        """It may begin as soon as its turn has come, unless somebody holds it."""
+        """Queue a task in the scheduler, unless it is held."""
         plan = record.plan
         if not plan.held:
             place = (self.ranks[plan.id], plan.state is not _S.RECOVERING, plan.seq)
-            self.scheduler.add(plan.id, place, self._skills.needs(plan))
+            self.ready_queue.add(plan.id, place, self._skills.needs(plan))
 
     def reprioritise(self, record: TaskRecord, priority: int) -> None:
         plan = record.plan
@@ -160,20 +160,20 @@ class Engine:
             self.move(record, _S.CANCELLED, reason)
 
     def block(self, record: TaskRecord, blocker: Task) -> None:
-        """``blocker`` has ended, but not as ``record`` needs it."""
+        """Cancel ``record``, because ``blocker`` has FAILED or was CANCELLED."""
         reason = f'blocked by {blocker.id[:8]}, which {_ENDED_TEXTS[blocker.state]}'
         self.move(record, _S.CANCELLED, reason)
 
     def free_resources(self, record: TaskRecord) -> None:
-        self.scheduler.free(record.resources)
+        self.ready_queue.free(record.resources)
         record.freed = self._freed = True
 
     def dispatch_and_flush(self) -> None:
-        """Start what may start, and send everything that was decided to the store.
+        """Start the tasks that may start, then send all staged changes to the store.
 
-        In this order: a new task that starts at once is stored as started in one commit. What a
-        unit that was sent has freed is given out afterwards, so that the file never shows two
-        active tasks with one resource.
+        In this order, a new task that starts at once needs one commit. Resources freed by a change
+        are assigned only after that change is sent, so that the file never shows two active tasks
+        with one resource.
         """
         self._dispatch()
         while self._changed_records or self._freed:
@@ -186,19 +186,19 @@ class Engine:
 
     def _dispatch(self) -> None:
         while self.open and self.journal.broken is None:
-            task_id = self.scheduler.pop_next()
+            task_id = self.ready_queue.pop_next()
             if task_id is None:
                 return
             self.runs.occupy(self.records[task_id])
 
     def _reranked(self, task_ids: Iterable[str]) -> None:
         for task_id in task_ids:
-            self.scheduler.move(task_id, self.ranks[task_id])
+            self.ready_queue.move(task_id, self.ranks[task_id])
 
     # --- time --------------------------------------------------------------------------------
 
     def _wait(self, record: TaskRecord) -> str | None:
-        """Why it must wait ('': the reason stands), or None; arms the timer that it needs."""
+        """Return why the task must wait ('': unchanged), or None. Sets the timer that it needs."""
         loop = asyncio.get_running_loop()
         blockers = (self.records[task_id].plan for task_id in sorted(record.open_blockers))
         due = None if record.retry_at is None else record.retry_at - loop.time()
@@ -236,7 +236,7 @@ class Engine:
             self.move(record, _S.CANCELLED, f'{reason} before it began')
         self.dispatch_and_flush()
 
-    # --- what the journal says ----------------------------------------------------------------
+    # --- JournalListener ----------------------------------------------------------------------
 
     def sent(self, record: TaskRecord) -> None:
         if not record.busy and not record.freed:
@@ -246,7 +246,7 @@ class Engine:
 
     def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
         for step in steps:
-            self.event_writer.publish_change(record, step)
+            self.event_publisher.publish_change(record, step)
         if record.task.terminal:
             self._ended(record)
         elif record.starting and not (record.in_flight or record.staged):
@@ -274,7 +274,7 @@ class Engine:
         asyncio.get_running_loop().call_soon(self.dispatch_and_flush)
 
     def _ended(self, record: TaskRecord) -> None:
-        self._settle_dependents(record)  # those that came meanwhile
+        self._settle_dependents(record)  # those submitted since the change was sent
         self._remove(record)
         self.add_ended(record.task)
         for watcher in record.watchers:
@@ -282,7 +282,10 @@ class Engine:
                 watcher.set_result(None)
 
     def _settle_dependents(self, blocker: TaskRecord) -> None:
-        """Its end was handed to the store. Not later, or lower tasks would overtake them."""
+        """Release or cancel the dependents of a task whose end was sent to the store.
+
+        Waiting for the commit would let lower tasks overtake them.
+        """
         plan = blocker.plan
         dependents = [self.records[task_id] for task_id in self.ranks.dependents(plan.id)]
         for dependent in sorted(dependents, key=lambda dependent: dependent.plan.seq):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A task as the runner keeps it: what was decided about it, and what of that is committed."""
+"""The runner's record of a task: its committed state and the changes not yet committed."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _END_STATES = {
 
 
 class StopWeight(IntEnum):
-    """Of two reasons to stop a skill the heavier one holds."""
+    """The precedence of stop causes: the heaviest one holds."""
 
-    PAUSE = 1  # it resumes by itself
-    HOLD = 2  # it resumes when somebody says so
+    PAUSE = 1  # the task resumes by itself
+    HOLD = 2  # the task waits for resume()
     DEADLINE = 3
     CANCEL = 4
 
 
 @dataclass(frozen=True)
 class StopCause:
-    """Why a running skill was told to stop."""
+    """The reason of a stop request to a running skill."""
 
     weight: StopWeight
     reason: str
@@ -52,7 +52,7 @@ class PendingChange:
 
 
 def snapshot(task: Task) -> Task:
-    """A shallow copy, many times faster than copy.copy; every change that is stored takes one."""
+    """A shallow copy, many times faster than copy.copy. Each stored change takes one."""
     copy = object.__new__(Task)
     copy.__dict__.update(task.__dict__)
     return copy
@@ -60,35 +60,35 @@ def snapshot(task: Task) -> Task:
 
 @dataclass(eq=False)
 class TaskRecord:
-    """``task`` is what everybody sees and follows the commits; ``plan`` runs ahead of it.
+    """``task`` is public and shows the committed state. ``plan`` also has uncommitted decisions.
 
-    The steps of one task are written one unit after the other: what is decided while a unit is
-    under way is staged and goes out together afterwards.
+    At most one write unit of a task is in flight. Changes made meanwhile are staged and sent
+    together as the next unit.
     """
 
     task: Task
     plan: Task
-    visible: bool  # its insert is committed: it is known
+    visible: bool  # its insert is committed
 
     staged: list[PendingChange] = field(default_factory=list)
     in_flight: list[PendingChange] = field(default_factory=list)
-    watchers: list[asyncio.Future[None]] = field(default_factory=list)  # for its end, committed
+    watchers: list[asyncio.Future[None]] = field(default_factory=list)  # done at its committed end
 
-    busy: bool = False  # from the decision to start its skill to the end of that
+    busy: bool = False  # from the decision to start its skill to the end of the skill
     starting: bool = False  # busy, but ACTIVE is not committed yet
     run: asyncio.Task[None] | None = None
     cause: StopCause | None = None
     grace: asyncio.TimerHandle | None = None
-    leaving: list[asyncio.Future[None]] = field(default_factory=list)  # for the end of busy
-    resources: frozenset[str] = frozenset()  # taken when it starts ...
-    freed: bool = True  # ... and given back when the end of it was handed to the store
+    leaving: list[asyncio.Future[None]] = field(default_factory=list)  # done after the run
+    resources: frozenset[str] = frozenset()  # occupied from the start ...
+    freed: bool = True  # ... until its end was sent to the store
 
     open_blockers: set[str] = field(default_factory=set)
     retry_at: float | None = None  # seconds of the loop's clock
     unobserved: bool = False  # paused while it was recovering
     wake: asyncio.TimerHandle | None = None
     deadline: asyncio.TimerHandle | None = None
-    since: float | None = None  # the deadline's clock runs and was read last then (loop's clock)
+    since: float | None = None  # loop time of the last update of used_s; None: the clock stands
 
     def stage_insert(self, event: EventType) -> None:
         self.staged.append(PendingChange(Insert(snapshot(self.plan)), event))
@@ -107,7 +107,7 @@ class TaskRecord:
         self.staged.append(PendingChange(Save(snapshot(self.plan)), None))
 
     def left_s(self, loop_s: float) -> float:
-        """Seconds to its deadline, which it must have."""
+        """Seconds to the deadline. The task must have one."""
         assert self.plan.deadline_s is not None
         running = 0.0 if self.since is None else loop_s - self.since
         return self.plan.deadline_s - self.plan.used_s - running
@@ -121,7 +121,7 @@ class TaskRecord:
         self.since = None if self.plan.state is LifecycleState.PAUSED else loop_s
 
     def show_committed(self, stored: Task) -> None:
-        """``stored`` is committed: let ``task`` say so. The metadata is the skill's."""
+        """Copy the committed ``stored`` to ``task``, except the metadata, which the skill owns."""
         metadata = self.task.metadata
         self.task.__dict__.update(stored.__dict__)
         self.task.metadata = metadata

@@ -6,23 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be wrong with a request, or with the file. The messages are for people."""
+"""Errors of requests and of the task file. Their messages are written for people."""
 
 from __future__ import annotations
 
 
 class TaskError(Exception):
-    """The request cannot be met; nothing was changed."""
+    """The request was refused; nothing was changed."""
 
 
 class BadTask(TaskError, ValueError):
-    """A task that cannot be taken: a cycle, an unknown task in blocked_by, metadata that is no
-    JSON, a number out of range.
+    """The task is invalid: a cycle, an unknown task in blocked_by, metadata that is not JSON, or a
+    number out of range.
     """
 
 
 class UnknownTask(TaskError, KeyError):
-    """There is no task with this id."""
+    """No task has this ID."""
 
     def __init__(self, task_id: str) -> None:
         super().__init__(f'There is no task {task_id!r}')
@@ -32,33 +32,33 @@ class UnknownTask(TaskError, KeyError):
 
 
 class CannotBeCancelled(TaskError):
-    """The task's skill runs and has ``cancel_supported`` false."""
+    """The task's skill is running and has ``cancel_supported`` false."""
 
     def __init__(self, skill: str) -> None:
         super().__init__(f'{skill} cannot be cancelled; it ends by itself, or :stop ends it')
 
 
 class SkillFailed(Exception):
-    """Raised by a skill that could not do what it was asked. Its text alone is the reason of the
-    failure; any other exception is named by its type, too.
+    """Raise it in a skill that cannot complete its task. The reason of the failure is its text
+    alone; for any other exception, the reason also names the type.
     """
 
 
 class StoreError(TaskError):
-    """The task file cannot be used or written; what was committed before is safe."""
+    """The task file cannot be read or written. Earlier commits are safe."""
 
 
 class StoreLocked(StoreError):
-    """Another process has the file."""
+    """Another process has locked the file."""
 
 
 class StoreNewer(StoreError):
-    """The file was written by a newer version."""
+    """A newer version of the program wrote the file."""
 
 
 class StoreFull(StoreError):
-    """No space is left, or the disk failed."""
+    """The disk is full, or it failed."""
 
 
 class StoreReadOnly(StoreError):
-    """The file or its folder cannot be written."""
+    """The file or its folder is not writable."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What can be asked of the kernel with emit(), and what it tells subscribers after the commit."""
+"""Events: requests to the kernel through emit(), and its notifications after each commit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EventType(str, Enum):
     TASK_COMPLETE = 'task_complete'
     TASK_FAIL = 'task_fail'  # payload: {"error": str}
     TASK_CANCEL = 'task_cancel'
-    INTERRUPT = 'interrupt'  # payload: {"task": Task}, the urgent one
+    INTERRUPT = 'interrupt'  # payload: {"task": Task}, the urgent task
     TASK_STATE = 'task_state'  # every other change; payload: {"before", "after", "reason"}
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Hands the steps of the records to the store, and keeps at it when the store cannot write."""
+"""Write the changes of the records to the store, and retry while the store cannot write."""
 
 from __future__ import annotations
 
@@ -19,34 +19,33 @@ from curiosity_rosa_demo.agent.tasks.entry import PendingChange, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 
-RETRY_PERIOD_S = 1.0  # between two tries to write what could not be written
+RETRY_PERIOD_S = 1.0  # between two attempts to write after a failure
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 
 class JournalListener(Protocol):
-    """None of these may call the journal before it has returned."""
+    """Callbacks of the journal, in the loop's thread. Only applied() may call the journal."""
 
     def sent(self, record: TaskRecord) -> None:
-        """Everything staged was handed to the store, behind what was handed over before."""
+        """All staged changes of the record were sent to the store, in order."""
 
     def applied(self, record: TaskRecord, steps: list[PendingChange]) -> None:
-        """``steps`` are committed and shown."""
+        """``steps`` are committed, and ``record.task`` shows them."""
 
     def rejected(self, record: TaskRecord) -> None:
-        """A new task could not be stored; whoever submitted it is told why."""
+        """A new task could not be stored. The submitter gets the error."""
 
     def store_failed(self, error: StoreError) -> None:
-        """A decision about a known task could not be stored."""
+        """A change of a known task could not be stored."""
 
     def store_recovered(self) -> None:
-        """All that could not be stored now is."""
+        """All changes that had failed are stored now."""
 
 
 class Journal:
-    """Commits in the order of decisions. A unit that fails is kept and tried again every
-    RETRY_PERIOD_S, and so is what is decided on the same task meanwhile; that of a new task is
-    given up.
+    """Commits changes in order. A failed unit is kept and retried every RETRY_PERIOD_S, together
+    with later changes of the same task. The failed unit of a new task is dropped.
     """
 
     def __init__(self, store: TaskStore, listener: JournalListener) -> None:
@@ -65,8 +64,8 @@ class Journal:
             self._send(record)
 
     def committed(self, record: TaskRecord) -> asyncio.Future[None]:
-        """Done when all that was decided is committed; raises StoreError when that must wait for
-        the disk, TaskError when a new task was refused.
+        """A future that is done once all changes of the record are committed. It raises StoreError
+        if the write failed and will be retried, TaskError if a new task was refused.
         """
         done = asyncio.get_running_loop().create_future()
         steps = record.staged or record.in_flight
@@ -80,7 +79,7 @@ class Journal:
         return done
 
     async def drain(self) -> None:
-        """Until nothing is under way; what is stuck is tried once more."""
+        """Wait until no write is in flight. Failed units are retried once."""
         if self._timer is not None:
             self._timer.cancel()
         self._retry()
@@ -110,7 +109,7 @@ class Journal:
             stored = self._store.get(record.task.id) if record.visible else None
             if stored is None:
                 raise
-            # Its skill spoilt the metadata after the last look at it; its state still matters.
+            # The skill made the metadata invalid since the last check; the state still matters.
             _log.error('event=metadata_lost task=%s error=%r', record.task.id, error)
             record.task.metadata = stored.metadata
             for change in changes:

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The life cycle of tasks: submitted, started in their turn, ended, and kept on the disk.
+"""The life cycle of tasks: submission, start in the order of rank, end, and storage.
 
-Everything is committed before anybody is told of it: submit() returns, a task starts, an event is
-sent, get_task() shows a state only when it is on the disk. Before start() there is no disk yet:
-what is submitted then can be queried at once, and start() stores it.
+A change is on the disk before it becomes visible: before submit() returns, a task starts, an event
+is sent or get_task() shows a state. Before start() there is no file: tasks submitted then can be
+queried at once, and start() stores them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Literal
 from curiosity_rosa_demo.agent.tasks.engine import Engine, MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.outside_executor import OutsideExecutor
+from curiosity_rosa_demo.agent.tasks.external_skills import ExternalSkills
 from curiosity_rosa_demo.agent.tasks.recovery import Recovery
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
 from curiosity_rosa_demo.agent.tasks.task import Task
@@ -40,16 +40,16 @@ DATABASE = 'tasks.db'  # in the working directory
 
 
 class RARKKernel(TaskSubmission):
-    """Tasks without skills: somebody else carries out what is ACTIVE, and emits TASK_COMPLETE or
-    TASK_FAIL. Events of subscribe() tell what became ACTIVE, and what was PAUSED or CANCELLED.
+    """Tasks without skills. An external executor runs the ACTIVE tasks and emits TASK_COMPLETE or
+    TASK_FAIL. It subscribes to events to learn which tasks are ACTIVE, PAUSED or CANCELLED.
 
     ``cancel_grace_s``: a skill that ignores its cancellation for longer is abandoned.
-    ``ageing_s``: so many seconds of waiting count as one step of priority; 0: none do.
-    ``retry_backoff_s``: before the first retry; doubled for each, at most 60 s.
+    ``ageing_s``: seconds of waiting that count as one step of priority; 0 disables ageing.
+    ``retry_backoff_s``: seconds before the first retry; doubled for each further one, up to 60 s.
     ``on_failure`` is called when the file cannot be written; ``failed`` is set until it can.
 
-    All of it belongs to one event loop. Methods raise TaskError, of which errors.py has the kinds.
-    A runner is started once; its tasks go on in the next runner with the same file.
+    Use all methods in one event loop. They raise the kinds of TaskError in errors.py. A runner can
+    be started once. Its unfinished tasks continue in the next runner with the same file.
     """
 
     def __init__(
@@ -83,13 +83,13 @@ class RARKKernel(TaskSubmission):
         self._recovered: list[str] = []
         self._end = asyncio.Event()
 
-    def _make_skills(self, resources: Iterable[str]) -> Skills:
-        return OutsideExecutor(resources)
+    def _make_skills(self, resources: Iterable[str]) -> TaskSkills:
+        return ExternalSkills(resources)
 
     # --- life cycle --------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Opens the file and takes over what is in it. Raises StoreError."""
+        """Open the file and recover its tasks. Raises StoreError."""
         if self._phase != 'new':
             raise TaskError('This runner was started before; make a new one')
         tasks = await asyncio.to_thread(self._store.open)
@@ -109,7 +109,7 @@ class RARKKernel(TaskSubmission):
             _log.warning('event=recovered note=%r', note)
 
     async def run_loop(self) -> None:
-        """Lets tasks begin; returns after stop()."""
+        """Let tasks start; returns after stop()."""
         self._check()
         self._engine.open = True
         self._engine.dispatch_and_flush()
@@ -119,7 +119,7 @@ class RARKKernel(TaskSubmission):
             self._engine.open = False
 
     async def stop(self) -> None:
-        """Cancels the running skills, pauses their tasks and closes the file."""
+        """Cancel the running skills, pause their tasks and close the file."""
         if self._stopped is None:
             self._stopped = asyncio.get_running_loop().create_task(self._stop())
         await asyncio.shield(self._stopped)
@@ -139,16 +139,16 @@ class RARKKernel(TaskSubmission):
                 _log.error('event=stopped_unwritten error=%r', engine.journal.broken)
             await self._store.close()
         self._phase = 'stopped'
-        engine.event_writer.bus.close()
+        engine.event_publisher.bus.close()
         self._end.set()
 
     @property
     def notes(self) -> list[str]:
-        """What start() did to the file and to what had been active."""
+        """The changes of start() to the file and to tasks that had been active."""
         return [*self._store.notes, *self._recovered]
 
     async def _handle_early(self, event: Event) -> None:
-        """Raises StoreError; any other refusal becomes a note."""
+        """Handle an event emitted before start(). Raises StoreError; other errors become notes."""
         try:
             await self._handle(event)
         except StoreError:
@@ -162,8 +162,8 @@ class RARKKernel(TaskSubmission):
     # --- events ------------------------------------------------------------------------------
 
     def emit(self, event: Event) -> asyncio.Future[None]:
-        """Handle ``event`` after those that were emitted before. The result need not be awaited:
-        it is there when the event was handled and committed, and raises TaskError.
+        """Handle ``event`` after all earlier ones. The returned future need not be awaited. It is
+        done once the event is handled and committed, and may raise TaskError.
         """
         handled = asyncio.get_running_loop().create_task(self._handle(event))
         handled.add_done_callback(_log_refusal)
@@ -188,17 +188,17 @@ class RARKKernel(TaskSubmission):
             await self._report(event.task_id, str(event.payload.get('error', 'it failed')))
 
     async def _report(self, task_id: str, error: str | None) -> None:
-        """The outside executor has ended. Raises TaskError unless the task is ACTIVE."""
-        record = self._alive(task_id)
+        """End a task for the external executor. Raises TaskError unless the task is ACTIVE."""
+        record = self._live_record(task_id)
         if not record.busy:
             state = record.plan.state.name
             raise TaskError(
                 f'Task {task_label(record.plan)} is {state}; only an ACTIVE one can end'
             )
-        left = self._engine.runs.wait_until_ended(record)
-        assert isinstance(self._skills, OutsideExecutor)
+        run_ended = self._engine.runs.wait_until_ended(record)
+        assert isinstance(self._skills, ExternalSkills)
         self._skills.report(task_id, error)
-        await left
+        await run_ended
         if record.task.state in (_S.PAUSED, _S.CANCELLED):
             raise TaskError(f'Task {task_label(record.task)} was {record.task.state.name} before')
 

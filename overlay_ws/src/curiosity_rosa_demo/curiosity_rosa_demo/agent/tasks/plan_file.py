@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A plan in a file, as a task."""
+"""Create a task from a plan file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_FILE_BYTES = 1_000_000  # bytes
 
 
 def plan_task(name: str) -> Task:
-    """The task that carries out the plan in the file ``name``. Raises BadTask."""
+    """Return a task that executes the plan in the file ``name``. Raises BadTask."""
     try:
         plan = create_plan_from_llm_response(_read(name))
     except PlanError as error:
@@ -31,11 +31,14 @@ def plan_task(name: str) -> Task:
 def _read(name: str) -> str:
     try:
         path = Path(name).expanduser()
-        is_other = path.exists() and not path.is_file()  # a pipe would be waited for
+        is_other = path.exists() and not path.is_file()  # opening a pipe would block
         data = b'' if is_other else _read_limited(path)
     except OSError as error:
         raise BadTask(f'cannot read {name}: {error.strerror or error}') from None
-    except (ValueError, RuntimeError) as error:  # such as a null character; a ~user without home
+    except (
+        ValueError,
+        RuntimeError,
+    ) as error:  # for example a null character, or a ~user without a home
         raise BadTask(f'cannot read {name!r}: {error}') from None
     if is_other:
         raise BadTask(f'{name} is no file')

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who goes before whom, and the priority that a blocker inherits from those it blocks. Pure."""
+"""Ranks of tasks, and the priority that a blocker inherits from its dependents. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.agent.tasks.task import Task
 
-Rank = tuple[bool, float]  # (not urgent, minus the effective priority): the smaller goes first
+Rank = tuple[bool, float]  # (not urgent, minus the effective priority): smaller runs first
 
 
 def rank_of(task: Task, ageing_s: float) -> Rank:
-    """Every ``ageing_s`` seconds of waiting count as one step of priority; 0: none do.
+    """Compute a rank. Each ``ageing_s`` seconds of waiting add one step of priority; 0: no ageing.
 
-    All tasks age at the same pace, so that the order of two of them never changes and the rank
-    needs no clock: priority + waited / ageing_s and priority - created / ageing_s order alike.
+    All tasks age at the same rate, so the order of two tasks never changes and the rank needs no
+    clock: priority + waited / ageing_s and priority - created / ageing_s give the same order.
     """
     aged = task.created_at.timestamp() / ageing_s if ageing_s else 0.0
     return (not task.urgent, aged - task.priority)
@@ -37,10 +37,10 @@ class _Node:
 
 
 class PriorityRanks:
-    """The tasks that have not ended, and which of them block which.
+    """The ranks of the tasks that have not ended, and the graph of their blockers.
 
-    A task ranks at least as high as every task that waits for it, over any number of steps: a
-    low task that an urgent one waits for is not overtaken by those in between.
+    A task ranks at least as high as every task that waits for it, directly or through others. So
+    tasks of middle rank do not overtake a low task for which an urgent one waits.
     """
 
     def __init__(self) -> None:
@@ -50,9 +50,9 @@ class PriorityRanks:
         return self._nodes[task_id].rank
 
     def add(self, task_id: str, own: Rank, blockers: Iterable[str] = ()) -> list[str]:
-        """``blockers`` that are not known (they have ended) count for nothing.
+        """Add a task. Unknown ``blockers``, which have ended, are ignored.
 
-        Returns the other tasks whose rank has changed, here as in the rest.
+        Like set_own() and remove(), it returns the tasks whose inherited rank has changed.
         """
         known = tuple([blocker for blocker in blockers if blocker in self._nodes])
         self._nodes[task_id] = _Node(own, own, known)
@@ -65,7 +65,7 @@ class PriorityRanks:
         return self._propagate([task_id])
 
     def remove(self, task_id: str) -> list[str]:
-        """It has ended: it lends no priority any more."""
+        """Remove an ended task, whose blockers no longer inherit its rank."""
         node = self._nodes.pop(task_id)
         for blocker in node.blockers:
             if blocker in self._nodes:

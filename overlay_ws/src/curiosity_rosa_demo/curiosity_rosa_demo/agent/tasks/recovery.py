@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a start makes of the tasks that it finds in the file."""
+"""Recovery of the stored tasks at the start of a runner."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _S = LifecycleState
 
 
 class Recovery:
-    """``fail``: what ran when the process ended has failed; otherwise it is RECOVERING."""
+    """``fail``: tasks that ran when the process ended become FAILED, else RECOVERING."""
 
     def __init__(self, engine: Engine, store: TaskStore, *, fail: bool, backoff_s: float) -> None:
         self._engine = engine
@@ -32,9 +32,8 @@ class Recovery:
         self._backoff_s = backoff_s
 
     def recover_tasks(self, tasks: list[Task]) -> list[str]:
-        """``tasks`` have not ended, the oldest first. Returns what was done, in words.
-
-        Raises StoreError.
+        """Recover unfinished ``tasks``, oldest first. Returns one note per task that was
+        running. Raises StoreError.
         """
         notes: list[str] = []
         for task in tasks:
@@ -52,7 +51,7 @@ class Recovery:
         return notes
 
     def _state(self, task_id: str) -> LifecycleState | None:
-        """None: it was deleted since."""
+        """The state of a task, or None if it was deleted."""
         if (record := self._engine.records.get(task_id)) is not None:
             return record.plan.state
         task = self._store.get(task_id)
@@ -81,17 +80,17 @@ class Recovery:
         for task_id, state in blockers.items():
             if state is _S.COMPLETED or (state is not None and not state.terminal):
                 continue
-            how = 'is not known any more' if state is None else f'has {state.value}'
+            outcome = 'is not known any more' if state is None else f'has {state.value}'
             if state is _S.CANCELLED:
-                how = 'was cancelled'
-            reason = f'blocked by {task_id[:8]}, which {how}'
+                outcome = 'was cancelled'
+            reason = f'blocked by {task_id[:8]}, which {outcome}'
             self._engine.move(record, _S.CANCELLED, reason)
             return
         if plan.attempts:
-            delay = backoff_s(self._backoff_s, plan.attempts - 1)
-            passed = (now() - plan.updated_at).total_seconds()
-            left = min(delay, max(0.0, delay - passed))
-            record.retry_at = asyncio.get_running_loop().time() + left
+            delay_s = backoff_s(self._backoff_s, plan.attempts - 1)
+            passed_s = (now() - plan.updated_at).total_seconds()
+            remaining_s = min(delay_s, max(0.0, delay_s - passed_s))
+            record.retry_at = asyncio.get_running_loop().time() + remaining_s
         self._engine.reconsider(record)
 
     def _was_recovering(self, task: Task) -> bool:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The SkillRunner: tasks that survive time. Usable alone, without ROS.
+"""The SkillRunner runs persistent tasks. It works alone, without ROS.
 
     runner = SkillRunner(db_path='robot.db')
 
@@ -17,12 +17,12 @@
     loop_task = asyncio.create_task(runner.run_loop())
     task = await runner.submit(Task('pour_water', 3))
 
-A skill starts once ACTIVE is committed. It runs at least once; after a crash it runs again, with
-the metadata of its last checkpoint. What starts when is written in scheduler.py, what the end of a
-skill means in skill_runs.py.
+A skill starts once ACTIVE is committed. It runs at least once: after a crash it runs again, with
+the metadata of its last checkpoint. ready_queue.py defines the order of tasks, skill_runs.py the
+effect of a skill's end.
 
-A task whose ``blocked_by`` names one that FAILED or was CANCELLED is CANCELLED itself. The clock
-of ``deadline_s`` stands while the task is PAUSED; the time in which no process ran counts.
+If a task of ``blocked_by`` FAILED or was CANCELLED, the dependent task is CANCELLED too. The clock
+of ``deadline_s`` stands while the task is PAUSED. Time without a running process counts.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from typing import TypeVar
 
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel
-from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, Skills
+from curiosity_rosa_demo.agent.tasks.skill import SkillFunction, TaskSkills
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 
 F = TypeVar('F', bound=SkillFunction)
 
 
 class SkillRunner(RARKKernel):
-    """A kernel that carries its tasks out itself. The arguments are those of RARKKernel."""
+    """A kernel that runs the skills itself. The constructor arguments are those of RARKKernel."""
 
-    def _make_skills(self, resources: Iterable[str]) -> Skills:
-        return Skills(resources)
+    def _make_skills(self, resources: Iterable[str]) -> TaskSkills:
+        return TaskSkills(resources)
 
     def skill(
         self,
@@ -52,11 +52,12 @@ class SkillRunner(RARKKernel):
         recovers: bool = False,
         cancel_supported: bool = True,
     ) -> Callable[[F], F]:
-        """Registers an ``async def`` of one Task. ``resources`` None: all of them.
+        """Register an ``async def`` that takes one Task. ``resources`` None means all of them.
 
-        ``recovers``: after a crash it looks again and then calls observed(); until that its task
-        is RECOVERING. ``cancel_supported`` False: pause(), interrupt() and cancel() do not stop
-        it; cancel_all(), hold(), a deadline and stop() do. Raises ValueError, TypeError.
+        ``recovers``: after a crash the skill re-observes the world, then calls observed(). Until
+        then its task is RECOVERING. ``cancel_supported`` False: pause(), interrupt() and cancel()
+        do not stop it; cancel_all(), hold(), a deadline and stop() do. Raises ValueError for a
+        duplicate name or an unknown resource, TypeError for another kind of function.
         """
 
         def register(function: F) -> F:
@@ -68,8 +69,8 @@ class SkillRunner(RARKKernel):
         return register
 
     async def _report(self, task_id: str, error: str | None) -> None:
-        """Raises TaskError: two skills might run at once if somebody else ended a task."""
-        task = self._alive(task_id).task
+        """Always raises TaskError: ending the task would free resources that its skill uses."""
+        task = self._live_record(task_id).task
         raise TaskError(
             f'Task {task_label(task)} ends when its skill does; cancel it to end it before'
         )

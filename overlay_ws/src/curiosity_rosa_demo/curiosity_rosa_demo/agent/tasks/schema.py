@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The layout of the task file, its versions, and what a task looks like as a row.
+"""The schema of the task file, its migrations, and the conversion of tasks to rows.
 
-Over 300 lines, in one file: the migrations, the columns and the row have to agree.
+Over 300 lines in one file: the migrations, the columns and the rows must agree.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
 APPLICATION_ID = 0x43524F54  # 'CROT', in the header of the file
 ILLEGAL_TRANSITION = 'illegal transition'
-# as the index says it, or it is not used
+# must equal the condition of the index, or SQLite does not use the index
 ENDED_CONDITION = "state IN ('completed', 'failed', 'cancelled')"
 
 # Times are microseconds since 1970 in UTC. seq is the row's number; floor.seq is the highest seq
-# that was ever deleted. The triggers see to it that no illegal move and no move without its
-# history row can be stored, whoever writes.
+# ever deleted. The triggers reject illegal transitions and write a history row for each change of
+# state, for every program that writes to the file.
 MIGRATIONS: tuple[str, ...] = (
     f"""
     CREATE TABLE task (
@@ -104,11 +104,13 @@ MIGRATIONS: tuple[str, ...] = (
 
 
 class UnreadableRow(ValueError):
-    """A row that is no task; the file was written by something else, or is damaged."""
+    """The row is not a valid task: the file is damaged, or another program wrote it."""
 
 
 def version(connection: sqlite3.Connection, name: str) -> int:
-    """Of the layout; 0 for a new file. Raises StoreNewer, StoreError when it is not ours."""
+    """The schema version; 0 for a new file. Raises StoreNewer, or StoreError for another program's
+    file.
+    """
     (version,) = connection.execute('PRAGMA user_version').fetchone()
     (application,) = connection.execute('PRAGMA application_id').fetchone()
     (tables,) = connection.execute('SELECT count(*) FROM sqlite_master').fetchone()
@@ -123,7 +125,7 @@ def version(connection: sqlite3.Connection, name: str) -> int:
 
 
 def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring the file from ``version`` up to date, each step in a transaction of its own."""
+    """Migrate the file from ``version`` to the newest, each step in its own transaction."""
     for number, script in enumerate(MIGRATIONS[version:], version + 1):
         try:
             connection.executescript(
@@ -136,9 +138,9 @@ def migrate(connection: sqlite3.Connection, version: int) -> None:
 
 
 def update_allowed_transitions(connection: sqlite3.Connection) -> None:
-    """Make the table of allowed moves that of TRANSITIONS."""
+    """Store TRANSITIONS in the table ``allowed``."""
     pairs = {(before.value, after.value) for before, to in TRANSITIONS.items() for after in to}
-    connection.execute('BEGIN IMMEDIATE')  # also where nothing differs: it shows who cannot write
+    connection.execute('BEGIN IMMEDIATE')  # also without a change: fails early on a read-only file
     if set(connection.execute('SELECT before, after FROM allowed')) != pairs:
         connection.execute('DELETE FROM allowed')
         connection.executemany('INSERT INTO allowed VALUES (?, ?)', sorted(pairs))
@@ -154,7 +156,8 @@ CHANGING_COLUMNS = (
 COLUMNS = (*FIXED_COLUMNS, 'state', *CHANGING_COLUMNS)
 SELECT = f'SELECT {", ".join(COLUMNS)} FROM task'
 
-# The view that the writer inserts changes into; temporary, so no part of the file. op None: none.
+# The writer inserts changes into this view. It is temporary, not part of the file. A row with op
+# NULL does nothing.
 CHANGE_COLUMNS = ('op', 'before', *COLUMNS)
 NO_CHANGE = (None,) * len(CHANGE_COLUMNS)
 NOT_AS_BEFORE = 'not as before'
@@ -196,7 +199,7 @@ def insert_changes(rows: int) -> str:
 
 
 def to_row(task: Task) -> tuple[Any, ...]:
-    """Values for COLUMNS. Raises BadTask for what would not come back as it is."""
+    """The values of ``task`` for COLUMNS. Raises BadTask if a value cannot be stored exactly."""
     for name in ('deadline_s', 'used_s'):
         number = getattr(task, name)
         if number is not None and not math.isfinite(number):
@@ -209,7 +212,7 @@ def to_row(task: Task) -> tuple[Any, ...]:
         task.name,
         _microseconds(task, 'created_at'),
         task.state.value,
-        # Reasons quote exceptions, which may quote file names that are not Unicode.
+        # A reason may quote an exception with a file name that is not valid Unicode.
         task.reason.encode('utf-8', 'backslashreplace').decode(),
         _microseconds(task, 'updated_at'),
         task.priority,
@@ -228,7 +231,7 @@ def to_row(task: Task) -> tuple[Any, ...]:
 
 
 def to_task(row: Iterable[Any]) -> Task:
-    """The task of a row of SELECT. Raises UnreadableRow."""
+    """Create the task from a row of SELECT. Raises UnreadableRow."""
     values = dict(zip(COLUMNS, row, strict=True))
     try:
         values['state'] = LifecycleState(values['state'])
@@ -254,7 +257,7 @@ def to_time(microseconds: int) -> datetime:
 
 
 def to_microseconds(time: datetime) -> int:
-    """Raises TypeError for a time without a zone, OverflowError for one outside of UTC's years."""
+    """Raises TypeError for a time without a zone, OverflowError for one outside UTC's years."""
     since = (time.astimezone(timezone.utc) if time.tzinfo else time) - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
@@ -274,9 +277,9 @@ _encode = json.JSONEncoder(allow_nan=False, separators=(',', ':')).encode
 
 
 def to_json(value: Any, name: str) -> str:
-    """JSON text that comes back equal to ``value``, but for tuples, which come back as lists.
+    """Encode ``value`` as JSON that decodes to an equal value, with lists in place of tuples.
 
-    Raises BadTask naming the key that JSON cannot carry.
+    Raises BadTask with the key that JSON cannot carry.
     """
     try:
         text = _encode(value)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills by name: what carries a task out, and what it needs for that."""
+"""The registry of skills by name, with the function and the resources of each."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ SkillFunction = Callable[[Task], Awaitable[None]]
 
 
 @dataclass(frozen=True)
-class Skill:
+class TaskSkill:
     function: SkillFunction
     resources: frozenset[str]
-    recovers: bool  # after a crash it looks again and then calls observed()
-    cancel_supported: bool = True  # False: a pause, an interrupt and a cancel do not stop it
+    recovers: bool  # after a crash it re-observes, then calls observed()
+    cancel_supported: bool = True  # False: pause, interrupt and cancel do not stop it
 
 
-class Skills:
+class TaskSkills:
     def __init__(self, resources: Iterable[str]) -> None:
         self.resources = frozenset(resources)
-        self._skills: dict[str, Skill] = {}
+        self._skills: dict[str, TaskSkill] = {}
 
     def add(
         self,
@@ -41,7 +41,7 @@ class Skills:
         *,
         cancel_supported: bool = True,
     ) -> None:
-        """``resources`` None: all. Raises ValueError, TypeError."""
+        """Register a skill. ``resources`` None means all. Raises ValueError, TypeError."""
         if name in self._skills:
             raise ValueError(f'There is already a skill {name!r}; give this one another name')
         if not inspect.iscoroutinefunction(function):
@@ -52,9 +52,9 @@ class Skills:
                 f'The skill {name!r} needs {sorted(unknown)}; '
                 f'the resources are {sorted(self.resources)}'
             )
-        self._skills[name] = Skill(function, needed, recovers, cancel_supported)
+        self._skills[name] = TaskSkill(function, needed, recovers, cancel_supported)
 
-    def get(self, name: str) -> Skill | None:
+    def get(self, name: str) -> TaskSkill | None:
         return self._skills.get(name)
 
     def needs(self, task: Task) -> frozenset[str]:

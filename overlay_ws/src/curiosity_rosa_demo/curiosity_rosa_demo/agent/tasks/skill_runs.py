@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills that run: started once ACTIVE is committed, told to stop, or given up.
+"""Running skills: they start once ACTIVE is committed, and are stopped or abandoned.
 
-How a run ends decides about its task. A skill that returns has COMPLETED it, whatever it was told
-meanwhile, except by cancel(): then it is CANCELLED. A skill that raises has FAILED it, or it is
-tried again while max_retries lasts. A CancelledError does what it was raised for: pause,
-deadline. One that nobody asked for is a failure.
+The end of a run decides the state of its task. If the skill returns, the task is COMPLETED, even
+after a stop request, except cancel(): then it is CANCELLED. If the skill raises, the task FAILED,
+or is retried up to max_retries times. After a CancelledError, the stop request decides: pause or
+deadline. A CancelledError without a stop request is a failure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import logging
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.tasks.entry import StopCause, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.validation import backoff_s, error_text, metadata_fault
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
@@ -32,31 +32,31 @@ _log = logging.getLogger('curiosity_rosa.tasks')
 
 
 class TaskStates(Protocol):
-    """What the end of a run changes; the Engine of agent/tasks/engine.py."""
+    """The operations of the Engine (agent/tasks/engine.py) that SkillRuns needs."""
 
     counters: Counter[str]
 
     def move(self, record: TaskRecord, after: LifecycleState, reason: str = '') -> None:
-        """Give the task another state."""
+        """Change the state of the task."""
 
     def ready(self, record: TaskRecord) -> None:
-        """Queue the task: it may start as soon as its turn has come."""
+        """Queue the task in the scheduler."""
 
     def reconsider(self, record: TaskRecord) -> None:
-        """Look again whether a WAITING task still has to wait."""
+        """Check again whether a WAITING task must still wait."""
 
     def dispatch_and_flush(self) -> None:
-        """Start what may start, and store what was decided."""
+        """Start the tasks that may start, and store all staged changes."""
 
 
 class SkillRuns:
-    """An abandoned skill is left behind: its task has failed, its resources are free, and what
-    becomes of it is ignored. It must not be able to act any more, for which it needs a
-    cancellation token of its own.
+    """Starts and stops skills. If a skill ignores its cancellation for ``cancel_grace_s`` seconds,
+    it is abandoned: its task fails, its resources are freed and its result is ignored. Skills must
+    check a cancellation token of their own, so that an abandoned one can no longer act.
     """
 
     def __init__(
-        self, engine: TaskStates, skills: Skills, *, cancel_grace_s: float, backoff_s: float
+        self, engine: TaskStates, skills: TaskSkills, *, cancel_grace_s: float, backoff_s: float
     ) -> None:
         self._engine = engine
         self._skills = skills
@@ -68,7 +68,7 @@ class SkillRuns:
         return list(self._busy.values())
 
     def occupy(self, record: TaskRecord) -> None:
-        """The scheduler has given it its resources."""
+        """Start a task to which the ready queue has assigned its resources."""
         plan = record.plan
         self._busy[plan.id] = record
         record.busy, record.freed = True, False
@@ -89,7 +89,7 @@ class SkillRuns:
             self.start_skill(record)
 
     def start_skill(self, record: TaskRecord) -> None:
-        """All that was decided about it is committed."""
+        """Call the skill. Requires that all staged changes of the task are committed."""
         record.starting = False
         skill = self._skills.get(record.task.name)
         assert skill is not None
@@ -98,7 +98,7 @@ class SkillRuns:
             return
         try:
             coroutine = skill.function(record.task)
-        except TypeError as error:  # its parameters are wrong
+        except TypeError as error:  # the function has other parameters
             self._conclude(record, error)
             return
         self._engine.counters['started'] += 1
@@ -107,7 +107,7 @@ class SkillRuns:
         record.run.add_done_callback(lambda run: self._returned(record, run))
 
     def request_stop(self, record: TaskRecord, cause: StopCause) -> None:
-        """Stop the skill of a busy record; the heaviest cause counts."""
+        """Stop the skill of a busy record. Of several causes, the heaviest holds."""
         if record.cause is None or cause.weight > record.cause.weight:
             record.cause = cause
         if record.run is not None and record.grace is None:
@@ -118,8 +118,8 @@ class SkillRuns:
     def may_stop(self, record: TaskRecord) -> bool:
         """Whether a pause, an interrupt or a cancel may stop the skill of a busy record.
 
-        A skill that has not begun, that only looks again after a crash, or that is being stopped
-        may always be stopped.
+        True for every skill that has not started, that is re-observing after a crash, or that is
+        already being stopped.
         """
         skill = self._skills.get(record.plan.name)
         return (
@@ -131,23 +131,23 @@ class SkillRuns:
         )
 
     def hold_after_run(self, record: TaskRecord, reason: str) -> None:
-        """Let the skill of a busy record go on, but hold the task if it is to run once more."""
+        """Let the skill of a busy record run on, but hold its task if it is retried."""
         if record.cause is None or record.cause.weight < StopWeight.HOLD:
             record.cause = StopCause(StopWeight.HOLD, reason)
 
     def wait_until_ended(self, record: TaskRecord) -> asyncio.Future[None]:
-        """Done when it is busy no more, and that is committed; raises StoreError."""
-        left = asyncio.get_running_loop().create_future()
-        record.leaving.append(left)
-        return left
+        """A future that is done once the end of the run is committed. It may raise StoreError."""
+        run_ended = asyncio.get_running_loop().create_future()
+        record.leaving.append(run_ended)
+        return run_ended
 
     def discard(self, record: TaskRecord) -> None:
-        """It could not be stored and was not begun."""
+        """Drop a new task that could not be stored. Its skill has not started."""
         self._busy.pop(record.plan.id, None)
         record.busy = record.starting = False
-        for left in record.leaving:
-            if not left.done():
-                left.set_result(None)
+        for run_ended in record.leaving:
+            if not run_ended.done():
+                run_ended.set_result(None)
 
     def _returned(self, record: TaskRecord, run: asyncio.Task[None]) -> None:
         error = asyncio.CancelledError() if run.cancelled() else run.exception()
@@ -164,7 +164,7 @@ class SkillRuns:
         self._engine.dispatch_and_flush()
 
     def _conclude(self, record: TaskRecord, error: BaseException | None) -> None:
-        """``error`` None: the skill returned."""
+        """Derive the new state of the task. ``error`` None: the skill returned."""
         cause = record.cause
         if cause is not None and cause.weight is StopWeight.CANCEL:
             self._end_run(record, _S.CANCELLED, cause.reason)
@@ -203,7 +203,7 @@ class SkillRuns:
         self._engine.reconsider(record)
 
     def _end_run(self, record: TaskRecord, after: LifecycleState, reason: str) -> None:
-        """It is busy no more. Its resources are free once the store was told so."""
+        """Stage the end of the run. Its resources are freed once that is sent to the store."""
         if record.plan.state is _S.RECOVERING and after in (_S.COMPLETED, _S.WAITING):
             self._engine.move(record, _S.ACTIVE)
         self._engine.move(record, after, reason)

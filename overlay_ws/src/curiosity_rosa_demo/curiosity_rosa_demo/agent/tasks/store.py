@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tasks on disk: whoever awaited write() finds them again, whatever happens to the process.
+"""The task store. A change survives any crash once the future of write() is done.
 
-One SQLite file in WAL mode with fsync; one thread writes (writer.py), the loop never waits for
-the disk. Reads see what is committed.
+One SQLite file in WAL mode with fsync. One thread writes (store_writer.py), so the loop never
+waits for a write. Reads run in the caller's thread and see committed data.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.tasks import schema
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, StoreLocked
-from curiosity_rosa_demo.agent.tasks.task import now, Task
-from curiosity_rosa_demo.agent.tasks.writer import (
+from curiosity_rosa_demo.agent.tasks.store_writer import (
     Change,
     Insert,
     Move,
     Save,
     store_error,
+    StoreWriter,
     to_row,
-    Writer,
     WriteUnit,
     WrittenCallback,
 )
+from curiosity_rosa_demo.agent.tasks.task import now, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.storage.quarantine import FileDamaged
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
@@ -60,7 +60,7 @@ R = TypeVar('R')
 
 @dataclass(frozen=True)
 class HistoryRow:
-    """``before`` is None where the task was submitted."""
+    """One change of state. ``before`` is None for the submission."""
 
     at: datetime
     before: LifecycleState | None
@@ -69,9 +69,9 @@ class HistoryRow:
 
 
 class TaskStore:
-    """``path`` ':memory:' keeps nothing. Errors are those of errors.py.
+    """With ``path`` ':memory:' the store is not durable. Methods raise the errors of errors.py.
 
-    ``notes``, after open(): what was done to the file, in words. ``counters``: commits (units),
+    ``notes`` lists repairs and migrations of the file by open(). ``counters``: commits (units),
     groups (transactions), largest_group (units).
     """
 
@@ -91,12 +91,15 @@ class TaskStore:
         self._clock = clock
         self._pruned_at = clock()
         self._lock_file: int | None = None
-        self._writer: Writer | None = None
+        self._writer: StoreWriter | None = None
         self._reader: sqlite3.Connection | None = None
         self._reading = Lock()
 
     def open(self) -> list[Task]:
-        """All tasks that have not ended, in order of submission. Blocks; raises StoreError."""
+        """Open the file. Returns all tasks that have not ended, in order of submission.
+
+        Blocks. Raises StoreError.
+        """
         if self._writer is not None:
             raise StoreError(f'The task store {self.path} is already open')
         self.notes = []
@@ -112,7 +115,7 @@ class TaskStore:
         except StoreError:
             self._unlock()
             raise
-        self._writer = Writer(
+        self._writer = StoreWriter(
             connection,
             self.path,
             counters=self.counters,
@@ -125,8 +128,8 @@ class TaskStore:
         return tasks
 
     def _open_reader(self, connection: sqlite3.Connection) -> sqlite3.Connection:
-        """Before the writer has a thread: nothing is left open when this fails. Raises
-        sqlite3.Error.
+        """Open a read-only connection. On an error, close ``connection``, which the writer thread
+        does not own yet. Raises sqlite3.Error.
         """
         if self.path == MEMORY_PATH:
             return connection
@@ -139,18 +142,18 @@ class TaskStore:
     def _load_or_set_aside(self) -> tuple[sqlite3.Connection, list[Task]]:
         loaded, damaged = open_or_set_aside(self.path, self._clock(), self._load)
         if damaged is not None:
-            damage, aside = damaged
+            damage, quarantine_path = damaged
             self.notes.insert(
-                0, f'{self.path} was corrupt ({damage}); it was set aside as {aside}'
+                0, f'{self.path} was corrupt ({damage}); it was set aside as {quarantine_path}'
             )
         return loaded
 
     def _load(self) -> tuple[sqlite3.Connection, list[Task]]:
-        """Raises FileDamaged, StoreError, sqlite3.Error."""
+        """Open, check, migrate and prune it. Raises FileDamaged, StoreError, sqlite3.Error."""
         uri = Path(self.path).as_uri() if self.path != MEMORY_PATH else f'file:{MEMORY_PATH}'
         connection = connect(uri, patience_s=2.0, is_uri=True)
         try:
-            version = schema.version(connection, self.path)  # before anything is changed
+            version = schema.version(connection, self.path)  # before any change to the file
             mode = make_durable(connection)
             if mode not in ('wal', 'memory'):
                 raise StoreError(
@@ -177,25 +180,25 @@ class TaskStore:
             raise
 
     def write(
-        self, changes: Sequence[Change], then: WrittenCallback | None = None
+        self, changes: Sequence[Change], on_written: WrittenCallback | None = None
     ) -> asyncio.Future[None]:
-        """All or none of ``changes``, as the tasks are now. Done when they are on the disk.
+        """Write ``changes`` atomically. Returns a future that is done once they are on the disk.
 
-        Where a task changes twice, the first change needs a copy of it as it was then.
-        ``then`` is called with the future as soon as that is done, in the same turn of the loop.
-        All writes come from one loop. Raises BadTask at once. The future raises TaskError when the
-        changes do not fit what is stored, StoreError when they could not be written; the store can
-        be used on.
+        The tasks are read during the call: if a task changes twice, the first change needs a
+        snapshot of its first state. ``on_written`` is called with the future as soon as that is
+        done, in the same iteration of the loop. Call from one loop only. The call raises BadTask.
+        The future raises TaskError if the changes conflict with the stored rows, and StoreError if
+        they could not be written. The store stays usable.
         """
         if self._writer is None:
             raise self._not_open()
         rows = [to_row(change) for change in changes]
         done = asyncio.get_running_loop().create_future()
-        self._writer.put(WriteUnit(rows, done, then))
+        self._writer.put(WriteUnit(rows, done, on_written))
         return done
 
     async def close(self) -> None:
-        """After everything that was accepted has been committed."""
+        """Commit all accepted changes, then close the file."""
         writer, self._writer = self._writer, None
         if writer is None:
             return
@@ -212,14 +215,14 @@ class TaskStore:
         return self._one(f'{schema.SELECT} WHERE idempotency_key = ?', idempotency_key)
 
     def last(self, count: int) -> list[Task]:
-        """The tasks that ended last, the newest first."""
+        """The ``count`` tasks that ended last, the newest first."""
         ended = f'{schema.SELECT} WHERE {schema.ENDED_CONDITION}'
         return self._read(
             schema.to_task, f'{ended} ORDER BY updated_at DESC, seq DESC LIMIT ?', count
         )
 
     def history(self, task_id: str) -> list[HistoryRow]:
-        """Oldest first; empty for an unknown task."""
+        """The changes of state, the oldest first; empty for an unknown task."""
         return self._read(
             _history_row,
             'SELECT at, before, after, history.reason FROM history JOIN task USING (seq) '
@@ -228,7 +231,7 @@ class TaskStore:
         )
 
     def next_seq(self) -> int:
-        """Greater than that of every task that was ever committed."""
+        """A ``seq`` greater than that of every task ever committed."""
         [highest] = self._read(
             lambda row: int(row[0]),
             'SELECT max(seq, (SELECT ifnull(max(seq), 0) FROM task)) FROM floor',
@@ -244,7 +247,7 @@ class TaskStore:
                 raise self._not_open()
             try:
                 return [decode(row) for row in self._reader.execute(sql, values)]
-            except UnicodeEncodeError:  # no such text is ever stored
+            except UnicodeEncodeError:  # an ID with a lone surrogate is never stored
                 return []
             except (sqlite3.Error, ValueError) as error:
                 raise store_error(error, self.path) from None

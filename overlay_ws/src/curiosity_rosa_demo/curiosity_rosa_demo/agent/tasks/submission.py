@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How new tasks come in: into the store, or, before there is one, into memory."""
+"""Submission of new tasks: to the store, or to memory before start() opens the store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.tasks.engine import Engine
 from curiosity_rosa_demo.agent.tasks.entry import snapshot, StopCause, StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
-from curiosity_rosa_demo.agent.tasks.skill import Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkills
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.agent.tasks.validation import check_task, task_label
@@ -28,30 +28,30 @@ _S = LifecycleState
 
 
 class TaskSubmission(TaskControl):
-    def __init__(self, engine: Engine, store: TaskStore, skills: Skills) -> None:
+    def __init__(self, engine: Engine, store: TaskStore, skills: TaskSkills) -> None:
         super().__init__(engine, store, skills)
         self._seq = 0
         self._stopped: asyncio.Task[None] | None = None
         self._registered: dict[str, Task] = {}  # submitted before start(), not stored yet
-        self._inbox: deque[Event] = deque()  # to be handled by start()
+        self._inbox: deque[Event] = deque()  # for start() to handle
 
     async def submit(self, task: Task) -> Task:
-        """``task`` once it is stored, or the earlier one with its idempotency_key.
+        """Store ``task`` and return it, or the earlier task with the same idempotency_key.
 
-        It waits its turn: what runs is not interrupted. Before start() it is known at once and
-        stored by start(). Raises BadTask, StoreError.
+        The task is queued and interrupts no running task. Before start(), the call returns at once
+        and start() stores the task. Raises BadTask, StoreError.
         """
         if self._phase == 'new':
             return self._register(task, EventType.TASK_SUBMIT)
         return (await self._submit(task, EventType.TASK_SUBMIT))[0]
 
     async def interrupt(self, task: Task) -> Task:
-        """Like submit(), but ``task`` goes before all that is not urgent.
+        """Like submit(), but mark ``task`` as urgent: it runs before all tasks that are not.
 
-        Running skills that have its resources and rank below it are cancelled and paused; they
-        resume by themselves. Returns when they have. ``task`` waits for a skill that has
-        ``cancel_supported`` false. Among urgent tasks the higher priority interrupts the lower,
-        equals wait. Raises BadTask for a task that would have to wait.
+        Running tasks that occupy its resources and rank lower are paused, their skills cancelled.
+        They resume by themselves. Returns once they are paused. ``task`` waits for skills with
+        ``cancel_supported`` false. Among urgent tasks a higher priority interrupts a lower one;
+        equals wait. Raises BadTask for a task that would have to wait, also StoreError.
         """
         for name in ('blocked_by', 'not_before', 'needs_approval'):
             if getattr(task, name):
@@ -63,7 +63,7 @@ class TaskSubmission(TaskControl):
         return known
 
     def _register(self, task: Task, event: EventType) -> Task:
-        """Whether the tasks of ``blocked_by`` exist is only known once the file is open."""
+        """Keep ``task`` in memory. start() checks ``blocked_by``, once the file is open."""
         check_task(task, self._skills.resources)
         if task.id in self._registered:
             raise BadTask(f'There is already a task {task.id!r}; submit a new Task')
@@ -78,7 +78,7 @@ class TaskSubmission(TaskControl):
         return task
 
     async def cancel(self, task_id: str, reason: str = '') -> bool:
-        """Before start(): start() stores the task as CANCELLED."""
+        """Like TaskControl.cancel(). Before start() the request is queued for start()."""
         if self._phase != 'new':
             return await super().cancel(task_id, reason)
         if task_id not in self._registered:
@@ -144,10 +144,10 @@ class TaskSubmission(TaskControl):
 
     def _preempt(self, urgent: TaskRecord) -> list[asyncio.Future[None]]:
         engine = self._engine
-        if not engine.open or not engine.scheduler.admits(urgent.plan.id):
+        if not engine.open or not engine.ready_queue.admits(urgent.plan.id):
             return []
         needs, rank = self._skills.needs(urgent.plan), engine.ranks[urgent.plan.id]
-        left = []
+        exits = []
         cause = StopCause(
             StopWeight.PAUSE, f'interrupted by {task_label(urgent.plan)}', preempted=True
         )
@@ -155,6 +155,6 @@ class TaskSubmission(TaskControl):
             if needs.isdisjoint(record.resources) or not engine.runs.may_stop(record):
                 continue
             if engine.ranks[record.plan.id] > rank:
-                left.append(engine.runs.wait_until_ended(record))
+                exits.append(engine.runs.wait_until_ended(record))
                 engine.runs.request_stop(record, cause)
-        return left
+        return exits

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A task: something the robot was asked to do, with a life of its own."""
+"""The task: one stored request to run a skill, with a state and a history."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def now() -> datetime:
 
 @dataclass(eq=False)
 class Task:
-    """``name`` is the skill that carries it out; a higher ``priority`` is more urgent.
+    """``name`` is the name of the skill; a higher ``priority`` is more urgent.
 
-    ``metadata`` belongs to the skill: JSON values, kept across pauses and restarts.
-    ``resources`` None: those of the skill. ``deadline_s``: seconds from the submission, not
-    counting those in which the task is paused. The fields after ``metadata`` up to
-    ``needs_approval`` are the submitter's, the rest are the runner's.
+    ``metadata`` belongs to the skill: JSON values that survive pauses and restarts.
+    ``resources`` None means those of the skill. ``deadline_s`` counts seconds from the submission,
+    without the time in which the task is paused. The submitter may set the fields up to
+    ``needs_approval``, except ``state``; the runner sets the others.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Task:
     resources: frozenset[str] | None = None
     needs_approval: bool = False
 
-    reason: str = ''  # why it is in its state, in words
-    held: bool = False  # not to be run until somebody resumes it
-    urgent: bool = False  # submitted by interrupt(): before all that are not
-    attempts: int = 0  # how often its skill was started anew after a failure
+    reason: str = ''  # why the task is in its state
+    held: bool = False  # does not run until resume()
+    urgent: bool = False  # submitted by interrupt(): runs before tasks that are not
+    attempts: int = 0  # number of retries so far
     seq: int = 0  # order of submission
-    used_s: float = 0.0  # seconds of its deadline that had passed at updated_at
+    used_s: float = 0.0  # seconds of the deadline used up at updated_at
 
     def transition(self, after: LifecycleState, reason: str = '') -> None:
         """Change the state in memory. Raises IllegalTransition."""

@@ -6,13 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One task at a time by priority, for a life cycle of one's own. The kernel's scheduler sorts."""
+"""A simple priority queue of tasks for a custom life cycle, built on ReadyQueue."""
 
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.tasks.errors import UnknownTask
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import rank_of
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
 from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
@@ -20,25 +20,25 @@ READY = (LifecycleState.PENDING, LifecycleState.PAUSED)
 
 
 class TaskScheduler:
-    """The higher priority first, then the earlier add(). A suspended task keeps its place."""
+    """Higher priority first, then the earlier add(). A suspended task keeps its place."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
         self._numbers: dict[str, int] = {}
-        self._ready = Scheduler()
+        self._ready = ReadyQueue()
 
     def register(self, task: Task) -> None:
-        """get() finds it; it is not queued."""
+        """Make ``task`` known to get(), without queueing it."""
         self._tasks[task.id] = task
 
     def add(self, task: Task) -> None:
-        """Queue it."""
+        """Register and queue ``task``."""
         self.register(task)
         number = self._numbers.setdefault(task.id, len(self._numbers))
         self._ready.add(task.id, (rank_of(task, 0.0), True, number), frozenset())
 
     def pick_next(self) -> Task | None:
-        """Take the first task that is PENDING or PAUSED from the queue; None: there is none."""
+        """Take the first PENDING or PAUSED task from the queue; None if it has none."""
         while (task_id := self._ready.pop_next()) is not None:
             task = self._tasks[task_id]
             if task.state in READY:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Tasks as a person reads them. Pure but for the time of day."""
+"""Tasks as text for people. Pure, except that times are in the local time zone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLE_HEADINGS = ('id', 'state', 'prio', 'what', 'for', 'why')
 
 
 def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
-    """One line for each task; ``for`` is how long it has been in its state."""
+    """One line per task; the column ``for`` is the time since its last change."""
     rows = [
         (
             task.id[:8],
@@ -41,7 +41,7 @@ def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
 
 
 def task_text(task: Task) -> str:
-    """All that is known of one task."""
+    """All details of one task."""
     lines = [
         ('id', task.id),
         ('what', task_summary(task)),
@@ -77,7 +77,7 @@ def history_table(rows: Iterable[HistoryRow]) -> str:
 
 
 def mode_text(state: BrainState) -> str:
-    """The kernel's mode, why it is that, and what it knows of the rover."""
+    """The kernel's mode with its reason, and the kernel's view of the rover."""
     optional = {
         '': state.world.summary,
         'latched until :clear: ': state.robot.safety_latch,
@@ -106,7 +106,7 @@ def duration(seconds: float) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of equal length, in columns as wide as they need."""
+    """Align ``rows``, which have equal lengths, in columns."""
     widths = [max(columns_of(row[i]) for row in rows) for i in range(len(rows[0]))]
     return '\n'.join(
         '  '.join(

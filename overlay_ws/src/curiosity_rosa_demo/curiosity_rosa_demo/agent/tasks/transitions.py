@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What refuses a move that the table of a task's states does not have. Pure."""
+"""Check changes of a task's state against the table of transitions. Pure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
 
 class IllegalTransition(ValueError):
-    """A task was asked to go where its state does not lead; the message names both."""
+    """The table has no such transition. The message names both states."""
 
     def __init__(self, before: LifecycleState, after: LifecycleState) -> None:
-        ways = ', '.join(sorted(state.name for state in TRANSITIONS[before])) or 'nowhere'
+        targets = ', '.join(sorted(state.name for state in TRANSITIONS[before])) or 'nowhere'
         super().__init__(
-            f'A task cannot go from {before.name} to {after.name}; {before.name} leads to {ways}'
+            f'A task cannot go from {before.name} to {after.name}; '
+            f'{before.name} leads to {targets}'
         )
         self.before, self.after = before, after
 
 
 def check_transition(before: LifecycleState, after: LifecycleState) -> None:
-    """Raises IllegalTransition."""
+    """Raises IllegalTransition unless TRANSITIONS lists the change."""
     if after not in TRANSITIONS[before]:
         raise IllegalTransition(before, after)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a submitted task must look like, and what a waiting one waits for. Pure."""
+"""Validate submitted tasks, and find the reason why a task must wait. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_BACKOFF_S = 60.0
 
 
 def check_task(task: Task, resources: frozenset[str]) -> None:
-    """Raises BadTask naming the field, its value and what is allowed."""
+    """Raises BadTask with the invalid field, its value and the rule."""
     for name in ('name', 'id'):
         _require(_text(getattr(task, name)), task, name, 'it must be a text that is not empty')
     _require(
@@ -56,8 +56,8 @@ def check_task(task: Task, resources: frozenset[str]) -> None:
         isinstance(task.blocked_by, tuple) and all(map(_text, task.blocked_by)),
         *(task, 'blocked_by', 'it must be a tuple of task ids'),
     )
-    # Every blocker was known before: a task can only wait for earlier ones. So the one cycle that
-    # can be asked for is that of a task with itself.
+    # A task can only be blocked by tasks submitted earlier. So the only possible cycle is a task
+    # that blocks itself.
     _require(
         task.id not in task.blocked_by,
         task,
@@ -75,7 +75,7 @@ def check_task(task: Task, resources: frozenset[str]) -> None:
 
 
 def metadata_fault(task: Task) -> str:
-    """Why its metadata cannot be stored, in words; '' when it can."""
+    """The reason why the metadata of ``task`` cannot be stored; '' if it can."""
     try:
         if task.metadata or not isinstance(task.metadata, dict):
             _require(isinstance(task.metadata, dict), task, 'metadata', 'it must be a dict')
@@ -86,7 +86,7 @@ def metadata_fault(task: Task) -> str:
 
 
 def _text(value: object) -> bool:
-    # A lone surrogate is no text: nothing could store it.
+    # A lone surrogate is refused: SQLite and JSON cannot store it.
     return isinstance(value, str) and value.strip() != '' and _is_unicode(value)
 
 
@@ -104,20 +104,20 @@ def _require(holds: bool, task: Task, name: str, rule: str) -> None:
 
 
 def task_label(task: Task) -> str:
-    """``task`` in a sentence."""
+    """The name and short ID of ``task``, for messages."""
     return f'{task.name} {task.id[:8]}'
 
 
 @dataclass(frozen=True)
 class WaitReason:
-    reason: str  # '': the one that it has still tells it best
-    again_s: float | None = None  # look again after so long; None: an event will say so
+    reason: str  # '': keep the reason that the task has
+    again_s: float | None = None  # seconds to the next check; None: an event triggers it
 
 
 def wait_reason_of(
     task: Task, blockers: Iterable[Task], retry_in_s: float | None, wall: datetime
 ) -> WaitReason | None:
-    """What ``task`` waits for; None: nothing. ``blockers`` are those that have not completed."""
+    """Why ``task`` must wait, or None. ``blockers`` are its blockers that have not ended."""
     if task.needs_approval:
         return WaitReason('waiting for approval')
     for blocker in blockers:
@@ -131,11 +131,11 @@ def wait_reason_of(
 
 
 def backoff_s(first_s: float, attempts: int) -> float:
-    """Seconds from a failure to the next attempt; ``attempts`` were already made anew."""
+    """Seconds from a failure to the next attempt, after ``attempts`` earlier retries."""
     return min(first_s * 2.0 ** min(attempts, 60), MAX_BACKOFF_S)
 
 
 def error_text(error: BaseException) -> str:
-    """Type and text of ``error`` in one line; of a SkillFailed the text."""
+    """The type and text of ``error`` in one line; for SkillFailed only the text."""
     kind = '' if isinstance(error, SkillFailed) else f'{type(error).__name__}: '
     return ' '.join(f'{kind}{error}'.split()).removesuffix(':') or type(error).__name__

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROS topics that the agent publishes and hears."""
+"""ROS topics that the agent publishes and subscribes to."""

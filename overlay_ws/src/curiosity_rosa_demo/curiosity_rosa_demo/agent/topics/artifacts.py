@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a run leaves behind in a folder: the picture of the last capture and the trace."""
+"""The artifacts of a run in a folder: the picture of the last capture and the trace."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from curiosity_rosa_demo.domain.pictures import Capture, is_capture
 
 
 class Artifacts:
-    """Keeps capture.jpg and names trace.jsonl below ``folder``, which is made. Raises OSError.
+    """Writes capture.jpg and names trace.jsonl in ``folder``, which it makes. Raises OSError.
 
-    ``capture_of`` waits for the capture of an event and its picture; None: it has none. ``fresh``:
-    the files of an earlier run are removed; a restarted agent goes on with them.
+    ``capture_of`` waits for the capture of an event and its picture; None: the event has none.
+    ``fresh``: remove the files of an earlier run. A restarted agent keeps them.
     """
 
     def __init__(
@@ -37,8 +37,8 @@ class Artifacts:
                 stale.unlink(missing_ok=True)
 
     def record_event(self, event: TraceEvent) -> None:
-        """Keep the picture of a capture that succeeded, whole or not at all: never that of an
-        earlier one. Raises OSError.
+        """Write the picture of a successful capture, atomically. The picture of an earlier capture
+        is removed first. Raises OSError.
         """
         if not is_capture(event) or not event.ok:
             return

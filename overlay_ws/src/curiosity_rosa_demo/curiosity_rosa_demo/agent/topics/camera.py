@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rover's camera as JPEGs, received only while somebody looks."""
+"""The rover's camera as JPEGs. Subscribes only while a client requests pictures."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from rclpy.node import Node
 from sensor_msgs.msg import Image
 
-KEEP_ON_S = 3.0  # after the last look frames keep coming for so long
+KEEP_ON_S = 3.0  # frames keep coming so long after the last request
 REST_CHECK_PERIOD_S = 1.0
 
 _log = logging.getLogger('curiosity_rosa.camera')
@@ -37,12 +37,12 @@ class CameraFeed:
             REST_CHECK_PERIOD_S, self._camera.stop_if_unwanted, clock=STEADY_CLOCK
         )
         self._encoding = threading.Lock()
-        self._number = 0  # of the frame that was looked at last
+        self._number = 0  # of the frame that was encoded last
         self._picture: Picture | None = None
-        self._last_error = ''  # the newest frame could not be used
+        self._last_error = ''  # why the newest frame could not be used
 
     def picture(self) -> Picture | None:
-        """The newest whole frame, however old; from any thread. Makes the camera wanted."""
+        """The newest valid frame, of any age; keeps the camera on for KEEP_ON_S. Thread-safe."""
         self._camera.request_frames(KEEP_ON_S)
         with self._encoding:
             frame = self._newest
@@ -55,7 +55,7 @@ class CameraFeed:
             return self._picture
 
     def _log_once(self, why: str) -> None:
-        if why != self._last_error:  # once, not for every frame
+        if why != self._last_error:  # log once, not for every frame
             _log.warning('event=frame_unusable why=%r', why)
         self._last_error = why
 
@@ -76,10 +76,10 @@ def _jpeg_of(frame: Frame, quality: int) -> bytes:
     message = frame.message
     if not isinstance(message, Image):
         data = bytes(message.data)
-        picture_size(data)  # refuses what is cut off
+        picture_size(data)  # raises ImageError for a truncated image
         if is_jpeg(data):
             return data
-    # Not before it must: it takes OpenCV.
+    # Imported only when needed: it imports OpenCV.
     from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg, pixels_of
 
     pixels = pixels_of(message) if isinstance(message, Image) else decode_picture(data)

@@ -8,8 +8,8 @@
 
 """The last captures with their pictures.
 
-The simulator latches each picture that it captures, and sends every frame while somebody
-subscribes; so we subscribe when a capture has succeeded, and leave when its picture is here.
+The simulator latches each captured picture, and publishes every frame while it has a subscriber.
+So this module subscribes when a capture has succeeded, and unsubscribes when its picture is here.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 MAX_CAPTURES = 50
-PICTURE_TIMEOUT_S = 3.0  # for a picture; then the capture has none
+PICTURE_TIMEOUT_S = 3.0  # longest wait for a picture; the capture is then dropped
 POLL_PERIOD_S = 0.5
 
 
 @dataclass(frozen=True)
 class _PendingCapture:
-    """A capture whose picture has not come, where it was made, and until when it may come."""
+    """A capture whose picture has not arrived, its pose, and its deadline (steady seconds)."""
 
     event: TraceEvent
     pose: RoverPose | None
@@ -43,8 +43,8 @@ class _PendingCapture:
 
 
 class Captures:
-    """``pose``: where the rover is now; None: unknown. ``always_on``: subscribe once and for good,
-    as a new subscription finds no publisher while a discovery server is away.
+    """``pose`` returns the rover's pose; None: unknown. ``always_on``: keep one subscription. A
+    new one finds no publisher while a discovery server is away.
     """
 
     def __init__(
@@ -62,17 +62,17 @@ class Captures:
         self._changed = threading.Condition(self._lock)
         self._pending: deque[_PendingCapture] = deque(maxlen=MAX_CAPTURES)
         self._subscription: Any = self._subscribe() if always_on else None
-        self._done_with: list[Any] = []  # subscriptions to destroy
+        self._done_with: list[Any] = []  # subscriptions to destroy in the spin thread
         self._captures: deque[Capture] = deque(maxlen=MAX_CAPTURES)
         self._timer = node.create_timer(POLL_PERIOD_S, self._drop_expired, clock=STEADY_CLOCK)
 
     def recent(self) -> list[Capture]:
-        """The oldest first; from any thread."""
+        """The recent captures, the oldest first. Thread-safe."""
         with self._lock:
             return list(self._captures)
 
     def of(self, event: TraceEvent) -> Capture | None:
-        """That of a recorded event, once its picture is here; None: it has none."""
+        """The capture of a recorded event. Waits for its picture; None: none came in time."""
 
         def known() -> Capture | None:
             found = (each for each in self._captures if each.event_id == event.event_id)
@@ -86,14 +86,14 @@ class Captures:
             return known()
 
     def record_event(self, event: TraceEvent) -> None:
-        """An event of ours, from any thread but the one that spins the node."""
+        """Record an event of this agent. Callable from any thread except the spin thread."""
         if not is_capture(event):
             return
         if not event.ok or event.score is None:
             return
-        waiting = _PendingCapture(event, self._pose(), time.monotonic() + PICTURE_TIMEOUT_S)
+        pending = _PendingCapture(event, self._pose(), time.monotonic() + PICTURE_TIMEOUT_S)
         with self._lock:
-            self._pending.append(waiting)
+            self._pending.append(pending)
             if self._subscription is None:
                 self._subscription = self._subscribe()
 
@@ -103,40 +103,42 @@ class Captures:
         )
 
     def _on_picture(self, message: CompressedImage) -> None:
-        """In the thread that spins the node."""
+        """Runs in the spin thread."""
         picture = Picture(bytes(message.data), time.time(), time.monotonic())
         with self._lock:
             if not self._pending:
                 return
-            waiting = self._pending.pop()
-            self._pending.clear()  # the picture of the last one has overtaken theirs
-            self._captures.append(_capture_of(waiting, picture, self._threshold))
+            pending = self._pending.pop()
+            self._pending.clear()  # the newest picture has replaced theirs
+            self._captures.append(_capture_of(pending, picture, self._threshold))
             self._changed.notify_all()
-            self._leave()
+            self._unsubscribe()
 
-    def _leave(self) -> None:
-        """The lock is held. The next capture subscribes anew, and is sent what is latched by then:
-        this subscription may have been sent that picture before its capture is known here.
+    def _unsubscribe(self) -> None:
+        """Call with the lock held. The next capture subscribes anew and gets the latched picture.
+
+        The old subscription may already have received that picture before its capture was
+        recorded here.
         """
         if self._subscription is not None and not self._always_on:
             self._done_with.append(self._subscription)
             self._subscription = None
 
     def _drop_expired(self) -> None:
-        """In the same thread."""
+        """Drop captures whose picture is overdue. Runs in the spin thread."""
         with self._lock:
             while self._pending and self._pending[0].until_s < time.monotonic():
                 self._pending.popleft()
                 self._changed.notify_all()
             if not self._pending:
-                self._leave()
+                self._unsubscribe()
             while self._done_with:
                 self._node.destroy_subscription(self._done_with.pop())
 
 
-def _capture_of(waiting: _PendingCapture, picture: Picture, threshold: float) -> Capture:
-    event = waiting.event
+def _capture_of(pending: _PendingCapture, picture: Picture, threshold: float) -> Capture:
+    event = pending.event
     score = event.score or 0.0
-    said = (event.data or {}).get('is_good')
-    good = said if isinstance(said, bool) else score >= threshold
-    return Capture(event.event_id, picture, score, good, waiting.pose)
+    is_good = (event.data or {}).get('is_good')
+    good = is_good if isinstance(is_good, bool) else score >= threshold
+    return Capture(event.event_id, picture, score, good, pending.pose)

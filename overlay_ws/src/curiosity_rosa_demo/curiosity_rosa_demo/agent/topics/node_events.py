@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What happens to the other nodes, for the console: what they say of themselves on /trace/events,
-and what their process manager says of them.
-"""
+"""Events of the other nodes for the console: from /trace/events and from the process manager."""
 
 from __future__ import annotations
 
@@ -26,8 +24,10 @@ from std_msgs.msg import String
 
 
 class NodeEvents:
-    """A node may announce its start; a second start of the same node is a restart. ``hear`` gets
-    every event of the topic, ours too, in the thread that spins ``node``.
+    """Prints errors and restarts of other nodes. A second start event of a node is a restart.
+
+    ``on_trace_event`` gets every event of the topic, also this agent's own, in the thread that
+    spins ``node``.
     """
 
     def __init__(
@@ -35,9 +35,9 @@ class NodeEvents:
         node: Node,
         config: Config,
         say: Callable[[str], None],
-        hear: Callable[[TraceEvent], None] = lambda event: None,
+        on_trace_event: Callable[[TraceEvent], None] = lambda event: None,
     ) -> None:
-        self._say, self._on_trace_event = say, hear
+        self._say, self._on_trace_event = say, on_trace_event
         self._starts: dict[str, str] = {}  # node name -> id of its start event
         self._started_at = time.time()
         qos = history_qos(config.thresholds.trace.buffer_size)
@@ -48,7 +48,7 @@ class NodeEvents:
         self._on_trace_event(event)
         source = (event.data or {}).get('node')
         if not isinstance(source, str):
-            return  # our own, or somebody else's
+            return  # an event of this agent, or of another agent
         if event.kind is TraceKind.ERROR:
             if event.ts >= self._started_at:  # the topic repeats its history to a late subscriber
                 self._say(f'  {source}: {event_line(event)}')
@@ -59,12 +59,12 @@ class NodeEvents:
                 self._say(f'! The {source} node was restarted: {event.message}')
 
 
-def read_process_events(descriptor: int, tell: Callable[[str], None]) -> None:
-    """Hand on each line that the process manager writes to the pipe, from a thread."""
+def read_process_events(descriptor: int, on_event: Callable[[str], None]) -> None:
+    """Call ``on_event``, in a new thread, with each line that the process manager writes."""
 
     def read() -> None:
         with open(descriptor, encoding='utf-8', errors='replace') as lines:
             for text in lines:
-                tell(text.strip())
+                on_event(text.strip())
 
-    threading.Thread(target=read, name='process-news', daemon=True).start()
+    threading.Thread(target=read, name='process-events', daemon=True).start()

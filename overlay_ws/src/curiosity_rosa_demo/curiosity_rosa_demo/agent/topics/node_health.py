@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How the other nodes are, by what they say of themselves on the diagnostics topic."""
+"""The health of the other nodes, from their reports on the diagnostics topic."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_AGE_S = 3.5 * PERIOD_S
 
 @dataclass(frozen=True)
 class _NodeReport:
-    """The last word of a node, when it came (steady seconds), and whether that is an error."""
+    """The last report of a node: time of arrival (steady seconds), error flag and text."""
 
     at_s: float
     failed: bool
@@ -36,8 +36,8 @@ class _NodeReport:
 
 
 class NodeHealth:
-    """``readings``: those of the kernel; the adapter's status comes sooner than its diagnostics
-    when something changes.
+    """``readings`` returns the kernel's readings. The adapter publishes a change on its status
+    topic sooner than in its diagnostics.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class NodeHealth:
         )
 
     def node_statuses(self) -> list[NodeStatus]:
-        """Those of NODES; from any thread. One that hangs is told within MAX_AGE_S."""
+        """The status of each of NODES. Thread-safe. A silent node is not ok after MAX_AGE_S."""
         now = time.monotonic()
         found = [self._status_of(name, now) for name in NODES]
         status = self._readings().get('adapter')
@@ -68,17 +68,17 @@ class NodeHealth:
         return found
 
     def _status_of(self, name: str, now: float) -> NodeStatus:
-        said = self._reports.get(name)
-        if said is None:
+        report = self._reports.get(name)
+        if report is None:
             return NodeStatus(name, False, None)
-        age = now - said.at_s
-        return NodeStatus(name, age <= MAX_AGE_S and not said.failed, age, said.text)
+        age = now - report.at_s
+        return NodeStatus(name, age <= MAX_AGE_S and not report.failed, age, report.text)
 
     def _failed(self, name: str) -> bool:
         return name in self._reports and self._reports[name].failed
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
-        """In the thread that spins the node."""
+        """Runs in the thread that spins the node."""
         for status in message.status:
             name = self._names.get(status.name.partition(':')[0])
             if name is not None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How the agent is, for the diagnostics topic. Pure."""
+"""The health of the agent for the diagnostics topic. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIVE_STATES = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')
 
 
 class DiagnosedAgent(Protocol):
-    """What the diagnosis reads of the agent; the Robot of agent/runtime/robot.py is one."""
+    """The part of Robot (agent/runtime/robot.py) that the diagnosis reads."""
 
     def state(self) -> BrainState: ...
 
@@ -34,21 +34,21 @@ class DiagnosedAgent(Protocol):
 
 
 def own_findings(robot: DiagnosedAgent, llm: LlmConfig) -> Finding:
-    """The kernel's state as it is; quick, and safe from any thread."""
+    """The finding for the current state of the kernel. Thread-safe; does not block."""
     state = robot.state()
     kernel, rover = state.tasks, state.robot
     ready = robot.not_ready_reason()
-    amiss = {ready: Level.WARN}
+    problems = {ready: Level.WARN}
     if rover.safety_latch:
-        amiss[f'Latched until :clear: {rover.safety_latch}'] = Level.ERROR
+        problems[f'Latched until :clear: {rover.safety_latch}'] = Level.ERROR
     if kernel.mode is Mode.SAFE:
-        amiss[f'SAFE: {kernel.mode_reason}'] = Level.ERROR
+        problems[f'SAFE: {kernel.mode_reason}'] = Level.ERROR
     if rover.silent:
-        amiss[f'Silent: {", ".join(rover.silent)}'] = Level.ERROR
+        problems[f'Silent: {", ".join(rover.silent)}'] = Level.ERROR
     counts = Counter(task.status for task in kernel.queue)
     battery = None if rover.battery_state is BatteryLevel.UNKNOWN else rover.battery_pct
     return finding(
-        amiss,
+        problems,
         kernel.mode.value,
         {
             'mode': kernel.mode.value,

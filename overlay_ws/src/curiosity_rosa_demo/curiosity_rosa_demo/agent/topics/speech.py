@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the agent says aloud: on the console and on the speech topic."""
+"""The agent's spoken messages, on the console and on the speech topic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from std_msgs.msg import String
 
 
 class SpeechPublisher:
-    """Safe from any thread. ``say`` prints."""
+    """Publishes and prints one spoken message. Thread-safe. ``say`` prints a line."""
 
     def __init__(
         self, node: Node, config: Config, say: Callable[[str], None], losses: LossCounter

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Keeps the newest reading of everything the kernel watches: it listens, and decides nothing."""
+"""The newest reading of each source that the kernel watches. Subscribes only; decides nothing."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import BatteryState, LaserScan
 from std_msgs.msg import String
 
-# Between two readings of a fast sensor. Well below the tenth of a second at which the kernel and
-# the rover's sensors beat, so that jitter costs no reading.
+# Shortest time between two readings of a fast sensor. Well below the period of the kernel and of
+# the rover's sensors (0.1 s), so that jitter costs no reading.
 MIN_PERIOD_S = 0.05
-BODY_OFFSET_BYTES = 12  # in CDR bytes: 4 of encapsulation and 8 of the header's stamp come first
+BODY_OFFSET_BYTES = 12  # of a CDR message: after 4 bytes of encapsulation and 8 of the stamp
 
 
 class TelemetrySource:
-    """Sources: odometry, battery, scan, estop, adapter, as ``kernel/validation.py`` has them.
+    """Sources: odometry, battery, scan, estop, adapter, as in ``kernel/validation.py``.
 
     The callbacks run in the thread that spins ``node``; ``on_urgent`` is called there when the
     e-stop changes, and when the adapter's status changes in more than its measured numbers.
@@ -44,33 +44,35 @@ class TelemetrySource:
     def __init__(self, node: Node, config: Config, *, on_urgent: Callable[[], None]) -> None:
         self._on_urgent = on_urgent
         self._readings: dict[str, Reading] = {}
-        self._last_bodies: dict[str, bytes] = {}  # of the sensors' last messages
+        self._last_bodies: dict[str, bytes] = {}  # bodies of the sensors' last messages
         rover = config.topics.rover
-        listen = node.create_subscription
-        listen(String, config.topics.status.adapter, self._on_adapter, history_qos(1))
+        subscribe = node.create_subscription
+        subscribe(String, config.topics.status.adapter, self._on_adapter, history_qos(1))
         subscribe_to_button(node, rover.e_stop, self._on_e_stop)
-        listen(BatteryState, rover.battery_state, self._on_battery, NEWEST_ONLY)
+        subscribe(BatteryState, rover.battery_state, self._on_battery, NEWEST_ONLY)
         for source, sensor, topic, value_of in (
             ('odometry', Odometry, rover.odometry, _odometry),
             ('scan', LaserScan, rover.scan, _scan),
         ):
-            take = partial(self._on_sensor, source, sensor, value_of)
-            listen(sensor, topic, take, NEWEST_ONLY, raw=True)
+            on_message = partial(self._on_sensor, source, sensor, value_of)
+            subscribe(sensor, topic, on_message, NEWEST_ONLY, raw=True)
 
     def snapshot(self) -> dict[str, Reading]:
-        """The newest reading of each source that was heard; safe from any thread."""
+        """The newest reading of each source that has published. Thread-safe."""
         return self._readings
 
     def _store_reading(self, source: str, value: Json) -> None:
-        # A new dictionary each time, so that a snapshot never changes under its reader. The value
-        # is made here, so it needs no validation, which would cost more than all the rest.
+        # A new dictionary each time, so that a snapshot never changes under its reader.
+        # model_construct skips the validation: the value is made here, and validation is slow.
         reading = Reading.model_construct(value=value, received_s=time.monotonic())
         self._readings = {**self._readings, source: reading}
 
     def _on_sensor(
         self, source: str, sensor: type, value_of: Callable[[Any], Json], data: bytes
     ) -> None:
-        """Decoding costs most, so what comes too soon is skipped, and what repeats is kept."""
+        """Store a sensor message. Decoding is expensive: a message that comes too soon is skipped,
+        and a repeated body is not decoded again.
+        """
         last, body = self._readings.get(source), data[BODY_OFFSET_BYTES:]
         if last is not None and time.monotonic() - last.received_s < MIN_PERIOD_S:
             return
@@ -83,7 +85,7 @@ class TelemetrySource:
 
     def _on_battery(self, message: BatteryState) -> None:
         fraction = _finite(message.percentage)
-        # In tenths of a percent: what a battery loses from one message to the next is no news.
+        # In tenths of a percent: the loss between two messages is too small to report.
         self._store_reading(
             'battery', {'fraction': None if fraction is None else round(fraction, 3)}
         )
@@ -104,13 +106,13 @@ class TelemetrySource:
 
 def _odometry(message: Odometry) -> Json:
     pose, twist = message.pose.pose, message.twist.twist
-    position, turn = pose.position, pose.orientation
+    position, orientation = pose.position, pose.orientation
     return {
         'x': _finite(position.x),
         'y': _finite(position.y),
         'z': _finite(position.z),
-        'orientation_z': _finite(turn.z),
-        'orientation_w': _finite(turn.w),
+        'orientation_z': _finite(orientation.z),
+        'orientation_w': _finite(orientation.w),
         'linear_x': _finite(twist.linear.x),
         'angular_z': _finite(twist.angular.z),
     }
@@ -128,12 +130,12 @@ def _scan(message: LaserScan) -> Json:
 
 
 def _finite(number: float) -> float | None:
-    """None in the place of what JSON cannot carry; the kernel says that it is no number."""
+    """``number``; None if JSON cannot hold it (NaN, infinity). The kernel rejects None."""
     return number if math.isfinite(number) else None
 
 
 def _object(text: str) -> Json:
-    """The JSON object in ``text``; an empty one, which the kernel refuses, if it holds none."""
+    """The JSON object in ``text``. Otherwise an empty object, which the kernel rejects."""
     try:
         value = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):

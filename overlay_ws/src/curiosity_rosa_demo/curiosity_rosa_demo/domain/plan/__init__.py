@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Plans that a model can write: the models, their JSON schema, reader, repair and validation."""
+"""Plans: the models, their JSON schema, reader, repair and validation."""

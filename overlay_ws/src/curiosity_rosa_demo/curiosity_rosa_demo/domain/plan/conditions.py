@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Conditions on what is known of the world: preconditions of a plan, and what to wait for. Pure.
+"""Conditions on facts: preconditions of a plan step, and the condition of ``wait_until``. Pure.
 
-A condition is ``key: value``. The key is the name of a fact, and how it ends says how to compare:
+A condition is ``key: value``. The key is the name of a fact; its suffix selects the comparison:
 ``mast: 'closed'``, ``battery_pct_above: 50``, ``mode_in: ['EXEC', 'IDLE']``.
 """
 
@@ -22,16 +22,16 @@ from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.plan.validation import short_repr
 from pydantic import JsonValue
 
-TOLERANCE = 1e-9  # numbers no further apart are equal
+TOLERANCE = 1e-9  # two numbers that differ by at most this are equal
 
 
 class BadCondition(ValueError):
-    """No fact could ever tell; the message says which condition, and what would be right."""
+    """The condition is invalid. The message names the condition and a valid form."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``why``: what holds; when not ``ok``, what does not."""
+    """``why`` lists the conditions that hold or, when not ``ok``, those that do not."""
 
     ok: bool
     why: str
@@ -40,8 +40,8 @@ class Verdict:
 def holds(conditions: Json, facts: Json) -> Verdict:
     """Whether all conditions hold. Raises BadCondition.
 
-    Of a fact that is missing or null nothing holds, not even that it is not something. A list (the
-    zones) equals each of its items.
+    No condition on a missing or null fact holds, not even ``_is_not``. A fact that is a list, such
+    as the zones, equals each of its items.
     """
     check(conditions)
     held: list[str] = []
@@ -51,19 +51,19 @@ def holds(conditions: Json, facts: Json) -> Verdict:
         fact = facts.get(name)
         if fact is None or fact != fact:
             failed.append(f'{name} is not known')
-        elif kind.of_numbers and _number(fact) is None:
+        elif kind.numeric and _number(fact) is None:
             failed.append(f'{name} is {short_repr(fact)}, not a number')
         else:
             ok = kind.test(fact, value)
-            words = kind.words if ok else kind.otherwise
+            relation = kind.holds_text if ok else kind.fails_text
             (held if ok else failed).append(
-                f'{name} is {short_repr(fact)}, {words} {short_repr(value)}'
+                f'{name} is {short_repr(fact)}, {relation} {short_repr(value)}'
             )
     return Verdict(not failed, '; '.join(failed or held) or 'no conditions')
 
 
 def check(conditions: Json) -> None:
-    """Raises BadCondition."""
+    """Validate ``conditions`` without facts. Raises BadCondition."""
     if not isinstance(conditions, dict):
         raise BadCondition(f'conditions must be an object, not {short_repr(conditions)}')
     for key, value in conditions.items():
@@ -78,14 +78,14 @@ def check(conditions: Json) -> None:
 
 @dataclass(frozen=True)
 class _ConditionKind:
-    """A way to compare: ``test(fact, value)``."""
+    """A kind of comparison: ``test(fact, value)``."""
 
-    words: str  # between fact and value when it holds
-    otherwise: str
-    needs: str  # of the value
-    fits: Callable[[JsonValue], bool]
+    holds_text: str  # between fact and value when the condition holds
+    fails_text: str  # the same when it does not
+    needs: str  # text for the type of the value
+    fits: Callable[[JsonValue], bool]  # whether the value has that type
     test: Callable[[JsonValue, JsonValue], bool]
-    of_numbers: bool = False  # the fact must be a number as well
+    numeric: bool = False  # the fact must be a number too
 
 
 def _number(value: JsonValue) -> float | None:
@@ -143,9 +143,9 @@ _at_least = _order(lambda fact, value: fact >= value - TOLERANCE)
 _at_most = _order(lambda fact, value: fact <= value + TOLERANCE)
 
 
-def _limit(words: str, test: Callable[[JsonValue, JsonValue], bool]) -> _ConditionKind:
+def _limit(relation: str, test: Callable[[JsonValue, JsonValue], bool]) -> _ConditionKind:
     fits: Callable[[JsonValue], bool] = lambda value: _number(value) is not None  # noqa: E731
-    return _ConditionKind(words, f'not {words}', 'a number', fits, test, of_numbers=True)
+    return _ConditionKind(relation, f'not {relation}', 'a number', fits, test, numeric=True)
 
 
 _EQUAL = _ConditionKind('equal to', 'not', 'a text, a number, true or false', _is_plain, _is_equal)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The words of a plan."""
+"""The enums of a plan."""
 
 from __future__ import annotations
 

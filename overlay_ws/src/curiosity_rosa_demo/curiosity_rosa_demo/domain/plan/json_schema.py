@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The JSON schema of a plan, to hand to a model or an editor.
+"""The JSON schema of a plan, for a model or an editor.
 
 ``python -m curiosity_rosa_demo.domain.plan.json_schema`` prints schema/plan.schema.json.
 """
@@ -22,18 +22,18 @@ from pydantic import TypeAdapter
 
 
 def plan_schema() -> dict[str, Any]:
-    """Takes every Plan.to_dict() that has steps."""
+    """The JSON schema. Every Plan.to_dict() with steps is valid against it."""
     schema = TypeAdapter(Plan).json_schema(union_format='primitive_type_array')
     schema = _inlined(schema, schema.pop('$defs'))
     steps = schema['properties']['steps']
     steps.update(minItems=1, maxItems=MAX_STEPS)
-    # The agent adds the IDs that the writer leaves out.
+    # The agent adds missing IDs.
     schema['required'], steps['items']['required'] = ['goal', 'steps'], ['action']
     return {'$schema': 'https://json-schema.org/draft/2020-12/schema', **schema}
 
 
 def _inlined(part: Any, definitions: dict[str, Any]) -> Any:
-    """``part`` with what its references stand for."""
+    """``part`` with each reference replaced by its definition."""
     if isinstance(part, list):
         return [_inlined(each, definitions) for each in part]
     if not isinstance(part, dict):

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Plans that a model can write: Plan, PlanStep, ExecutionResult. Pure.
+"""Plan, PlanStep and ExecutionResult, which a model can write as JSON. Pure.
 
-Objects check themselves when they are made, and raise PlanError, a ValueError. Their dict forms
-are plain JSON and share nothing with them. Times are Unix times in seconds. What stands below a
-field of Plan and PlanStep is its description in the JSON schema.
+The constructors validate and raise PlanError, a ValueError. The dict forms are plain JSON and
+share no objects with the instances. Times are Unix times in seconds. The docstring below a field
+of Plan and PlanStep is its description in the JSON schema.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class PlanStep:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> PlanStep:
-        """What else ``data`` holds is ignored. Raises PlanError."""
+        """Ignores unknown keys. Raises PlanError."""
         return cls(**given_fields(cls, data, 'step'))
 
 
@@ -182,7 +182,7 @@ class Plan:
         self.metadata = json_object(self.metadata, 'metadata')
 
     def add_step(self, step: PlanStep) -> None:
-        """Append a step. Raises PlanError when its ID is taken."""
+        """Append a step. Raises PlanError when the plan already has its ID."""
         if any(step.step_id == other.step_id for other in self.steps):
             free = self.next_step_id()
             raise PlanError(f'step_id {step.step_id} is taken; the next free one is {free}')
@@ -192,7 +192,7 @@ class Plan:
         return self._steps_that_are(StepStatus.PENDING)
 
     def get_current_step(self) -> PlanStep | None:
-        """The first step that is RUNNING."""
+        """The first RUNNING step, or None."""
         return next(iter(self._steps_that_are(StepStatus.RUNNING)), None)
 
     def get_waiting_confirmation_steps(self) -> list[PlanStep]:
@@ -202,11 +202,11 @@ class Plan:
         return self._steps_that_are(StepStatus.FAILED)
 
     def is_finished(self) -> bool:
-        """Nothing is left to do; true of a plan without steps."""
+        """Whether no step is unfinished; true for a plan without steps."""
         return not any(step.status in UNFINISHED for step in self.steps)
 
     def is_success(self) -> bool:
-        """Every step is a SUCCESS; false of a plan without steps."""
+        """Whether every step is a SUCCESS; false for a plan without steps."""
         return bool(self.steps) and all(s.status is StepStatus.SUCCESS for s in self.steps)
 
     def next_step_id(self) -> int:
@@ -229,7 +229,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Plan:
-        """What else ``data`` holds is ignored. Raises PlanError."""
+        """Ignores unknown keys. Raises PlanError."""
         found = given_fields(cls, data, 'plan')
         steps = found.get('steps', [])
         if not isinstance(steps, list):
@@ -245,7 +245,7 @@ class Plan:
         risk_level: RiskLevel = RiskLevel.LOW,
         source: str = 'llm',
     ) -> Plan:
-        """A plan without steps, with an ID of its own."""
+        """A plan without steps, with a new ID."""
         return cls(_new_id(), goal, reasoning, risk_level, source=source)
 
     def _steps_that_are(self, status: StepStatus) -> list[PlanStep]:
@@ -254,7 +254,7 @@ class Plan:
 
 @dataclass
 class ExecutionResult:
-    """How a step went. ``success`` must fit a ``status`` of SUCCESS or FAILED."""
+    """The result of a step. ``success`` must agree with a ``status`` of SUCCESS or FAILED."""
 
     plan_id: str
     step_id: int
@@ -316,11 +316,11 @@ class ExecutionResult:
 
 
 def create_plan_from_llm_response(llm_output: dict[str, Any] | str, source: str = 'llm') -> Plan:
-    """The plan that a model or a person wrote, as an object or as text around it.
+    """Create the plan that a model or a person wrote, as an object or as text that contains one.
 
-    What they make of JSON is understood as far as it has one meaning (docs/reference/plans.md).
-    The plan is new: what it says of its own status, time and source is not believed. Raises
-    PlanError, which says where and what would be right.
+    Deviations from JSON and from the schema are accepted if they have only one meaning
+    (docs/reference/plans.md). The plan is new: its written status, time and source are ignored.
+    Raises PlanError, whose message names the place and a valid form.
     """
     written = read_plan(llm_output) if isinstance(llm_output, str) else llm_output
     plan = repaired(written, plan_type=Plan, step_type=PlanStep)

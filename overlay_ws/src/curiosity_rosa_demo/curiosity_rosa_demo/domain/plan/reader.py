@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Reads the JSON object of a plan out of text as models write it. In linear time.
+"""Reads the JSON object of a plan from text as models write it, in linear time.
 
-Beyond JSON it takes text around the object, ``//``, ``#`` and ``/* */`` comments, trailing commas,
-single quotes, line breaks in strings, and True, False, None.
+In addition to JSON, the reader accepts text around the object, ``//``, ``#`` and ``/* */``
+comments, trailing commas, single quotes, line breaks in strings, and True, False, None.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def read_plan(text: str) -> dict[str, Any]:
             if any(key.lower() in ('goal', 'steps') for key in found):
                 return found
             first = found if first is None else first
-        # Braces of prose. Never back over what was read: the time stays linear.
+        # The braces were prose. Skip the text that was read, to keep the time linear.
         at = text.find('{', max(at + 1, reader.at))
     if first is None:
         raise PlanError(_located(text, problem))
@@ -60,7 +60,7 @@ def read_plan(text: str) -> dict[str, Any]:
 
 
 class _UnexpectedText(Exception):
-    """``expected``: what should stand ``at`` this place."""
+    """``expected`` describes the valid text at offset ``at``."""
 
     def __init__(self, at: int, expected: str) -> None:
         super().__init__(at, expected)
@@ -76,7 +76,9 @@ def _located(text: str, problem: _UnexpectedText) -> str:
 
 
 class _Reader:
-    """``at``: what stands before it was read. ``pairs``: how many keys had a colon."""
+    """Recursive-descent parser. ``at``: offset of the next character. ``pairs``: keys with a colon
+    so far.
+    """
 
     def __init__(self, text: str, at: int) -> None:
         self.text, self.at, self.pairs, self._depth = text, at, 0, 0
@@ -100,7 +102,7 @@ class _Reader:
         return [self._value() for _ in self._items(']')]
 
     def _items(self, end: str) -> Iterator[int]:
-        """The place of each item; whoever iterates reads it. Commas may trail."""
+        """Yield the offset of each item, which the caller must read. Accepts a trailing comma."""
         opened = self.at
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -152,7 +154,7 @@ class _Reader:
         parts = []
         while True:
             match = PLAIN[quote].match(self.text, self.at)
-            assert match is not None  # it matches the empty text
+            assert match is not None  # the pattern matches the empty text
             parts.append(match.group())
             self.at = match.end()
             if self.at >= len(self.text):
@@ -162,7 +164,7 @@ class _Reader:
                 break
             parts.append(self._escaped())
         try:
-            # Two escapes can make one character: \ud83d\ude00.
+            # Two escapes can encode one character: \ud83d\ude00.
             return ''.join(parts).encode('utf-16', 'surrogatepass').decode('utf-16')
         except UnicodeDecodeError:
             return self._fail(start, 'text of valid Unicode')

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What models write into the fields of a plan, put right as far as it has one meaning."""
+"""Repairs the fields of a plan that a model wrote, where a deviation has only one meaning."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from curiosity_rosa_demo.domain.plan.validation import (
     short_repr,
 )
 
-PROGRESS_KEY = 'progress'  # in the metadata: where the plan's execution keeps its notes
-LEFT_OUT = 'left_out'  # in a plan's metadata: the paths of fields that plans do not have
-MAX_LEFT_OUT = 3 * MAX_STEPS  # each costs some time to judge
+PROGRESS_KEY = 'progress'  # in the metadata: the progress of the plan's execution
+LEFT_OUT = 'left_out'  # in a plan's metadata: the paths of omitted unknown fields
+MAX_LEFT_OUT = 3 * MAX_STEPS  # bounds the time for the checks of unknown fields
 NOT_EXECUTED = {kind.value for kind in ToolCallType} - {ToolCallType.EXECUTE.value}
-KEYS_OF_THE_EXECUTION = ('status', 'created_at', 'source')  # not for the writer to say
-PROSE = ('goal', 'reasoning', 'description')  # fields that nothing is done by
+KEYS_OF_THE_EXECUTION = ('status', 'created_at', 'source')  # the agent sets them
+PROSE = ('goal', 'reasoning', 'description')  # fields without an effect on the execution
 CHOICE_KEYS = ('risk_level', 'tool_call_type')
 _WHOLE_NUMBER = re.compile(r'\s*\+?[0-9]{1,19}(\.0*)?\s*', re.ASCII)
 
 
 def repaired(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dict[str, Any]:
-    """The arguments of a Plan, as the dict form of it. Raises PlanError.
+    """The dict form of a Plan, from ``data``. Raises PlanError.
 
-    A field that plans do not have is left out when it can only be a remark; the plan's metadata
-    lists it under LEFT_OUT.
+    An unknown field is omitted when it can only be a remark; the plan's metadata lists it under
+    LEFT_OUT.
     """
     written = json_object(data, 'plan')
     if len(json.dumps(written, ensure_ascii=False)) > MAX_CHARS:
@@ -54,13 +54,13 @@ def repaired(data: object, *, plan_type: type[Any], step_type: type[Any]) -> dic
     plan['steps'] = [_step(index, step, step_type, left_out) for index, step in enumerate(steps)]
     _number(plan['steps'])
     if left_out:
-        _note(plan, left_out)
+        _record_left_out(plan, left_out)
     return plan
 
 
-def _note(plan: dict[str, Any], left_out: list[str]) -> None:
+def _record_left_out(plan: dict[str, Any], left_out: list[str]) -> None:
     metadata = plan.setdefault('metadata', {})
-    if isinstance(metadata, dict):  # else the plan is refused for it
+    if isinstance(metadata, dict):  # else Plan raises PlanError for it
         metadata[LEFT_OUT] = left_out
 
 
@@ -72,16 +72,16 @@ def _step(index: int, data: object, step_type: type[Any], left_out: list[str]) -
         )
     step = _known_fields(data, step_type, left_out, path=f'{path}.', noun='step')
     if 'tool_call_type' not in step:
-        named = str(step.get('action', '')).strip().lower()
-        step['tool_call_type'] = named if named in NOT_EXECUTED else ToolCallType.EXECUTE.value
+        action = str(step.get('action', '')).strip().lower()
+        step['tool_call_type'] = action if action in NOT_EXECUTED else ToolCallType.EXECUTE.value
     return step
 
 
 def _known_fields(
     data: dict[str, Any], cls: type[Any], left_out: list[str], *, path: str, noun: str
 ) -> dict[str, Any]:
-    """The writer's fields under their own names, without those that are null. ``left_out`` grows
-    by the paths of the unknown ones.
+    """The fields of ``data`` that are not null, under the field names of ``cls``. Appends the
+    paths of omitted unknown fields to ``left_out``.
     """
     names = {_letters(field.name): field.name for field in fields(cls)}
     known: dict[str, Any] = {}
@@ -89,11 +89,12 @@ def _known_fields(
         name = names.get(_letters(key))
         if name is None:
             similar = [each for each in names.values() if each not in PROSE]
-            why = refusal(key, value, of_step=noun == 'step', similar_to=similar)
-            if why is not None:
-                there = ', '.join(names.values())
+            reason = refusal(key, value, of_step=noun == 'step', similar_to=similar)
+            if reason is not None:
+                known_names = ', '.join(names.values())
                 raise PlanError(
-                    f'{path}{_short_key(key)} is no field of a {noun}; it has: {there} ({why})'
+                    f'{path}{_short_key(key)} is no field of a {noun}; '
+                    f'it has: {known_names} ({reason})'
                 )
             left_out.append(f'{path}{_short_key(key)}')
             if len(left_out) > MAX_LEFT_OUT:
@@ -122,7 +123,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _number(steps: list[dict[str, Any]]) -> None:
-    """Steps without an ID get the free numbers, from 1."""
+    """Give each step without an ID the lowest free number, from 1."""
     taken = {step['step_id'] for step in steps if isinstance(step.get('step_id'), int)}
     free = (number for number in range(1, 2 * MAX_STEPS + 1) if number not in taken)
     for step in steps:
@@ -131,7 +132,7 @@ def _number(steps: list[dict[str, Any]]) -> None:
 
 
 def _letters(name: str) -> str:
-    """The same for ``precondition``, ``Preconditions`` and ``preConditions``."""
+    """A normal form: equal for ``precondition``, ``Preconditions`` and ``preConditions``."""
     return re.sub(r'[\s_-]+', '', name.lower()).removesuffix('s')
 
 

@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which field that plans do not have can be left out of a plan, and which one refuses it.
+"""Decides whether an unknown field of a plan is omitted or makes the plan invalid.
 
-Models add remarks of their own: a title, a confidence. A plan does the same without them. A field
-that was meant to change what is done, or whether it is done, refuses the plan: a plan without it
-would be another one. So a field is left out only if nothing speaks for such a meaning: neither its
-name nor the kind of its value.
+Models add remarks: a title, a confidence. Such a field has no effect, and the plan is the same
+without it. A field that is meant to change an action, or whether it runs, makes the plan invalid:
+without the field it would be a different plan. So a field is omitted only if neither its name nor
+the type of its value suggests such a meaning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import re
 
 WORD = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+')
 MAX_NAME = 60  # letters
-SIMILAR = 0.8  # from here on a name may be another one, misspelt
+SIMILAR = 0.8  # from this ratio on, a name may be a misspelt field name
 
 _REMARKS = """
     assumption author benefit category comment confidence cost description difficulty estimate
@@ -31,9 +31,9 @@ _REMARKS = """
     reasoning remark result score section source summary tag thinking thought title version why
 """
 REMARKS = frozenset(_REMARKS.split())
-ESTIMATES = ('estimate', 'estimated')  # in front of a name: only a guess at what it names
+ESTIMATES = ('estimate', 'estimated')  # a name that begins so is an estimate, thus a remark
 OF_A_PLAN = frozenset(['name', 'plan'])  # a remark in a plan; in a step it may be the skill
-# How a field names a condition, a limit, an argument, an order or another kind of step.
+# Words that name a condition, a limit, an argument, an action or another kind of step.
 _ACTS = """
     abort accept action after agent allow amount and angle approval approve arg argument args
     ask assert at avoid await backward battery before block body call cancel cap ceiling check
@@ -55,18 +55,18 @@ _ACTS = """
     velocity verify wait waypoint when where while width with without x y yaw z zone
 """
 ACTS = frozenset(_ACTS.split())
-# Known misspelt as well.
+# Matched with one misspelling too.
 LONG = frozenset(word for word in ACTS if len(word) >= 4)
-# Found inside of a word as well: ``maxspeed``, ``steplimit``, ``runcondition``.
+# Matched inside a word too: ``maxspeed``, ``steplimit``, ``runcondition``.
 LONGER = frozenset(word for word in ACTS if len(word) >= 5)
 
 
 def refusal(
     key: str, value: object, *, of_step: bool, similar_to: Collection[str] = ()
 ) -> str | None:
-    """Why the unknown field ``key`` may not be left out; None: it is a remark.
+    """The reason why the unknown field ``key`` must not be omitted; None for a remark.
 
-    ``similar_to``: the names that a misspelt one would have meant.
+    ``similar_to``: the field names that ``key`` may misspell.
     """
     if len(key) > MAX_NAME:
         return 'its name is too long'
@@ -92,22 +92,26 @@ def refusal(
 
 
 def _names_an_act(word: str) -> bool:
-    one = _singular(word)
-    if word in ACTS or one in ACTS or any(part in word for part in LONGER) or _joins_acts(word):
+    singular = _singular(word)
+    if word in ACTS or singular in ACTS or _joins_acts(word):
+        return True
+    if any(part in word for part in LONGER):
         return True
     return len(word) >= 3 and any(
-        one_edit_apart(word, act) or one_edit_apart(one, act) for act in LONG
+        one_edit_apart(word, act) or one_edit_apart(singular, act) for act in LONG
     )
 
 
 def _joins_acts(word: str) -> bool:
-    """Whether it is two of the words without a gap: ``onlyif``."""
+    """Whether ``word`` is two known words without a gap, one of them of ACTS: ``onlyif``."""
     halves = ({word[:at], word[at:]} for at in range(2, len(word) - 1))
     return any(pair <= ACTS | REMARKS and pair & ACTS for pair in halves)
 
 
 def one_edit_apart(one: str, other: str) -> bool:
-    """Whether one letter more, less, other or in its neighbour's place makes them the same."""
+    """Whether at most one insertion, deletion, substitution or swap of neighbours separates the
+    two.
+    """
     if abs(len(one) - len(other)) > 1 or one == other:
         return one == other
     ends = min(len(one), len(other))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The checks behind every field of a plan. Each error begins with the field's path."""
+"""Validation of the fields of a plan. Each error message begins with the path of the field."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ E = TypeVar('E', bound=Enum)
 
 MAX_STEPS = 200
 MAX_CHARS = 100_000  # of a plan as text
-MAX_DEPTH = 32  # lists and objects inside one another
-WHOLE_END = 2**63  # what a column of SQLite carries
+MAX_DEPTH = 32  # nesting levels of lists and objects
+WHOLE_END = 2**63  # an SQLite column holds integers below this
 MAX_PATH = 120  # characters of a path that are shown
 MAX_SHOWN_CHARS = 60  # characters of a value that are shown
 
@@ -33,11 +33,11 @@ _repr.maxlevel = 2
 
 
 class PlanError(ValueError):
-    """It is no plan; the message says where, what stands there, and what would be right."""
+    """The plan is invalid. The message names the place, the text there and a valid form."""
 
 
 def short_repr(value: object) -> str:
-    """``value`` for an error text."""
+    """``value`` as a short text for an error message."""
     try:
         shown = _repr.repr(value)
     except ValueError:  # Python refuses to print integers of thousands of digits
@@ -78,14 +78,14 @@ def flag(value: object, path: str) -> bool:
 
 
 def seconds(value: object, path: str) -> float:
-    """A Unix time."""
+    """Validate a Unix time in seconds. Raises PlanError."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_json_value(value):
         raise PlanError(f'{path} must be a time in seconds, not {short_repr(value)}')
     return value
 
 
 def choice(enum: type[E], value: object, path: str) -> E:
-    """The member of ``enum`` with this value."""
+    """The member of ``enum`` with this value. Raises PlanError."""
     for member in enum:
         if value is member or (type(value) is str and value == member.value):
             return member
@@ -94,7 +94,7 @@ def choice(enum: type[E], value: object, path: str) -> E:
 
 
 def json_object(value: object, path: str, levels: int = MAX_DEPTH) -> dict[str, Any]:
-    """A deep copy of ``value``, an object that JSON carries exactly."""
+    """A deep copy of ``value``, an object with an exact JSON form. Raises PlanError."""
     if not isinstance(value, dict):
         raise PlanError(f'{path} must be an object, not {short_repr(value)}')
     copy: dict[str, Any] = _json_copy(value, path, levels)
@@ -102,7 +102,7 @@ def json_object(value: object, path: str, levels: int = MAX_DEPTH) -> dict[str, 
 
 
 def given_fields(cls: type[Any], data: object, path: str) -> dict[str, Any]:
-    """Those items of ``data`` that are fields of the dataclass ``cls``."""
+    """The items of ``data`` that are fields of the dataclass ``cls``. Raises PlanError."""
     if not isinstance(data, dict):
         raise PlanError(f'{path} must be an object, not {short_repr(data)}')
     found = {}

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Values that a YAML contract may hold although they go by another name here."""
+"""Aliases: values that a YAML contract may contain and that are read as another value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger('curiosity_rosa.config')
 
 
 class Accepted(NamedTuple):
-    """Where the value stands, what it is, what it is read as, and why."""
+    """An alias: its file and key path, the accepted value, its replacement and the reason."""
 
     file: str
     keys: tuple[str, ...]
@@ -39,7 +39,7 @@ ACCEPTED = (
 
 
 def with_our_names(path: Path, values: dict[str, Any]) -> dict[str, Any]:
-    """``values`` of the contract at ``path`` with our names; a log line tells of each change."""
+    """Replace the aliases in ``values``, read from ``path``. Each replacement logs a warning."""
     for each in ACCEPTED:
         if each.file == path.stem and _at(values, each.keys) == each.value:
             values = _replaced(values, each.keys, each.read_as)
@@ -58,5 +58,5 @@ def _at(values: Any, keys: tuple[str, ...]) -> Any:
 
 def _replaced(values: dict[str, Any], keys: tuple[str, ...], value: str) -> dict[str, Any]:
     first, *rest = keys
-    below = _replaced(values[first], tuple(rest), value) if rest else value
-    return {**values, first: below}
+    replaced = _replaced(values[first], tuple(rest), value) if rest else value
+    return {**values, first: replaced}

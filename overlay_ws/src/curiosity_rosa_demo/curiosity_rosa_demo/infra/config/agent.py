@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shape and limits of agent.yaml. Values live there, not here."""
+"""Schema of agent.yaml. The file holds the values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class RecorderConfig(Section):
 
 
 class RecordingRates(Section):
-    """Hz, at most; 0: none."""
+    """Maximum rate of each channel in Hz; 0 disables it."""
 
     camera: Rate
     scan: Rate
@@ -78,15 +78,15 @@ class RecordingConfig(Section):
 
 
 class HttpConfig(Section):
-    """The address of the API and the page, and what one client may do."""
+    """Address of the HTTP API and the page, and the limits for clients."""
 
     enabled: bool
     host: str = Field(min_length=1)
-    port: int = Field(ge=0, le=65535)  # 0: any that is free
-    hosts: list[str]  # names under which it may be asked for, besides the loopback's
+    port: int = Field(ge=0, le=65535)  # 0: any free port
+    hosts: list[str]  # accepted Host names besides loopback
     max_body_bytes: int = Field(ge=1024)
     max_connections: int = Field(ge=1)
-    requests_per_s: float = Field(gt=0.0)  # of one address; a burst of ten times as many
+    requests_per_s: float = Field(gt=0.0)  # per address; bursts of ten times as many
     camera_hz: float = Field(gt=0.0, le=30.0)
 
 
@@ -104,7 +104,7 @@ class TasksConfig(Section):
 
 
 def checked_time_zone(value: str) -> str:
-    time_zone(value)  # its ValueError is reported with the key
+    time_zone(value)  # pydantic reports its ValueError with the key
     return value
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every section of the YAML contracts is made of."""
+"""Base class, field types and errors of the YAML contracts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-RULE = 'rule_between_keys'  # type of an error that breaks a rule between two keys
+RULE = 'rule_between_keys'  # pydantic error type: two keys contradict each other
 
 
 class Section(BaseModel):
@@ -24,14 +24,14 @@ class Section(BaseModel):
 
 
 def rule_error(key: str, value: object, rule: str, *, file: str = '') -> PydanticCustomError:
-    """The error of a section or file in which ``key`` does not go with another key."""
+    """Make the error for a ``key`` whose value contradicts another key. ``rule``: the way out."""
     return PydanticCustomError(
         RULE, '{rule}', {'key': key, 'value': value, 'rule': rule, 'file': file}
     )
 
 
 def ros_name(value: str) -> str:
-    """Raises ValueError."""
+    """Return ``value`` if it is a valid ROS name. Raises ValueError."""
     if len(value) > 200 or not re.fullmatch(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*', value, re.ASCII):
         raise ValueError(
             'not a ROS name: letters, digits and _, not a digit first, parts joined by /, at most '
@@ -54,6 +54,6 @@ Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def below(namespace: str, name: str) -> str:
-    """``name`` in ``namespace``; with an empty one as it is."""
+    """Put ``name`` into ``namespace``; an empty namespace leaves it unchanged."""
     namespace = namespace.strip('/')
     return f'/{namespace}/{name.lstrip("/")}' if namespace else name

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""All YAML contracts together, and the rules between them."""
+"""The complete configuration, and the rules between its files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pydantic import model_validator
 
 
 class Config(Section):
-    """All contracts together."""
+    """The contents of all YAML contracts."""
 
     topics: Topics
     thresholds: Thresholds
@@ -50,7 +50,7 @@ class Config(Section):
         return self
 
     def in_namespace(self, namespace: str, *, rover: str = '') -> Config:
-        """As Topics.in_namespace; Nav2 is the rover's."""
+        """As Topics.in_namespace. The Nav2 action moves into the ``rover`` namespace."""
         topics = self.topics.in_namespace(namespace, rover=rover)
         navigation = self.agent.navigation
         moved = {'action': below(rover, navigation.action)}

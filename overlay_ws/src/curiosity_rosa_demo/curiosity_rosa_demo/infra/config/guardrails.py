@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shape and limits of guardrails.yaml and skills.yaml: what the agent may do, by what rules."""
+"""Schemas of guardrails.yaml (limits and approvals) and skills.yaml (settings of each skill)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 
 def _member(kind: type[Enum]) -> BeforeValidator:
-    """Strict sections take no strings for enums; YAML has nothing else."""
+    """Convert a YAML string to an enum member; pydantic's strict mode would refuse it."""
 
     def read(value: object) -> object:
         try:
@@ -106,9 +106,9 @@ NAMED_RULE = 'must be true for a skill that drives or lasts until it is cancelle
 
 
 class SkillSettings(Section):
-    """Everything of a SkillDef but its name and its arguments, and how risky it is.
-    ``cancel_supported``: false lets only a stop end it. ``repeatable``: it leads to a state, so
-    that what was interrupted can simply be done again.
+    """The fields of a SkillDef, without its name and arguments, and the risk level.
+    ``cancel_supported``: false means that only a stop ends the skill. ``repeatable``: the skill
+    leads to a fixed state, so an interrupted call can be run again.
     """
 
     interface_type: Literal['ros2_action', 'ros2_service', 'internal']

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shape and limits of nodes.yaml. Values live there, not here."""
+"""Schema of nodes.yaml. The file holds the values."""
 
 from __future__ import annotations
 

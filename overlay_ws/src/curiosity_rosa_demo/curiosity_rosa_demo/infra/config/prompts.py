@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shape and limits of prompts.yaml. Values live there, not here."""
+"""Schema of prompts.yaml. The file holds the values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Template(Section):
 
 
 class Templates(BaseModel):
-    """The goal of ``:demo``. Further templates are checked and kept; no command reads them."""
+    """The goal of ``:demo``. Other templates are validated and stored; no command uses them."""
 
     model_config = ConfigDict(frozen=True, extra='allow')
     __pydantic_extra__: dict[str, Template]

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Time zones by offset or by name."""
+"""Parse time zones: UTC, offsets and IANA names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 
 def time_zone(name: str) -> tzinfo:
-    """``UTC``, ``UTC+08:00``, or a name of the IANA data base. Raises ValueError."""
+    """Parse ``UTC``, ``UTC+08:00`` or an IANA name such as Europe/Berlin. Raises ValueError."""
     if name == 'UTC':
         return timezone.utc
     if found := re.fullmatch(r'UTC([+-])(0[0-9]|1[0-4]):([0-5][0-9])', name, re.ASCII):

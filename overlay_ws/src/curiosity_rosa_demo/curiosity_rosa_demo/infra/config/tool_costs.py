@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shape and limits of tool_costs.yaml. Values live there, not here."""
+"""Schema of tool_costs.yaml. The file holds the values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Cost = Annotated[float, Field(ge=0.0, le=1000.0)]
 
 
 class ToolCostTable(Section):
-    """Of the nine tools, and of any other skill."""
+    """Cost of each of the nine tools, and of any other skill that the file lists."""
 
     model_config = ConfigDict(extra='allow')
     __pydantic_extra__: dict[str, Cost]
@@ -41,5 +41,5 @@ class ToolCosts(Section):
     tools: ToolCostTable
 
     def of(self, name: str) -> float:
-        """What a skill costs; one that is not in the table costs 1."""
+        """Cost of the skill ``name``; 1.0 if the table does not list it."""
         return float(getattr(self.tools, name, 1.0))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shape and limits of topics.yaml. Values live there, not here."""
+"""Schema of topics.yaml. The file holds the values."""
 
 from __future__ import annotations
 
@@ -120,22 +120,22 @@ class Topics(Section):
     viz: VizTopics
 
     def in_namespace(self, namespace: str, *, rover: str = '') -> Topics:
-        """These topics with the overlay's own names below ``namespace`` and the rover's below
-        ``rover``; frames stay as they are. Raises ValidationError when a name gets too long.
+        """Put the overlay's own names into ``namespace`` and the rover's names into ``rover``.
+        Frame names stay unchanged. Raises ValidationError when a name becomes too long.
         """
-        own, theirs = partial(below, namespace), partial(below, rover)
+        own_name, rover_name = partial(below, namespace), partial(below, rover)
         data = self.model_dump()
         images = data['images']
-        images['output_capture_compressed'] = own(images['output_capture_compressed'])
+        images['output_capture_compressed'] = own_name(images['output_capture_compressed'])
         for section in ('trace', 'viz', 'agent', 'status'):
-            data[section] = {key: own(name) for key, name in data[section].items()}
+            data[section] = {key: own_name(name) for key, name in data[section].items()}
         for service in (*data['services'].values(), *data['adapter'].values()):
-            service['name'] = own(service['name'])
+            service['name'] = own_name(service['name'])
         for key in ('input_compressed', 'input_raw'):
-            images[key] = theirs(images[key])
+            images[key] = rover_name(images[key])
         for key in ('topic', 'static_topic'):
-            data['tf'][key] = theirs(data['tf'][key])
-        data['rover'] = {key: theirs(name) for key, name in data['rover'].items()}
+            data['tf'][key] = rover_name(data['tf'][key])
+        data['rover'] = {key: rover_name(name) for key, name in data['rover'].items()}
         for service in data['curiosity'].values():
-            service['name'] = theirs(service['name'])
+            service['name'] = rover_name(service['name'])
         return Topics.model_validate(data)

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shape and limits of a world view (world_view.yaml, companion.yaml): what there is in the world
-of an agent that acts unasked, what it can do there, and when.
+"""Schema of a world view (world_view.yaml, companion.yaml): the places, devices and activities of
+an agent that acts on its own, and its daily routine.
 
-Times of day are local, ``HH:MM`` of 24 hours; a window ``22:00-06:00`` goes over midnight. Its
-first minute is inside, its last is not. Energy is a fraction of the full charge.
+Times of day are local, ``HH:MM`` in 24 hours. A window includes its first minute and excludes its
+last; ``22:00-06:00`` spans midnight. Energy is a fraction of the full charge.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _key(value: str) -> str:
 
 
 def minutes_of_day(text: str) -> int:
-    """Minutes since midnight of ``HH:MM``. Raises ValueError."""
+    """Convert ``HH:MM`` to minutes since midnight. Raises ValueError."""
     if not re.fullmatch(r'([01][0-9]|2[0-3]):[0-5][0-9]', text, re.ASCII):
         raise ValueError(f'{text!r} is not a time of day; write HH:MM, such as 07:20')
     return int(text[:2]) * 60 + int(text[3:])
@@ -55,13 +55,14 @@ def _window(value: str) -> str:
 Key = Annotated[str, AfterValidator(_key)]
 Window = Annotated[str, AfterValidator(_window)]
 Day = Literal['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
-Zone = Literal['', 'base', 'bright']  # '': none; the others as the kernel measures them
+Zone = Literal['', 'base', 'bright']  # '': none; the kernel measures the other two
 Minutes = Annotated[float, Field(ge=0.0, le=DAY_MIN)]
 
 
 class PlaceConfig(Section):
-    """``leads_to``: places that can be reached from here in one activity. ``zone``: the rover is
-    here when it is measured in this zone; the place without one is everywhere else.
+    """``leads_to``: the places that one activity can reach from here. ``zone``: in a
+    measured world the rover is here while the kernel measures it in this zone; the one place
+    without a zone covers the rest.
     """
 
     leads_to: list[Key] = Field(default_factory=list)
@@ -81,12 +82,12 @@ class StepConfig(Section):
 
 
 class ActivityConfig(Section):
-    """``at``: where it can begin; empty: anywhere. ``to``: where it ends, empty: where it began.
-    ``window`` and ``days``: when it may begin; what is left of a window after midnight belongs to
-    the day before. It takes ``minutes`` after its work (``does`` or ``asks``) is done; 0: as long
-    as the work. ``needs``: abilities, ``device.ability``. ``again_after_h``: after it was last
-    done, or begun without having failed. ``ends``: it can only begin during one of these, and
-    ends it.
+    """``at``: places where the activity can start; empty: anywhere. ``to``: the place where it
+    ends; empty: where it started. ``window`` and ``days``: when it may start; the part of a window
+    after midnight belongs to the day before. ``does`` or ``asks``: its work. ``minutes``: how long
+    it lasts after its work; 0: it ends with its work. ``needs``: required abilities, as
+    ``device.ability``. ``again_after_h``: the shortest time since it was last done, or started
+    without a failure. ``ends``: it starts only during one of these activities, and ends that one.
     """
 
     says: str = Field(min_length=1)
@@ -106,7 +107,7 @@ class ActivityConfig(Section):
     expects: Literal['good_capture', 'answer'] = 'answer'
 
     @model_validator(mode='after')
-    def _takes_something(self) -> ActivityConfig:
+    def _has_work_or_duration(self) -> ActivityConfig:
         if self.does and self.asks:
             raise rule_error(
                 'asks', self.asks, 'steps (does) or words for the model (asks), not both'
@@ -118,8 +119,8 @@ class ActivityConfig(Section):
 
 
 class RoutineConfig(Section):
-    """``activity`` is due in ``window`` on ``days``, below ``energy_below``. ``preemptive``: it
-    goes before an interruptible activity.
+    """``activity`` is due in ``window`` on ``days`` while the energy is below ``energy_below``.
+    ``preemptive``: it interrupts an interruptible activity.
     """
 
     activity: Key
@@ -130,7 +131,7 @@ class RoutineConfig(Section):
 
 
 class EmergencyConfig(Section):
-    """What an event makes it do at once, whatever goes on."""
+    """The activity that an event starts at once, whatever activity is running."""
 
     event: Literal['external.message']
     activity: Key
@@ -142,8 +143,9 @@ class BeginsConfig(Section):
 
 
 class WorldView(Section):
-    """``measured``: place and energy are those of the rover, not computed. ``never``: for the
-    model, what cannot be. ``routine``: what is due, the most important first.
+    """``measured``: telemetry gives place and energy; otherwise they are computed.
+    ``never``: facts for the model about impossible things. ``routine``: the due activities, by
+    descending importance.
     """
 
     says: str = Field(min_length=1)
@@ -157,21 +159,23 @@ class WorldView(Section):
     routine: list[RoutineConfig]
 
     @model_validator(mode='after')
-    def _hangs_together(self) -> WorldView:
+    def _references_are_valid(self) -> WorldView:
         self._check_places()
         for name, activity in self.activities.items():
             self._check_activity(f'activities.{name}', activity)
         for number, entry in enumerate(self.routine):
-            self._named(f'routine.{number}', 'activity', entry.activity, self.activities)
+            self._check_reference(f'routine.{number}', 'activity', entry.activity, self.activities)
         for number, emergency in enumerate(self.emergencies):
-            self._named(f'emergencies.{number}', 'activity', emergency.activity, self.activities)
+            self._check_reference(
+                f'emergencies.{number}', 'activity', emergency.activity, self.activities
+            )
         return self
 
     def _check_places(self) -> None:
-        self._named('begins', 'place', self.begins.place, self.places)
+        self._check_reference('begins', 'place', self.begins.place, self.places)
         for name, place in self.places.items():
             for other in place.leads_to:
-                self._named(f'places.{name}', 'leads_to', other, self.places)
+                self._check_reference(f'places.{name}', 'leads_to', other, self.places)
         zones = [place.zone for place in self.places.values()]
         for zone in zones:
             if self.measured and (zones.count(zone) > 1 or '' not in zones):
@@ -180,9 +184,9 @@ class WorldView(Section):
 
     def _check_activity(self, key: str, activity: ActivityConfig) -> None:
         for place in activity.at:
-            self._named(key, 'at', place, self.places)
+            self._check_reference(key, 'at', place, self.places)
         for other in activity.ends:
-            self._named(key, 'ends', other, self.activities)
+            self._check_reference(key, 'ends', other, self.activities)
         for need in activity.needs:
             device, _, ability = need.partition('.')
             if device not in self.devices or ability not in self.devices[device].abilities:
@@ -190,7 +194,7 @@ class WorldView(Section):
                 rule = f'no such ability; there are {", ".join(known) or "none"}'
                 raise rule_error(f'{key}.needs', need, rule)
         if activity.to:
-            self._named(key, 'to', activity.to, self.places)
+            self._check_reference(key, 'to', activity.to, self.places)
             if activity.at == [activity.to]:
                 raise rule_error(f'{key}.to', activity.to, 'it begins there: leave it out')
             for place in activity.at or self.places:
@@ -198,7 +202,7 @@ class WorldView(Section):
                     rule = f'no way leads there from {place}: name it in its leads_to'
                     raise rule_error(f'{key}.to', activity.to, rule)
 
-    def _named(self, section: str, key: str, name: str, known: Collection[str]) -> None:
+    def _check_reference(self, section: str, key: str, name: str, known: Collection[str]) -> None:
         if name not in known:
             raise rule_error(
                 f'{section}.{key}', name, f'no such one; there are {", ".join(known)}'

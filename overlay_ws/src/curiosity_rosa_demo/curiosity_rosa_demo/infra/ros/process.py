@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A node's process: its parameters, its signals, its end."""
+"""The process of a node: start parameters, signals and exit status."""
 
 from __future__ import annotations
 
@@ -31,11 +31,13 @@ T = TypeVar('T', str, int)
 
 
 def start_parameter(node: Node, name: str, default: T, description: str) -> T:
-    """A parameter that is read at the start and of the type of ``default``. Raises ConfigError."""
+    """Declare a read-only parameter and return its value, which must have the type of ``default``.
+    Raises ConfigError.
+    """
     descriptor = ParameterDescriptor(
         description=f'{description} Read at the start.',
         read_only=True,
-        dynamic_typing=True,  # another type is refused here, in words
+        dynamic_typing=True,  # the check below has the better message
     )
     value = node.declare_parameter(name, default, descriptor).value
     if type(value) is not type(default):
@@ -45,8 +47,8 @@ def start_parameter(node: Node, name: str, default: T, description: str) -> T:
 
 
 def node_config(node: Node) -> Config:
-    """The configuration that the node's ``config_dir`` parameter names, in the node's namespace
-    and that of its rover. Raises ConfigError.
+    """Declare the parameters ``config_dir`` and ``rover_namespace`` and load the configuration,
+    with its names in the node's and the rover's namespace. Raises ConfigError.
     """
     folder = start_parameter(
         node,
@@ -72,16 +74,17 @@ def node_config(node: Node) -> Config:
 
 
 class NodeApp(Protocol):
-    """What a node's process runs; made by a factory, closed once."""
+    """The application of a node's process. ``run_app`` builds it and calls ``close`` once."""
 
     def close(self) -> None: ...
 
 
 class Process:
-    """Why the process ends: a signal, or a crash in one of its threads."""
+    """Waits for the end of the process: a signal, or a crash in one of its threads."""
 
     def __init__(self) -> None:
-        # No Event: a signal may come while another is taken, and SimpleQueue.put can stand that.
+        # Not threading.Event: a signal may interrupt the handler of another; SimpleQueue.put is
+        # reentrant.
         self._ended: queue.SimpleQueue[None] = queue.SimpleQueue()
         self.error: Exception | None = None
 
@@ -93,17 +96,17 @@ class Process:
         self._ended.put(None)
 
     def wait(self) -> None:
-        while True:  # bounded: a signal in the moment before the wait would not end it
+        while True:  # with a timeout: a signal just before get() would not wake it
             with suppress(queue.Empty):
                 self._ended.get(timeout=1.0)
                 return
 
 
 def run_app(name: str, build: Callable[[Process], NodeApp]) -> int:
-    """Run one node's process until SIGINT, SIGTERM, SIGHUP or a crash; its exit status.
+    """Run the process of one node until SIGINT, SIGTERM, SIGHUP or a crash.
 
-    The signals do not shut rclpy down by themselves, so that ``close`` can still talk to the
-    robot.
+    Returns the exit status: 0, 1 after a crash, 2 if the node cannot start. The signals do not
+    shut rclpy down, so ``close`` can still call the robot's services.
     """
     process = Process()
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -115,7 +118,7 @@ def run_app(name: str, build: Callable[[Process], NodeApp]) -> int:
         except ConfigError as error:
             print(f'{name}: {error}', file=sys.stderr, flush=True)
             return 2
-        except RCLError as error:  # such as SROS2 without a key
+        except RCLError as error:  # such as missing SROS2 keys
             print(f'{name}: cannot start: {error}', file=sys.stderr, flush=True)
             return 2
         try:

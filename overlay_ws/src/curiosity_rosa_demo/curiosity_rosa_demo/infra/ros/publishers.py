@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every node publishes: trace events, and the heartbeat of the kernel."""
+"""Publishers of trace events and of the kernel's heartbeat."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ HEARTBEAT_S = 0.2
 
 
 class TracePublisher:
-    """Publishes trace events with history for late subscribers; safe from any thread. An event
-    that cannot be sent is counted in ``losses``.
+    """Publishes trace events, with history for late subscribers. Thread-safe. An event that
+    cannot be sent is counted in ``losses``.
     """
 
     def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
@@ -40,11 +40,11 @@ class TracePublisher:
         self._node_name = node.get_name()
 
     def announce(self, message: str) -> None:
-        """Say that the node has started; the agent tells a restart by a second one."""
+        """Publish the node's start event. The agent detects a restart by a second one."""
         self.publish(start_event(self._node_name, message))
 
     def alarm(self, message: str) -> None:
-        """Say that the node met an error on its own, outside any call."""
+        """Publish an ERROR event for an error outside any service call."""
         data = {'node': self._node_name}
         self.publish(
             new_event(TraceKind.ERROR, message, ok=False, error_reason=message, data=data)
@@ -55,7 +55,7 @@ class TracePublisher:
 
 
 class Heartbeat:
-    """Tells the adapter that the kernel is alive."""
+    """Publishes the kernel's heartbeat, which the adapter monitors."""
 
     def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
         self._publisher = GuardedPublisher.create(
@@ -64,8 +64,8 @@ class Heartbeat:
         self._next = 0.0
 
     def beat(self) -> None:
-        """Call it as often as you like; a message goes out every HEARTBEAT_S."""
+        """Publish if the last heartbeat is HEARTBEAT_S or older. Call it more often than that."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + HEARTBEAT_S
-            self._publisher.publish(Empty())  # a lost one is silence, which the adapter acts on
+            self._publisher.publish(Empty())  # the adapter stops the rover if it misses them

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Quality of service, clocks, and the one topic that has to be heard whatever its QoS."""
+"""QoS profiles, the steady clock, and a subscription that matches publishers of any QoS."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ except ImportError:  # Humble
 NEWEST_ONLY = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=1, reliability=ReliabilityPolicy.BEST_EFFORT
 )
-# for deadlines: sim time jumps, this does not
+# for deadlines: simulated time can jump
 STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 
 
 def history_qos(depth: int) -> QoSProfile:
-    """Reliable, with the last ``depth`` messages for late subscribers."""
+    """Reliable and transient local: late subscribers receive the last ``depth`` messages."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=depth,
@@ -46,12 +46,14 @@ def history_qos(depth: int) -> QoSProfile:
 
 
 def subscribe_to_button(node: Node, topic: str, callback: Callable[[bool], None]) -> None:
-    """Hear a std_msgs/Bool whatever the QoS of its publisher.
+    """Subscribe to a std_msgs/Bool, whatever the QoS of its publisher.
 
-    A latched subscription matches only a latched publisher, a reliable one only a reliable one. A
-    message may come more than once.
+    A transient-local subscription matches only a transient-local publisher, a reliable one only a
+    reliable publisher. So there are three subscriptions, and ``callback`` may receive a message
+    more than once.
     """
-    quiet = SubscriptionEventCallbacks(use_default_callbacks=False)  # the mismatch is meant
+    # Without the default callbacks, which log each incompatible QoS: here it is expected.
+    quiet = SubscriptionEventCallbacks(use_default_callbacks=False)
     for qos in (history_qos(1), QoSProfile(depth=1), NEWEST_ONLY):
         node.create_subscription(
             Bool,

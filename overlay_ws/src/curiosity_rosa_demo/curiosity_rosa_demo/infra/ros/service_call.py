@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One request, from a thread other than the one that spins its client."""
+"""A blocking service call with a deadline and retries."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
 from rclpy.client import Client
 
-SEND_AGAIN_S = 0.05  # after a request that the transport has not taken
+SEND_AGAIN_S = 0.05  # delay after the transport refused a request
 
 
 class ServiceFailed(Exception):
-    """A service was not there or did not answer in time; the message is the contract's reason."""
+    """The service was unavailable or did not respond in time. The message is the error reason."""
 
 
 def call(
@@ -39,13 +39,14 @@ def call(
     sending: Callable[[], AbstractContextManager[Any]] = nullcontext,
     again_s: float | None = None,
 ) -> Any:
-    """The response to ``request``, from a thread other than the one that spins ``client``.
+    """Send ``request`` and return the response. Call it from a thread other than the one that
+    spins ``client``.
 
-    ``timeout_s`` is seconds of the steady clock and covers discovery too. Whoever sets ``done``
-    ends the wait for the response. Each request is sent within ``sending()``; one that does no
-    harm twice may be sent again every ``again_s`` seconds: the first may have gone to a server
-    that was killed. A request that a saturated transport has not taken is sent again in any case.
-    Raises ServiceFailed.
+    ``timeout_s``: seconds of the steady clock, first for discovery, then for the response.
+    ``done``: setting it ends the wait for the response. ``sending``: returns the context manager
+    that each send runs in. ``again_s``: an idempotent request is sent again at this period, since
+    a killed server may have received the first one. A request that a saturated transport refused
+    is always sent again. Raises ServiceFailed.
     """
     name = client.srv_name
     if not client.service_is_ready() and not client.wait_for_service(timeout_sec=timeout_s):

@@ -6,11 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Threads that run the callbacks of nodes.
+"""Threads that spin nodes.
 
-Each SpinThread runs the callbacks of its nodes, one at a time. A callback must not wait
-for another callback of the same thread; it may wait for a service whose client lives on another
-one.
+A SpinThread runs the callbacks of its nodes one at a time. A callback must not wait for another
+callback of the same thread. It may wait for a response if another thread spins the client.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from rclpy.node import Node
 
 
 def make_executor() -> Executor:
-    """EventsExecutor where rclpy has it (Jazzy on): a third of the latency, no CPU while idle."""
+    """EventsExecutor if available (rclpy from Jazzy): a third of the latency, no idle CPU use."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
@@ -32,14 +31,14 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-def _nothing() -> None: ...
+def _no_op() -> None: ...
 
 
 class SpinThread:
-    """A thread that runs the callbacks of some nodes until it is closed.
+    """A thread that spins some nodes until ``close``.
 
-    A callback that raises ends the thread and is reported to ``on_crash``: the process then ends
-    and is started again from a known state.
+    After an exception in a callback the thread passes it to ``on_crash`` and ends. The process
+    then exits and is restarted in a known state.
     """
 
     def __init__(self, name: str, *nodes: Node, on_crash: Callable[[Exception], None]) -> None:
@@ -54,7 +53,7 @@ class SpinThread:
     def _spin(self) -> None:
         try:
             while not self._closing and rclpy.ok():
-                # EventsExecutor.spin() without a time-out was seen to hang at full CPU.
+                # EventsExecutor.spin() without a timeout can hang at full CPU load.
                 self._executor.spin_once(timeout_sec=1.0)
         except ExternalShutdownException:
             pass
@@ -63,8 +62,8 @@ class SpinThread:
 
     def close(self) -> None:
         self._closing = True
-        # EventsExecutor.wake() does not end a waiting spin_once; a task does, on every executor.
-        self._executor.create_task(_nothing)
+        # EventsExecutor.wake() does not end a blocked spin_once(); a task does, in every executor.
+        self._executor.create_task(_no_op)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=3.0)
         if not self._thread.is_alive():

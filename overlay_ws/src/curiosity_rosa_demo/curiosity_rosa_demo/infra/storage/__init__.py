@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Files that outlive the process: paths, quarantine of damaged files, the safety latch."""
+"""Persistent files: paths, SQLite, quarantine of damaged files and the safety latch."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the agent keeps what outlives it."""
+"""Paths of the agent's persistent files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 
 
 def state_folder() -> Path:
-    """$XDG_STATE_HOME/curiosity_rosa, made if need be. Raises OSError."""
+    """$XDG_STATE_HOME/curiosity_rosa; created if missing. Raises OSError."""
     state = os.environ.get('XDG_STATE_HOME') or os.path.expanduser('~/.local/state')
     folder = Path(state, 'curiosity_rosa')
     folder.mkdir(parents=True, exist_ok=True)
@@ -25,24 +25,26 @@ def state_folder() -> Path:
 
 
 def namespaced_path(path: Path, namespace: str) -> Path:
-    """``path``, or in a namespace one beside it: tasks.db becomes tasks_r1.db in /r1."""
-    own = namespace.strip('/').replace('/', '_')
-    return path.with_name(f'{path.stem}_{own}{path.suffix}') if own else path
+    """``path`` with the namespace in its name: tasks.db becomes tasks_r1.db in /r1."""
+    suffix = namespace.strip('/').replace('/', '_')
+    return path.with_name(f'{path.stem}_{suffix}{path.suffix}') if suffix else path
 
 
 def agent_log_file(namespace: str = '') -> Path:
-    """Raises OSError."""
+    """The log file of the agent in ``namespace``. Raises OSError."""
     return namespaced_path(state_folder() / 'agent.log', namespace)
 
 
 def trace_file(config: Config, namespace: str = '') -> Path | None:
-    """That of recorder.path, if one is wanted."""
+    """The file of recorder.path, or None if that key is empty."""
     configured = config.agent.recorder.path
     return namespaced_path(Path(configured).expanduser(), namespace) if configured else None
 
 
 def recordings_folder(config: Config, asked: str, namespace: str = '') -> Path:
-    """Where recordings go: ``asked``, or recording.folder, or below the state folder."""
+    """The folder for recordings: ``asked``, else recording.folder, else one in the state folder.
+    Raises OSError.
+    """
     if asked:
         return Path(asked).expanduser()
     folder = config.agent.recording.folder
@@ -51,8 +53,8 @@ def recordings_folder(config: Config, asked: str, namespace: str = '') -> Path:
 
 
 def task_database_file(configured: str, namespace: str = '') -> Path:
-    """The file of tasks.db_path, or one for each ROS domain in the state folder; in a namespace
-    one of its own. Raises OSError.
+    """The file of tasks.db_path, or by default one per ROS domain in the state folder. Each
+    namespace has its own file. Raises OSError.
     """
     domain = os.environ.get('ROS_DOMAIN_ID') or '0'
     if configured:
@@ -65,10 +67,10 @@ def task_database_file(configured: str, namespace: str = '') -> Path:
 
 
 def turn_checkpoint_file(database: Path) -> Path:
-    """The file of the turns' checkpoints, beside that of the tasks."""
+    """The file of the turn checkpoints, beside the task database."""
     return Path(f'{database}.react')
 
 
 def policy_state_file(database: Path, world_view: str) -> Path:
-    """The file of what the policy keeps of this world, beside that of the tasks."""
+    """The file of the policy state for ``world_view``, beside the task database."""
     return Path(f'{database}.{world_view}.policy')

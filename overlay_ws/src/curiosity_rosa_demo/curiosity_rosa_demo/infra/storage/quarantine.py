@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A database file that cannot be read is put aside, never overwritten: somebody may want it."""
+"""Move an unreadable database aside. It is never overwritten, so it can still be recovered."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from datetime import datetime
 import itertools
 import os
 
-_SQLITE_SUFFIXES = ('-wal', '-shm', '')  # SQLite's log and index, and the database itself
+_SQLITE_SUFFIXES = ('-wal', '-shm', '')  # write-ahead log, shared memory, database
 
 
 class FileDamaged(Exception):
-    """The file is no database, not a sound one, or one of something else."""
+    """The file is not a database, is corrupt, or belongs to another program."""
 
 
 def set_aside(path: str, at: datetime) -> str:
-    """Rename the file and what belongs to it; the new name, which tells the time ``at`` (UTC).
-    Nothing is ever overwritten. Raises OSError.
+    """Rename the database with its log and shared memory. Returns the new path, which contains the
+    time ``at`` (UTC). Never overwrites a file. Raises OSError.
     """
     stem = f'{path}.corrupt-{at:%Y%m%dT%H%M%SZ}'
     names = (stem if number == 1 else f'{stem}-{number}' for number in itertools.count(1))
     aside = next(
         name for name in names if not any(os.path.lexists(name + end) for end in _SQLITE_SUFFIXES)
     )
-    # The database comes last: its old log beside a new database would be replayed into it.
+    # The database comes last: SQLite would replay an old log into a new database.
     for end in _SQLITE_SUFFIXES:
         if os.path.lexists(path + end):
             os.rename(path + end, aside + end)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Why nothing may move, kept in a file: a latch that a restart released would be none."""
+"""The safety latch: the reason for SAFE, stored in a file so that it survives a restart."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ UNREADABLE = 'the safety file cannot be read: {path}; look at the rover, then cl
 
 
 class SafetyLatch:
-    """``reason`` is empty when there is none. A file that is there but tells nothing latches."""
+    """Holds the reason for SAFE; ``reason`` is empty while unlatched. A file that is empty or
+    unreadable also latches.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -31,12 +33,12 @@ class SafetyLatch:
             self.reason = UNREADABLE.format(path=path)
 
     def set(self, reason: str) -> None:
-        """In memory at once; ``save`` puts it on the disk."""
+        """Change the reason in memory only; ``save`` writes it to the disk."""
         self.reason = reason
 
     def save(self) -> None:
-        """Safe on the disk when it returns; the last of several that are called at once counts.
-        Raises OSError.
+        """Write the reason to the disk; it is durable on return. Concurrent calls run in turn, and
+        each writes the newest reason. Raises OSError.
         """
         with self._writing:
             reason = self.reason

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What is wrong with a SQLite file, by SQLite's own result codes. Pure.
+"""Classify SQLite errors by SQLite's result codes. Pure.
 
-Python tells the code from 3.11 on (``sqlite_errorcode``); on 3.10, and for an error that Python's
-module raises by itself, the text has to do. https://www.sqlite.org/rescode.html
+Python has the code from 3.11 on (``sqlite_errorcode``). On 3.10, and for errors that Python's
+sqlite3 module itself raises, the text is matched. https://www.sqlite.org/rescode.html
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _FAULTS_BY_TEXT = {
     'locked': FileFault.LOCKED,
     'malformed': FileFault.DAMAGED,
     'not a database': FileFault.DAMAGED,
-    'decode to UTF-8': FileFault.DAMAGED,  # told by Python, which has no code for it
+    'decode to UTF-8': FileFault.DAMAGED,  # raised by Python, without a code
 }
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 _OTHER_TABLES = ('no such table', 'no such column')  # SQLite has no code for these
 
 
 def fault_of(error: BaseException) -> FileFault:
-    """What ``error`` says of the file: of SQLite, of the operating system, or Damaged."""
+    """Classify an error of SQLite or of the operating system, or a FileDamaged."""
     if isinstance(error, FileDamaged):
         return FileFault.DAMAGED
     if isinstance(error, OSError):
@@ -71,6 +71,6 @@ def fault_of(error: BaseException) -> FileFault:
 
 
 def has_other_tables(error: BaseException) -> bool:
-    """Whether the file is a sound database, but not laid out as ours."""
+    """Whether the file is a valid database with other tables than ours."""
     text = str(error)
     return isinstance(error, sqlite3.Error) and any(part in text for part in _OTHER_TABLES)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A SQLite file of one program: opened, made durable, checked, locked, set aside when damaged."""
+"""A SQLite file for one process: open, make durable, check, lock, and set aside when damaged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar('T')
 
 
 class FileInUse(Exception):
-    """Another process has the lock; ``pid`` is its number, '' where it is not known."""
+    """Another process holds the lock. ``pid``: its process ID, or '' if unknown."""
 
     def __init__(self, pid: str) -> None:
         super().__init__(f'in use by process {pid or "?"}')
@@ -31,8 +31,8 @@ class FileInUse(Exception):
 
 
 def connect(database: str, *, patience_s: float, is_uri: bool = False) -> sqlite3.Connection:
-    """A connection without implicit transactions, for use from any thread. ``patience_s``: for
-    how long to wait for another program that has the file locked. Raises sqlite3.Error.
+    """Open a connection without implicit transactions, for use from any thread. ``patience_s``:
+    the longest wait while another program has locked the file. Raises sqlite3.Error.
     """
     return sqlite3.connect(
         database, uri=is_uri, timeout=patience_s, isolation_level=None, check_same_thread=False
@@ -40,8 +40,8 @@ def connect(database: str, *, patience_s: float, is_uri: bool = False) -> sqlite
 
 
 def make_durable(connection: sqlite3.Connection) -> str:
-    """A write-ahead log, on the disk after each commit. The journal mode that the file has now:
-    another one than 'wal' where the disk has no shared memory. Raises sqlite3.Error.
+    """Enable the write-ahead log and sync it on each commit. Returns the journal mode, which is
+    not 'wal' if the file system lacks shared memory. Raises sqlite3.Error.
     """
     (mode,) = connection.execute('PRAGMA journal_mode = WAL').fetchone()
     connection.execute('PRAGMA synchronous = FULL')
@@ -49,7 +49,7 @@ def make_durable(connection: sqlite3.Connection) -> str:
 
 
 def check_integrity(connection: sqlite3.Connection) -> None:
-    """Raises FileDamaged, sqlite3.Error."""
+    """Run SQLite's quick check. Raises FileDamaged, sqlite3.Error."""
     (verdict,) = connection.execute('PRAGMA quick_check(1)').fetchone()
     if verdict != 'ok':
         raise FileDamaged(verdict)
@@ -58,9 +58,10 @@ def check_integrity(connection: sqlite3.Connection) -> None:
 def open_or_set_aside(
     path: str, at: datetime, open_file: Callable[[], T]
 ) -> tuple[T, tuple[FileDamaged, str] | None]:
-    """What ``open_file`` returns; if it raises FileDamaged, the file is set aside and
-    ``open_file`` makes a new one. With the damage and the name that the damaged file has now, if
-    it was.
+    """Call ``open_file``. If it raises FileDamaged, set the file aside and call it again.
+
+    Returns the result, and None or the damage with the new path of the damaged file. Raises
+    OSError and the errors of ``open_file``.
     """
     try:
         return open_file(), None
@@ -70,8 +71,8 @@ def open_or_set_aside(
 
 
 def lock_file(path: str) -> int:
-    """An open file that no other process can lock until this one closes it or ends. Raises
-    FileInUse, OSError.
+    """Lock ``path`` and write the process ID into it. Returns the file descriptor; the lock ends
+    when it is closed or the process exits. Raises FileInUse, OSError.
     """
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Coordinate transforms: a listener on ``/tf`` and a transform tree of its own."""
+"""Coordinate transforms: a listener on /tf and /tf_static, and a transform tree."""

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where a frame is: a port over /tf and /tf_static, with tf2_ros where that is installed.
+"""Look up the pose of a frame from /tf and /tf_static, with tf2_ros where it is installed.
 
-Leading slashes are dropped from what is heard and from what is asked: the Curiosity demo publishes
-/odom and /base_footprint, which tf2 refuses.
+Leading slashes of frame names are dropped, in messages and in lookups: the Curiosity demo
+publishes /odom and /base_footprint, which tf2 refuses.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
     'make_transform_source',
 ]
 
-# Those of tf2_ros, so that whoever reaches its listeners reaches this one too.
+# The profiles of tf2_ros: a publisher that matches its listeners also matches this one.
 TF_QOS = QoSProfile(
     history=HistoryPolicy.KEEP_LAST, depth=100, reliability=ReliabilityPolicy.RELIABLE
 )
@@ -57,20 +57,21 @@ TF_STATIC_QOS = QoSProfile(
 
 
 class TransformSource(Protocol):
-    """Where ``base`` is in ``world`` now."""
+    """Port: the current pose of one frame in another."""
 
     def lookup(self, world: str, base: str) -> RoverPose:
-        """Pose of ``base`` in ``world``, metres and radians. Safe from any thread, never waits.
+        """Pose of ``base`` in ``world``, in metres and radians. Thread-safe; does not wait for
+        transforms.
 
-        Raises TransformUnavailable when a frame is unknown or unconnected, a number on the way is
-        not finite, or a moving link has kept its stamp for longer than ``tf.max_age_s``. That age
-        is steady time since the stamp last changed, so it holds for stamps of any clock.
+        Raises TransformUnavailable when a frame is unknown or unconnected, a number in the chain
+        is not finite, or the stamp of a moving link has not changed for ``tf.max_age_s``. The
+        steady clock measures that age, so it is valid for stamps of any clock.
         """
         ...
 
 
 class ComposedTransforms:
-    """The port on a composition of this project's own: the newest transform of each link."""
+    """TransformSource without tf2_ros: composes the newest transform of each link."""
 
     def __init__(self, max_age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._tree = FrameTree(max_age_s)
@@ -78,7 +79,7 @@ class ComposedTransforms:
         self._lock = threading.Lock()
 
     def receive(self, message: TFMessage, *, static: bool) -> None:
-        """Take a message of /tf, or of /tf_static."""
+        """Add a message of /tf or, with ``static``, of /tf_static. Thread-safe."""
         with self._lock:
             for stamped in message.transforms:
                 parent, child = stamped.header.frame_id, stamped.child_frame_id
@@ -113,7 +114,7 @@ class ComposedTransforms:
         )
 
     def _on_link(self, before: FrameLink | None, link: FrameLink) -> None:
-        """A link was heard; under the lock."""
+        """Called with the lock held after the tree stored a link; for subclasses."""
 
     def _composed(
         self, world: str, base: str, up: list[FrameLink], down: list[FrameLink]
@@ -122,10 +123,10 @@ class ComposedTransforms:
 
 
 class Tf2Transforms(ComposedTransforms):
-    """The port on tf2_ros, which interpolates every link to the newest time common to all.
+    """TransformSource on tf2_ros, which interpolates each link to the newest common time.
 
-    The buffer is fed from here and not by tf2's listener: that one knows nothing of slashes, drops
-    NaN so that the last good pose seems to hold, and keeps a past run's poses when simulated time
+    This class fills the buffer itself. tf2's listener keeps leading slashes, drops NaN so that the
+    last valid pose seems current, and keeps the poses of the previous run when simulated time
     restarts.
     """
 
@@ -138,7 +139,7 @@ class Tf2Transforms(ComposedTransforms):
 
     def _on_link(self, before: FrameLink | None, link: FrameLink) -> None:
         if self._tree.has_restarted(before, link):
-            self._buffer = self._tf2_ros.Buffer()  # Buffer.clear() keeps what was static
+            self._buffer = self._tf2_ros.Buffer()  # Buffer.clear() keeps static transforms
             for each in self._tree:
                 self._put_in_buffer(each)
         else:
@@ -176,7 +177,7 @@ class Tf2Transforms(ComposedTransforms):
         )
 
 
-# Best first.
+# In order of preference.
 ADAPTERS: list[type[ComposedTransforms]] = [
     *([Tf2Transforms] if importlib.util.find_spec('tf2_ros') else []),
     ComposedTransforms,
@@ -184,7 +185,7 @@ ADAPTERS: list[type[ComposedTransforms]] = [
 
 
 def make_transform_source(node: Node, config: Config) -> TransformSource:
-    """The best adapter there is, listening through ``node``, which somebody must spin."""
+    """Create the preferred adapter, with subscriptions on ``node``. The caller spins ``node``."""
     source, topics = ADAPTERS[0](config.thresholds.tf.max_age_s), config.topics.tf
     for topic, qos, static in (
         (topics.topic, TF_QOS, False),

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Frames as a tree of links: composition, look-up in either direction, age of what was heard.
+"""A tree of frames: composition, lookup in either direction, and age of transforms.
 
-Pure: stamps and the steady time come from the caller. Metres, seconds, quaternions (x, y, z, w).
+Pure: the caller supplies stamps and steady time. Metres, seconds, quaternions (x, y, z, w).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from curiosity_rosa_demo.domain.models import tf_unavailable
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
-# A stamp that is earlier by less than this came late and is dropped; by more, time began anew.
+# A stamp that is older by less than this is late and dropped; by more, the clock was reset.
 LATE_S = 1.0
-MIN_NORM = 1e-6  # a quaternion shorter than this holds no direction
+MIN_NORM = 1e-6  # a shorter quaternion has no usable direction
 
 
 class TransformUnavailable(Exception):
-    """``TF unavailable: <world> -> <base>``, then why."""
+    """The message is ``TF unavailable: <world> -> <base>: <reason>``."""
 
     def __init__(self, world: str, base: str, reason: str) -> None:
         super().__init__(f'{tf_unavailable(world, base)}: {reason}')
@@ -37,13 +37,13 @@ class TransformUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Transform:
-    """Pose of a child frame in its parent frame; the rotation is a unit quaternion."""
+    """Pose of a child frame in its parent frame. The rotation is a unit quaternion."""
 
     translation: Vector
     rotation: Quaternion
 
     def __matmul__(self, inner: Transform) -> Transform:
-        """Pose in this one's parent of what ``inner`` says in this one's child."""
+        """Compose: ``inner`` is a pose in this child frame; the result is in this parent frame."""
         moved = _rotated(self.rotation, inner.translation)
         x, y, z = (a + b for a, b in zip(self.translation, moved, strict=True))
         return Transform((x, y, z), _product(self.rotation, inner.rotation))
@@ -67,7 +67,7 @@ IDENTITY = Transform((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
 def _product(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Hamilton product a b, brought back to unit length."""
+    """Hamilton product a b, normalized."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
     return _unit(
@@ -81,7 +81,7 @@ def _product(a: Quaternion, b: Quaternion) -> Quaternion:
 
 
 def _rotated(q: Quaternion, v: Vector) -> Vector:
-    """v turned by q: v + 2 w (u x v) + 2 u x (u x v), u the vector part of q."""
+    """v rotated by q: v + 2 w (u x v) + 2 u x (u x v), where u is the vector part of q."""
     x, y, z, w = q
     tx = 2.0 * (y * v[2] - z * v[1])
     ty = 2.0 * (z * v[0] - x * v[2])
@@ -100,13 +100,15 @@ def _unit(q: Quaternion) -> Quaternion:
 
 
 def frame_name(name: str) -> str:
-    """The name as tf2 knows it: the Curiosity demo publishes /odom for odom."""
+    """The name without leading slashes, as in tf2: the Curiosity demo publishes /odom."""
     return name.lstrip('/')
 
 
 @dataclass(frozen=True)
 class FrameLink:
-    """The last word about one child frame; its stamp changed at the steady time ``changed_s``."""
+    """The newest transform of a child frame. ``changed_s``: steady time of its last new stamp.
+    ``fault``: why the transform is invalid; empty: it is valid.
+    """
 
     parent: str
     child: str
@@ -122,7 +124,7 @@ class FrameLink:
 
 
 class FrameTree:
-    """What /tf and /tf_static said last, per child frame. Not thread-safe."""
+    """The newest transform of each child frame. Not thread-safe."""
 
     def __init__(self, max_age_s: float) -> None:
         if not max_age_s > 0.0:
@@ -144,7 +146,9 @@ class FrameTree:
         now_s: float,
         static: bool,
     ) -> FrameLink | None:
-        """Take one transform as it came; the link it made, or None when it says nothing new."""
+        """Store a transform as received. Returns the new link, or None if it was dropped: invalid
+        frame names, a late stamp, or a repeated stamp without a fault.
+        """
         parent, child = frame_name(parent), frame_name(child)
         if not parent or not child or parent == child:
             return None
@@ -156,14 +160,16 @@ class FrameTree:
                 return None
             if stamp_ns == known.stamp_ns:
                 if not fault and not known.fault:
-                    return None  # the first word on an instant stands, as in tf2
-                changed_s = known.changed_s  # said again: the pose is no younger for it
+                    return None  # the first transform for a stamp counts, as in tf2
+                changed_s = known.changed_s  # a repeated stamp is no fresher
         link = FrameLink(parent, child, transform, stamp_ns, changed_s, static, fault)
         self._links[child] = link
         return link
 
     def has_restarted(self, before: FrameLink | None, after: FrameLink) -> bool:
-        """Whether a history with ``before`` cannot take ``after``: earlier, or of another kind."""
+        """Whether ``after`` does not extend the history of ``before``: it is older, or only one of
+        them is static.
+        """
         return before is not None and (
             before.static != after.static
             or (not after.static and after.stamp_ns < before.stamp_ns)
@@ -177,8 +183,8 @@ class FrameTree:
     ) -> tuple[list[FrameLink], list[FrameLink]]:
         """Links from ``base`` up to the common ancestor, and from ``world`` up to it.
 
-        Raises TransformUnavailable: a frame nobody spoke of, no connection, a loop, a broken or an
-        old link. Every link that moves must be fresh: a pose is as old as its oldest part.
+        Raises TransformUnavailable for an unknown frame, no connection, a loop, an invalid link or
+        a stale one. Each moving link must be fresh: a pose is as old as its oldest link.
         """
         world, base = frame_name(world), frame_name(base)
         known = self._links.keys() | {link.parent for link in self._links.values()}
@@ -207,7 +213,7 @@ class FrameTree:
         return up, down
 
     def _ancestors(self, frame: str) -> tuple[list[str], str]:
-        """The frame and everything above it, and the frame at which a loop closes, if one does."""
+        """The frame and its ancestors, and the frame at which a loop closes, or ''."""
         path = [frame]
         seen = {frame}
         while (link := self._links.get(path[-1])) is not None:
@@ -219,12 +225,12 @@ class FrameTree:
 
 
 def composed(up: list[FrameLink], down: list[FrameLink]) -> tuple[Transform, int]:
-    """Pose of the chain's base in its world, and the stamp (ns) of its oldest moving link."""
+    """Pose of the chain's base in its world, and the stamp of its oldest moving link in ns."""
     return _product_of(down).inverse() @ _product_of(up), oldest_stamp_ns(up, down)
 
 
 def oldest_stamp_ns(up: list[FrameLink], down: list[FrameLink]) -> int:
-    """The time for which the whole chain is known; 0, as in tf2, when nothing in it moves."""
+    """Stamp of the oldest moving link in ns; 0, as in tf2, when the whole chain is static."""
     return min((link.stamp_ns for link in (*up, *down) if not link.static), default=0)
 
 

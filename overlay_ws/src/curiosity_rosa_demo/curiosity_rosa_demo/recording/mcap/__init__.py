@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Read and write MCAP files, also those that a killed writer left unfinished."""
+"""Read and write MCAP files, including the unfinished file of a killed writer."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a recording holds: the channels of its file, by the role that each one plays."""
+"""The channels of a recording. A role names the purpose of each channel, e.g. ``odometry``."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ CALLS_SCHEMA = """{
 
 @dataclass(frozen=True)
 class ChannelRates:
-    """How often a message is kept, at most, in Hz; 0 keeps none. Of what is left out the newest is
-    kept as soon as its time has come.
+    """Maximum rate of each channel in Hz; 0 records nothing. Except for the camera, the newest
+    skipped message is recorded as soon as the rate allows.
     """
 
     camera: float = 1.0
@@ -45,21 +45,21 @@ class ChannelRates:
 
 @dataclass(frozen=True)
 class ChannelSource:
-    """A topic that is recorded. ``hz`` None: every message. ``latched``: its publisher keeps the
-    last messages for who comes late.
+    """A recorded topic. ``hz`` None: every message. ``latched``: its publisher keeps the last
+    messages for late subscribers.
     """
 
     role: str
     topic: str
-    type: str  # such as nav_msgs/msg/Odometry
+    type: str  # e.g. nav_msgs/msg/Odometry
     hz: float | None = None
     latched: bool = False
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel of the file. ``schema`` is the definition that goes into it: of the message and
-    all that it is made of for CDR, a JSON schema for JSON.
+    """A channel of the file. ``schema``: for CDR the definitions of the message and of its field
+    types; for JSON a JSON schema.
     """
 
     role: str
@@ -70,14 +70,14 @@ class Channel:
 
 
 def recorded_source(source: ChannelSource) -> ChannelSource:
-    """What becomes of a source in the file: a raw picture becomes a JPEG."""
+    """The source as the file holds it: raw images are recorded as JPEG."""
     if source.type != RAW_PICTURE:
         return source
     return replace(source, topic=f'{source.topic}/compressed', type=PICTURE)
 
 
 def sources(topics: Topics, rates: ChannelRates) -> list[ChannelSource]:
-    """All that is subscribed to. ``camera`` is the topic of images.input; see
+    """The topics that a recording subscribes to. images.input selects the topic of ``camera``; see
     ``recorded_source``.
     """
     rover, latched = topics.rover, True

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One MCAP file that is whole after each flush, so that a killed writer leaves nothing to mend.
+"""An MCAP file that is valid after each flush, so a killed writer leaves a readable file.
 
-An MCAP file ends in a footer, and readers refuse one without. So a footer stands behind what has
-been written so far, and what comes next is written over it, with the next footer behind.
+Readers refuse an MCAP file without a footer. Each flush therefore writes a footer after the data,
+and the next flush overwrites it with new data and a new footer.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from mcap.records import DataEnd, Footer
 from mcap.well_known import SchemaEncoding
 from mcap.writer import CompressionType, MCAP0_MAGIC, Writer
 
-INFO_RECORD = 'curiosity_rosa'  # name of the metadata about the run
-END_RECORD = 'curiosity_rosa_end'  # ... and about its end; missing where the writer was killed
+INFO_RECORD = 'curiosity_rosa'  # metadata record about the run
+END_RECORD = 'curiosity_rosa_end'  # ... about its end; missing if the writer was killed
 
 
 class RunFile:
-    """Makes ``path``, which must not be there yet, and its folder. Every method may raise
-    OSError; after one the file ends, whole, with the last flush.
+    """Creates ``path``, which must not exist, and its folder. Every method may raise OSError; the
+    file then ends with the last successful flush and stays valid. Not thread-safe.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class RunFile:
         self.path = path
         self.messages = 0
         self._tail = _Tail(path)
-        # Chunks end with a flush, and before they are so large that a reader feels it.
-        self._writer: Any = Writer(  # not everything of it is typed
+        # A flush ends a chunk; the size limit keeps the memory of readers small.
+        self._writer: Any = Writer(  # partly untyped
             self._tail,  # type: ignore[arg-type]
             chunk_size=4 * 1024 * 1024,
             compression=CompressionType[compression],
         )
-        self._ids: dict[tuple[str, str], int] = {}  # of channels, by role and topic
+        self._ids: dict[tuple[str, str], int] = {}  # channel IDs by role and topic
         self._schemas: dict[str, int] = {}
         self._writer.start(profile='ros2', library='curiosity_rosa')
         self._writer.add_metadata(INFO_RECORD, info)
@@ -55,11 +55,11 @@ class RunFile:
 
     @property
     def size(self) -> int:
-        """Bytes in the file, without what waits for the next flush."""
+        """Bytes in the file, without unflushed data."""
         return self._tail.size
 
     def write(self, channel: Channel, data: bytes, at_ns: int) -> None:
-        """``at_ns``: when it came, nanoseconds since the epoch."""
+        """Append a message. ``at_ns``: time of receipt, nanoseconds since the epoch."""
         known = self._ids.get((channel.role, channel.topic))
         number = self._register(channel) if known is None else known
         self.messages += 1
@@ -85,11 +85,11 @@ class RunFile:
         return number
 
     def flush(self) -> None:
-        """Everything so far into the file."""
+        """Write all buffered messages to the disk."""
         self._writer.flush()
 
     def finish(self, end: dict[str, str]) -> None:
-        """Write the index that quick readers want, and close."""
+        """Write the metadata ``end`` and the summary, which readers use as an index, and close."""
         try:
             self._writer.add_metadata(END_RECORD, end)
             self._writer.finish()
@@ -98,52 +98,52 @@ class RunFile:
             self.close()
 
     def close(self) -> None:
-        """Close it as it is after the last flush."""
+        """Close the file as of the last flush; drops unflushed data."""
         self._tail.close()
 
 
 class _Tail:
-    """What an MCAP writer writes to: it stays here until the flush, which puts it into the file
-    with a footer behind it, in one write.
+    """The output stream of the MCAP writer. It buffers data; ``flush`` writes the buffer and a
+    footer to the file.
     """
 
     def __init__(self, path: Path) -> None:
         self._file: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-        self._waiting: list[bytes] = []
-        self._waits = 0  # bytes
-        self._end = 0  # of what is in the file, without the footer
-        self.size = 0  # of the file
+        self._buffer: list[bytes] = []
+        self._buffered_bytes = 0
+        self._end = 0  # offset of the footer: bytes of data in the file
+        self.size = 0  # bytes, footer included
 
     def write(self, data: bytes) -> int:
-        self._waiting.append(data)
-        self._waits += len(data)
+        self._buffer.append(data)
+        self._buffered_bytes += len(data)
         return len(data)
 
     def tell(self) -> int:
-        return self._end + self._waits
+        return self._end + self._buffered_bytes
 
     def flush(self) -> None:
-        if self._waits:
+        if self._buffered_bytes:
             self.commit(TRAILER)
 
     def commit(self, trailer: bytes) -> None:
         if self._file is None:
             raise OSError('the recording is closed')
-        data = b''.join([*self._waiting, trailer])
+        data = b''.join([*self._buffer, trailer])
         try:
-            done = 0
-            while done < len(data):
-                done += os.pwrite(self._file, memoryview(data)[done:], self._end + done)
+            written = 0
+            while written < len(data):
+                written += os.pwrite(self._file, memoryview(data)[written:], self._end + written)
             os.fdatasync(self._file)
-        except OSError:  # such as a full disk: back to the last whole file
+        except OSError:  # e.g. disk full: restore the state of the last flush
             with contextlib.suppress(OSError):
                 os.pwrite(self._file, TRAILER, self._end)
                 os.ftruncate(self._file, self._end + len(TRAILER))
             raise
-        self._end += self._waits
+        self._end += self._buffered_bytes
         self.size = self._end + len(trailer)
-        self._waiting.clear()
-        self._waits = 0
+        self._buffer.clear()
+        self._buffered_bytes = 0
 
     def close(self) -> None:
         if self._file is not None:
@@ -152,7 +152,7 @@ class _Tail:
 
 
 def _trailer() -> bytes:
-    """The end of a file without a summary: readers go through it from the start."""
+    """The end of a file without a summary: readers must scan the file."""
     records: Any = RecordBuilder()
     DataEnd(0).write(records)
     Footer(summary_start=0, summary_offset_start=0, summary_crc=0).write(records)

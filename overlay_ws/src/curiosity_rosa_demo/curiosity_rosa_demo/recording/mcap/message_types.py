@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The class of a ROS message by its name."""
+"""Import a ROS message class by its type name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 
 def message_class(type_name: str) -> Any:
-    """Of a name such as nav_msgs/msg/Odometry. Raises ImportError, AttributeError where it is not
-    installed.
+    """The class for a type name such as nav_msgs/msg/Odometry. Raises ImportError or
+    AttributeError if it is not installed.
     """
     package, _, name = type_name.partition('/msg/')
     return getattr(import_module(f'{package}.msg'), name)

@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The messages of a recording, in the order in which they came; of a torn file, all that is
-whole.
-"""
+"""Read the messages of a recording in file order. From a torn file, read all intact records."""
 
 from __future__ import annotations
 
@@ -26,12 +24,14 @@ from mcap_ros2.decoder import DecoderFactory
 
 
 class NotARecording(Exception):
-    """The file is none; the message says so with its name."""
+    """The file is not a recording. The message names the file."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A message. ``role`` is '' in a file that another program wrote."""
+    """A message and its channel. ``role`` is '' in a file from another program. ``at_ns``: time of
+    receipt, nanoseconds since the epoch.
+    """
 
     role: str
     topic: str
@@ -43,23 +43,23 @@ class Entry:
 
 
 class RunReader:
-    """Iterate over it, as often as you like. ``info``, ``end`` and ``end_problem`` are known
-    then.
+    """An iterable over the messages; it can be iterated repeatedly. The iteration sets ``info``,
+    ``end`` and ``end_problem``.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Raises NotARecording, OSError."""
+        """Check that the file starts as MCAP. Raises NotARecording, OSError."""
         self.path = Path(path)
         self.info: dict[str, str] = {}
-        self.end: dict[str, str] | None = None  # None: its writer was killed, or writes on
-        self.end_problem = ''  # why reading ended before the footer
+        self.end: dict[str, str] | None = None  # None: writer killed or still writing
+        self.end_problem = ''  # why reading ended early; '' if it did not
         with self.path.open('rb') as file:
             self._size = self.path.stat().st_size
             try:
                 next(StreamReader(file, record_size_limit=self._size).records)
             except InvalidMagic:
                 raise NotARecording(f'{self.path} is no MCAP file') from None
-            except Exception as error:  # whatever the library meets in bytes that mean nothing
+            except Exception as error:  # the library raises many types for invalid bytes
                 raise NotARecording(f'{self.path} holds no recording: {error!r}') from error
 
     def __iter__(self) -> Iterator[Entry]:
@@ -76,8 +76,8 @@ class RunReader:
                 yield _entry(record, channels[record.channel_id], schemas)
 
     def span_ns(self) -> tuple[int, int] | None:
-        """When its first and its last message came, nanoseconds since the epoch; None: there is
-        none. Quick: nothing is unpacked.
+        """Times of the first and the last message, nanoseconds since the epoch; None if there are
+        no messages. Fast: it does not decompress chunks.
         """
         first, last = 0, 0
         for record in self._records(chunks=True):
@@ -106,21 +106,21 @@ class RunReader:
                     return
                 except OSError:
                     raise
-                except Exception as error:  # whatever the library meets in half a record
+                except Exception as error:  # the library raises many types for a torn record
                     self.end_problem = f'{type(error).__name__} {error}'.strip()
                     return
                 yield record
 
 
 class Decoder:
-    """CDR to objects with the message's fields, by the definitions in the file; without ROS."""
+    """Decodes CDR to objects with the fields of the message. Needs only the file, not ROS."""
 
     def __init__(self) -> None:
         self._factory = DecoderFactory()
         self._known: dict[int, Callable[[bytes], Any] | None] = {}
 
     def decode(self, entry: Entry) -> Any:
-        """None when it cannot be read."""
+        """Decode the message; None if that fails."""
         if entry.schema is None:
             return None
         try:
@@ -130,7 +130,7 @@ class Decoder:
                 )
             decode = self._known[entry.schema.id]
             return None if decode is None else decode(entry.data)
-        except Exception:  # bytes that are not what the definition says
+        except Exception:  # the data does not match the definition
             return None
 
 

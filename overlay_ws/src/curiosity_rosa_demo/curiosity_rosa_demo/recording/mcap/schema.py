@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The definition of a ROS message as an MCAP file wants it: its text, then that of each part."""
+"""Concatenate ROS message definitions in the ros2msg format, which MCAP schemas use."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ PRIMITIVES = frozenset(
 )
 _FIELD = re.compile(r'^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[a-zA-Z]\w*')
 
-ShareFolderOf = Callable[[str], str]  # package to its share folder; raises LookupError
+ShareFolderOf = Callable[[str], str]  # package name to share folder; raises LookupError
 
 
 class NoDefinition(Exception):
-    """A message whose definition is not installed; says which."""
+    """The definition of a message is not installed. The message names the type."""
 
 
 def definition(type_name: str, share: ShareFolderOf | None = None) -> str:
-    """Of ``type_name``, such as nav_msgs/msg/Odometry. Raises NoDefinition."""
+    """The definition of ``type_name``, e.g. nav_msgs/msg/Odometry, followed by those of all types
+    that it uses. Raises NoDefinition.
+    """
     share = share or _installed
     package, _, name = type_name.partition('/msg/')
     parts = {f'{package}/{name}': _text(package, name, share)}
     todo = list(parts)
     while todo:
         part = todo.pop(0)
-        for used in _used(part.partition('/')[0], parts[part]):
+        for used in _used_types(part.partition('/')[0], parts[part]):
             if used not in parts:
                 owner, _, name = used.partition('/')
                 parts[used] = _text(owner, name, share)
@@ -49,8 +51,8 @@ def definition(type_name: str, share: ShareFolderOf | None = None) -> str:
     )
 
 
-def _used(package: str, text: str) -> list[str]:
-    """The messages that are the type of a field, each as package/Name."""
+def _used_types(package: str, text: str) -> list[str]:
+    """The message types of the fields, each as package/Name."""
     found = []
     for line in text.splitlines():
         field = _FIELD.match(line.partition('#')[0])

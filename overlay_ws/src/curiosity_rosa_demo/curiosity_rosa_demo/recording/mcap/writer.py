@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Messages into a file by a thread of its own: who hands one over never waits for the disk."""
+"""Write messages to a file in a background thread. ``enqueue`` never waits for the disk."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ import time
 from curiosity_rosa_demo.recording.mcap.channels import Channel
 from curiosity_rosa_demo.recording.mcap.file import RunFile
 
-PERIOD_S = 0.5  # between two flushes: what a kill -9 may cost, with the time that a flush takes
-MAX_QUEUED_BYTES = 64 * 1024 * 1024  # bytes that may wait for the disk
-RECORD_OVERHEAD_BYTES = 200  # bytes that a small message takes here, at least
+PERIOD_S = 0.5  # between flushes; a kill -9 loses this much and the time of one flush
+MAX_QUEUED_BYTES = 64 * 1024 * 1024  # limit of queued messages
+RECORD_OVERHEAD_BYTES = 200  # memory per queued message besides its data
 CLOSE_WAIT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """``problem``: why the recording ended by itself; '': it did not."""
+    """State of a recording; ``size`` is in bytes. ``problem``: the error that ended it, or ''."""
 
     path: Path
     size: int
@@ -38,19 +38,19 @@ class Progress:
 
 
 class RunWriter:
-    """Owns ``file`` from now on. ``tell`` hears, in the writer's thread, what a person should
-    know.
+    """Writes queued messages to ``file``, which it owns and closes. The writer thread calls
+    ``notify`` with messages for the operator.
     """
 
     def __init__(
         self,
         file: RunFile,
-        tell: Callable[[str], None],
+        notify: Callable[[str], None],
         *,
         period_s: float = PERIOD_S,
         max_waiting: int = MAX_QUEUED_BYTES,
     ) -> None:
-        self._file, self._tell = file, tell
+        self._file, self._notify = file, notify
         self._period_s, self._max_waiting = period_s, max_waiting
         self._lock = threading.Lock()
         self._queue: deque[tuple[Channel, bytes, int]] = deque()
@@ -59,12 +59,12 @@ class RunWriter:
         self._reported_drops = False
         self._problem = ''
         self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name='recording', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='recording-writer', daemon=True)
         self._thread.start()
 
     def enqueue(self, channel: Channel, data: bytes, at_ns: int | None = None) -> bool:
-        """Hand a message over; False when it finds no room, or nothing is recorded any more.
-        ``at_ns``: nanoseconds since the epoch, now by default.
+        """Queue a message. Returns False if the queue is full or the recording has ended.
+        ``at_ns``: nanoseconds since the epoch; by default now. Thread-safe.
         """
         at_ns = time.time_ns() if at_ns is None else at_ns
         size = len(data) + RECORD_OVERHEAD_BYTES
@@ -85,7 +85,9 @@ class RunWriter:
             return Progress(file.path, file.size, file.messages, self._dropped, self._problem)
 
     def close(self, why: str) -> Progress:
-        """Write what waits, end the file and say why in it."""
+        """Write the queued messages and finish the file, which stores ``why``. Joins the writer
+        thread for at most CLOSE_WAIT_S.
+        """
         self._why = why
         with self._lock:
             self._closing.set()
@@ -102,13 +104,13 @@ class RunWriter:
             done = self.progress
             end = {'messages': str(done.messages), 'dropped': str(done.dropped), 'why': self._why}
             self._file.finish(end)
-        except Exception as error:  # a full disk, or a bug: this file ends, and nothing else does
+        except Exception as error:  # full disk or a bug: end the file, not the process
             with self._lock:
                 self._problem = str(error) if isinstance(error, OSError) else repr(error)
                 self._queue.clear()
             self._file.close()
             path = self._file.path
-            self._tell(f'! The recording ended: {self._problem}. {path} is whole so far.')
+            self._notify(f'! The recording ended: {self._problem}. {path} is whole so far.')
 
     def _write(self) -> None:
         with self._lock:
@@ -119,4 +121,4 @@ class RunWriter:
         self._file.flush()
         if dropped and not self._reported_drops:
             self._reported_drops = True
-            self._tell('! The disk is too slow for the recording: some messages are left out.')
+            self._notify('! The disk is too slow for the recording: some messages are left out.')

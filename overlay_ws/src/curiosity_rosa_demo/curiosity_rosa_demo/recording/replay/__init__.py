@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Publish a recording again, into a ROS graph without a rover."""
+"""Replay a recording into a ROS graph without a rover."""

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""scripts/replay.sh: a recording onto the topics again, for RViz and the page; never for a rover.
+"""scripts/replay.sh: publish a recording for RViz and the page, never for a rover.
 
-It publishes what a recording may hold and nothing else: no command, no service. While anybody is
-in the graph who could move a rover, or who publishes the same topics, it does not play.
+The replay publishes only the topics of a recording: it sends no command and calls no service. It
+does not play while the graph contains a node that can move a rover or publishes the same topics.
 """
 
 from __future__ import annotations
@@ -42,33 +42,38 @@ from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
 STATUS_TOPIC = 'replay/status'
-DISCOVERY_S = 3.0  # without anything new in the graph, and all of it is known ...
-LONGEST_DISCOVERY_S = 20.0  # ... or at the latest then
+DISCOVERY_S = 3.0  # discovery is complete when the graph has not changed for this long
+LONGEST_DISCOVERY_S = 20.0  # limit of discovery
 ACK_WAIT_S = 1.0
-CONFLICT_CHECK_S = 0.5  # between two looks whether somebody has come
-SHARED_TOPICS = ('trace', 'markers')  # topics that others may publish meanwhile
+CONFLICT_CHECK_S = 0.5  # period of the conflict check
+SHARED_TOPICS = ('trace', 'markers')  # roles that other nodes may publish during a replay
 FINISHED, REFUSED, INTERRUPTED = 0, 1, 130  # exit statuses
 
 
 class ReplayConflict(Exception):
-    """Somebody is in the graph with whom a replay would mix; the message says who."""
+    """The graph contains a node that conflicts with a replay. The message names it."""
 
 
 class ReplayInterrupted(Exception):
-    """It was told to end."""
+    """``stop_requested`` was set."""
 
 
 class Replay:
-    """``told``: ends it from outside; ``say`` takes what a person should know."""
+    """Replays one file. Setting ``stop_requested`` ends it. ``notify`` prints a line."""
 
     def __init__(
-        self, file: Path, *, speed: float, told: threading.Event, say: Callable[[str], None]
+        self,
+        file: Path,
+        *,
+        speed: float,
+        stop_requested: threading.Event,
+        notify: Callable[[str], None],
     ) -> None:
         self._reader = RunReader(file)
-        self._speed, self._told, self._say = speed, told, say
+        self._speed, self._stop_requested, self._notify = speed, stop_requested, notify
         self.node = Node('replay', parameter_overrides=[Parameter('use_sim_time', value=False)])
         self._topics = node_config(self.node).topics
-        # Of the rates only that they are not 0 matters here.
+        # The rates have no effect here.
         self._sources = {
             each.role: recorded_source(each) for each in sources(self._topics, ChannelRates())
         }
@@ -76,18 +81,18 @@ class Replay:
         self._status: GuardedPublisher[String] | None = None
         self.losses = LossCounter()
         self._skipped: set[str] = set()
-        self._look_at_s = 0.0
+        self._next_check_s = 0.0
         self.played = 0
 
     def run(self, *, loop: bool) -> None:
-        """Play it once, or until it is told to end. Raises ReplayConflict, ReplayInterrupted,
-        OSError.
+        """Play the file once or, with ``loop``, until it is interrupted. Raises ReplayConflict,
+        ReplayInterrupted, OSError.
         """
         self._discover()
         self._check_conflicts()
         span = self._reader.span_ns()
         if span is None:
-            self._say(f'{self._reader.path} holds no messages')
+            self._notify(f'{self._reader.path} holds no messages')
             return
         self._create_publishers()
         self._publish_status('playing', span, 0.0)
@@ -104,7 +109,7 @@ class Replay:
         self._publish_status('ended', span, (span[1] - span[0]) * 1e-9)
 
     def _discover(self) -> None:
-        """Wait until the others are known. Raises ReplayInterrupted."""
+        """Wait until discovery is complete. Raises ReplayInterrupted."""
         began_s = changed_s = time.monotonic()
         known: Any = None
         while time.monotonic() < min(changed_s + DISCOVERY_S, began_s + LONGEST_DISCOVERY_S):
@@ -114,17 +119,19 @@ class Replay:
             )
             if graph != known:
                 known, changed_s = graph, time.monotonic()
-            if self._told.wait(0.1):
+            if self._stop_requested.wait(0.1):
                 raise ReplayInterrupted
 
     def _create_publishers(self) -> None:
-        """Publishers for all that may be played, so that RViz finds them before the first one."""
+        """Create the publishers before the first message, so that RViz discovers them in time."""
         self._status = GuardedPublisher.create(
             self.node, String, STATUS_TOPIC, history_qos(1), self.losses
         )
         for role, source in self._sources.items():
             if role == 'markers' and publishers(self.node, source.topic):
-                self._say('Markers are left to the visualizer, which draws the replay by itself.')
+                self._notify(
+                    'Markers are left to the visualizer, which draws the replay by itself.'
+                )
                 continue
             qos = history_qos(100) if source.latched else 10
             self._publishers[role] = GuardedPublisher.create(
@@ -138,17 +145,17 @@ class Replay:
             self._wait_until(began_s + recorded_s / self._speed, span, began_s)
             self._publish(entry, turn)
         if self._reader.end_problem:
-            self._say(
+            self._notify(
                 f'The file is torn; that was all that is whole ({self._reader.end_problem}).'
             )
 
     def _wait_until(self, at_s: float, span: tuple[int, int], began_s: float) -> None:
         while True:
             now_s = time.monotonic()
-            if now_s >= self._look_at_s:
+            if now_s >= self._next_check_s:
                 self._check_conflicts()
                 self._publish_status('playing', span, (now_s - began_s) * self._speed)
-            if self._told.wait(max(0.0, min(at_s, self._look_at_s) - now_s)):
+            if self._stop_requested.wait(max(0.0, min(at_s, self._next_check_s) - now_s)):
                 raise ReplayInterrupted
             if time.monotonic() >= at_s:
                 return
@@ -173,11 +180,11 @@ class Replay:
     def _skip(self, entry: Entry, why: str) -> None:
         if entry.topic not in self._skipped:
             self._skipped.add(entry.topic)
-            self._say(f'{entry.topic[:200]} {why}')
+            self._notify(f'{entry.topic[:200]} {why}')
 
     def _check_conflicts(self) -> None:
         """Raises ReplayConflict."""
-        self._look_at_s = time.monotonic() + CONFLICT_CHECK_S
+        self._next_check_s = time.monotonic() + CONFLICT_CHECK_S
         alone = [s.topic for s in self._sources.values() if s.role not in SHARED_TOPICS]
         why = conflict_text(self.node, self._topics, [*alone, STATUS_TOPIC])
         if why:
@@ -200,7 +207,7 @@ class Replay:
             self._status.publish(String(data=json.dumps(status)))
 
     def close(self) -> None:
-        """Once who listens has the last words, or ACK_WAIT_S later."""
+        """Wait at most ACK_WAIT_S for acknowledgement of the last status; destroy the node."""
         if self._status is not None:
             self._status.wait_for_all_acked(Duration(seconds=ACK_WAIT_S))
         self.node.destroy_node()
@@ -221,13 +228,15 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
 
 def run(argv: Sequence[str]) -> int:
     options = parse_arguments(remove_ros_args(list(argv))[1:])
-    told = threading.Event()
+    stop_requested = threading.Event()
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(signum, lambda *_: told.set())
+        signal.signal(signum, lambda *_: stop_requested.set())
     rclpy.init(args=list(argv), signal_handler_options=SignalHandlerOptions.NO)
     replay: Replay | None = None
     try:
-        replay = Replay(options.file, speed=options.speed, told=told, say=_print_line)
+        replay = Replay(
+            options.file, speed=options.speed, stop_requested=stop_requested, notify=_print_line
+        )
         replay.run(loop=options.loop)
         _print_line(f'{replay.played} messages were played.')
         for topic, count in replay.losses.counts().items():

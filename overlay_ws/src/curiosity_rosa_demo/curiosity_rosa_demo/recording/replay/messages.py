@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a replay says: the recorded message, of now, and marked where it could be taken for one of
-a rover that drives.
+"""Rewrite recorded messages for a replay: current stamps, and a mark on events and status texts so
+that they are not taken for those of a live rover.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ REPLAY_PREFIX = '(replay) '
 
 
 class UnreadableMessage(Exception):
-    """A message that is not what its channel says."""
+    """A message does not match the type of its channel."""
 
 
 def replay_message(
     role: str, type_name: str, data: bytes, *, now_ns: int, turn: int
 ) -> bytes | None:
-    """The CDR to publish; None: this one is left out. ``now_ns``: the stamp it gets, nanoseconds
-    since the epoch. ``turn``: how often the file was begun: no event comes twice with one id.
-    Raises UnreadableMessage.
+    """The CDR data to publish, or None to skip the message. ``now_ns``: the new stamp, nanoseconds
+    since the epoch. ``turn``: the number of the loop, which keeps event IDs unique. Raises
+    UnreadableMessage.
     """
     try:
         message = deserialize_message(data, message_class(type_name))
-    except Exception as error:  # the middleware's own error, and it is not exported
+    except Exception as error:  # the middleware's error type is not exported
         raise UnreadableMessage(f'{role}: {error}') from error
     if type_name == STRING:
         text = (
@@ -49,25 +49,27 @@ def replay_message(
 
 
 def _event(text: str, now_ns: int, turn: int) -> str | None:
-    """A trace event of now that says when it was; a node's start is none of the run's story."""
+    """The trace event with the current time; its data keep the recorded time and ID. None for the
+    start event of a node.
+    """
     event = decode(text)
     if is_start(event):
         return None
-    told = {'replay': True, 'recorded_ts': event.ts, 'recorded_id': event.event_id}
+    origin = {'replay': True, 'recorded_ts': event.ts, 'recorded_id': event.event_id}
     return encode(
         event.model_copy(
             update={
                 'event_id': f'{event.event_id[:150]}-replay-{now_ns}-{turn}',
                 'ts': now_ns * 1e-9,
                 'message': REPLAY_PREFIX + event.message,
-                'data': {**(event.data or {}), **told},
+                'data': {**(event.data or {}), **origin},
             }
         )
     )
 
 
 def _marked_text(text: str) -> str:
-    """A status in JSON, with ``replay`` true; anything else as a text of such an object."""
+    """A JSON status with ``replay`` true; any other text becomes an object with that key only."""
     try:
         status = json.loads(text)
     except (ValueError, RecursionError):
@@ -76,7 +78,7 @@ def _marked_text(text: str) -> str:
 
 
 def _stamp(type_name: str, message: Any, now_ns: int) -> None:
-    """Now, wherever there is a time; zero, "the newest transform", stays."""
+    """Set all stamps to ``now_ns``, except zero stamps of markers ("the newest transform")."""
     if type_name == TF:
         headers = [each.header for each in message.transforms]
     elif hasattr(message, 'markers'):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who else is in the graph that a replay must not be mixed up with."""
+"""Find nodes in the graph that conflict with a replay."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rclpy.node import Node
 
 
 def conflict_text(node: Node, topics: Topics, played: Iterable[str]) -> str:
-    """Why nothing may be played, in words; '': nobody is in the way. ``played``: the topics that
-    only the robot's own nodes publish.
+    """The reason not to play, or '' without a conflict. ``played``: the topics that only the
+    replay may publish.
     """
-    return _serves(node, topics) or _publishes(node, played)
+    return _service_conflict(node, topics) or _topic_conflict(node, played)
 
 
-def _serves(node: Node, topics: Topics) -> str:
-    """Whoever can make a rover move."""
+def _service_conflict(node: Node, topics: Topics) -> str:
+    """Describe a node that serves a service of the rover or of the adapter, or ''."""
     services = [
         node.resolve_service_name(getattr(group, name).name)
         for group in (topics.adapter, topics.curiosity)
@@ -32,28 +32,29 @@ def _serves(node: Node, topics: Topics) -> str:
     ]
     servers = _servers(node)
     for service in services:
-        # By node, the graph tells of one of several nodes with the same name; the count knows all.
-        # Humble has no count.
+        # The query by node sees only one of several nodes with the same name; the count sees all.
+        # Humble has no count_services.
         counted = hasattr(node, 'count_services') and node.count_services(service) > 0
         if counted or service in servers:
-            who = servers.get(service, 'somebody')
-            return f'{who} serves {service}: a rover may be driving here'
+            server = servers.get(service, 'somebody')
+            return f'{server} serves {service}: a rover may be driving here'
     return ''
 
 
 def _servers(node: Node) -> dict[str, str]:
-    """A node that serves it, by service."""
+    """Map each service to the name of a node that serves it."""
     servers = {}
     for name, namespace in node.get_node_names_and_namespaces():
         try:
             offered = node.get_service_names_and_types_by_node(name, namespace)
-        except RuntimeError:  # it has just left
+        except RuntimeError:  # the node has just exited
             continue
-        servers.update({service: _full(name, namespace) for service, _ in offered})
+        servers.update({service: _full_name(name, namespace) for service, _ in offered})
     return servers
 
 
-def _publishes(node: Node, played: Iterable[str]) -> str:
+def _topic_conflict(node: Node, played: Iterable[str]) -> str:
+    """Describe another publisher of a ``played`` topic, or ''."""
     for topic in played:
         others = publishers(node, topic)
         if others:
@@ -62,21 +63,21 @@ def _publishes(node: Node, played: Iterable[str]) -> str:
 
 
 def publishers(node: Node, topic: str) -> list[str]:
-    """Who else publishes ``topic``; of two nodes with our name, one is another."""
+    """The other publishers of ``topic``. A second node with this node's name counts as another."""
     found = [
-        _full(each.node_name, each.node_namespace)
+        _full_name(each.node_name, each.node_namespace)
         for each in node.get_publishers_info_by_topic(topic)
     ]
     resolved = node.resolve_topic_name(topic)
     for publisher in node.publishers:
-        if publisher.topic_name == resolved and _full_of(node) in found:
-            found.remove(_full_of(node))
+        if publisher.topic_name == resolved and _own_full_name(node) in found:
+            found.remove(_own_full_name(node))
     return found
 
 
-def _full_of(node: Node) -> str:
-    return _full(node.get_name(), node.get_namespace())
+def _own_full_name(node: Node) -> str:
+    return _full_name(node.get_name(), node.get_namespace())
 
 
-def _full(name: str, namespace: str) -> str:
+def _full_name(name: str, namespace: str) -> str:
     return f'{namespace.rstrip("/")}/{name}'

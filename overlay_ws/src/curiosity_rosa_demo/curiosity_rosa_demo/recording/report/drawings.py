@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The report's drawings: those of the page, of a whole run. '' where there is nothing to draw."""
+"""The report's drawings: the drawings of the page for a whole run; '' without data to draw."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from curiosity_rosa_demo.recording.report.text import clock
 
 
 def run_map(run: RecordedRun) -> str:
-    """Where the rover was, from above, and at the end where it stands."""
+    """Map from above: the trail of the rover and its final pose."""
     trail = [(place.x, place.y) for place in run.trail]
     if not any(is_drawable(*place) for place in trail):
         return ''
     zone = Zone(*run.zone) if run.zone else None
-    spots = _spots(run)
-    return world_map.render(world_map.MapScene(zone, None, run.pose, trail, spots, whole=True))
+    markers = _markers(run)
+    return world_map.render(world_map.MapScene(zone, None, run.pose, trail, markers, whole=True))
 
 
 def run_scores(run: RecordedRun) -> str:
-    spots = [marker for marker in _spots(run) if marker.score is not None]
-    return plots.score_over_position(spots, run.threshold, whole=True) if spots else ''
+    markers = [marker for marker in _markers(run) if marker.score is not None]
+    return plots.score_over_position(markers, run.threshold, whole=True) if markers else ''
 
 
 def run_battery(run: RecordedRun) -> str:
@@ -41,12 +41,12 @@ def run_battery(run: RecordedRun) -> str:
 
 
 def tick_clock(seconds: float) -> str:
-    """Whole seconds, for an axis."""
+    """Format as ``clock``, without tenths if they are 0; for an axis."""
     return clock(seconds).removesuffix('.0')
 
 
-def _spots(run: RecordedRun) -> list[CaptureMarker]:
-    """The captures whose place is known; each leads to its picture."""
+def _markers(run: RecordedRun) -> list[CaptureMarker]:
+    """Markers of the captures with a known position; each links to its picture."""
     return [
         CaptureMarker(
             '',
@@ -54,7 +54,7 @@ def _spots(run: RecordedRun) -> list[CaptureMarker]:
             capture.place.y,
             None if capture.score is None else min(1.0, max(0.0, capture.score)),
             capture.is_good,
-            f'#shot-{capture.number}',
+            f'#capture-{capture.number}',
         )
         for capture in run.captures
         if capture.place is not None

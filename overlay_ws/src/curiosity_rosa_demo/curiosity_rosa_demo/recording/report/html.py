@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A run as one HTML page that needs nothing from elsewhere and runs no script."""
+"""Render a run as one HTML page without external resources or scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from curiosity_rosa_demo.recording.report.timeline import timeline_svg
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-# Pictures come as data; nothing else may be loaded, whatever a recording holds.
+# Pictures are data URLs. The browser loads nothing else, whatever the recording contains.
 CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
@@ -43,6 +43,7 @@ TEMPLATES.filters.update(
 
 
 def page(run: RecordedRun) -> str:
+    """Render the report. All texts are escaped; only our drawings and the style are markup."""
     drawings = [
         ('Map', run_map(run)),
         ('Score over position', run_scores(run)),

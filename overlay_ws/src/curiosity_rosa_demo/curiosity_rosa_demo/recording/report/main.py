@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""scripts/report.sh: a recording as one HTML file."""
+"""scripts/report.sh: write the report of a recording as one HTML file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from curiosity_rosa_demo.recording.report.run import read_run
 
 
 def write_report(file: Path, out: Path) -> None:
-    """``out`` is written at one go: it is whole, or as it was. Raises NotARecording, OSError."""
+    """Write the report of ``file`` to ``out``, atomically. Raises NotARecording, OSError."""
     text = page(read_run(file))
     if out.exists() and out.samefile(file):
         raise NotARecording(f'{out}: the report would overwrite the recording')

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a report tells of a run, gathered from its recording. Needs no ROS."""
+"""Read the contents of a report from a recording. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
 
 TRAIL_STEP_M = 0.05
-TRAIL_JUMP_M = 5.0  # nobody drives that far between two messages: the world was reset
+TRAIL_JUMP_M = 5.0  # a longer step between two messages is a reset of the world
 BATTERY_STEP = 0.001
-EARLIEST_S = 86_400.0  # an event may be older than the recording: nodes repeat their last ones
-CLOCKS_APART_S = 1.0
+EARLIEST_S = 86_400.0  # greatest age of a latched event at the start of the recording
+CLOCKS_APART_S = 1.0  # tolerance between the clocks of two nodes
 
 _TYPES = {b'\xff\xd8': 'image/jpeg', b'\x89P': 'image/png'}
 
 
 @dataclass(frozen=True)
 class TimedPlace:
-    """Where the rover was: seconds since the run began, metres in the world frame."""
+    """A position of the rover: seconds since the start of the run, metres in the world frame."""
 
     at_s: float
     x: float
@@ -43,8 +43,8 @@ class TimedPlace:
 
 @dataclass(frozen=True)
 class ReportCapture:
-    """A capture. ``score`` None: it failed, for ``reason``. ``image``: JPEG or PNG, b'' where the
-    recording has none. ``number`` counts from 1.
+    """A capture. ``score`` None: it failed, see ``reason``. ``image``: JPEG or PNG data, b'' if
+    the recording has none. ``number`` starts at 1.
     """
 
     number: int
@@ -59,7 +59,7 @@ class ReportCapture:
 
 @dataclass(frozen=True)
 class ServiceCallRecord:
-    """``at_s``: when it was made."""
+    """A service call. ``at_s``: the time at which it was made."""
 
     at_s: float
     service: str
@@ -70,8 +70,8 @@ class ServiceCallRecord:
 
 @dataclass
 class RecordedRun:
-    """Times are seconds since ``began_s``, which is seconds since the epoch. What was told before
-    the recording began has negative ones.
+    """The contents of a recording. ``began_s`` is in seconds since the epoch; the other times are
+    seconds since ``began_s``, negative for events from before the recording.
     """
 
     name: str
@@ -83,15 +83,15 @@ class RecordedRun:
     unreadable: int = 0
     events: list[tuple[float, TraceEvent]] = field(default_factory=list)
     trail: list[TimedPlace] = field(default_factory=list)
-    pose: RoverPose | None = None  # at the end
-    battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, 0 to 1
+    pose: RoverPose | None = None  # final pose
+    battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, fraction 0 to 1
     captures: list[ReportCapture] = field(default_factory=list)
     calls: list[ServiceCallRecord] = field(default_factory=list)
-    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # by topic and type
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # messages by topic and type
 
     @property
     def zone(self) -> tuple[float, float, float] | None:
-        """The bright zone: from x to x, and half its width, metres."""
+        """The bright zone in metres: minimum x, maximum x, half width. None if unknown."""
         try:
             low, high, half = (float(each) for each in json.loads(self.info['bright_zone']))
         except (KeyError, ValueError, TypeError):
@@ -100,7 +100,7 @@ class RecordedRun:
 
     @property
     def threshold(self) -> float | None:
-        """The score from which a capture is good, 0 to 1."""
+        """The lowest score of a good capture, 0 to 1. None if unknown."""
         try:
             score = float(self.info['score_threshold'])
         except (KeyError, ValueError):
@@ -119,18 +119,18 @@ class RecordedRun:
 
 
 def read_run(path: str | Path) -> RecordedRun:
-    """Raises NotARecording, OSError."""
+    """Read a recording. Raises NotARecording, OSError."""
     reader = RunReader(path)
-    gathered = _RunBuilder(RecordedRun(Path(path).name), Decoder())
+    builder = _RunBuilder(RecordedRun(Path(path).name), Decoder())
     for entry in reader:
-        gathered.add_entry(entry)
-    run = gathered.run
+        builder.add_entry(entry)
+    run = builder.run
     run.info, run.end, run.end_problem = reader.info, reader.end, reader.end_problem
     run.events.sort(key=lambda each: each[0])
     if not run.trail:
-        run.trail = gathered.adapter_places
-    run.pose = gathered.pose()
-    run.captures = gathered.captures()
+        run.trail = builder.adapter_places
+    run.pose = builder.pose()
+    run.captures = builder.captures()
     return run
 
 
@@ -138,10 +138,10 @@ def read_run(path: str | Path) -> RecordedRun:
 class _RunBuilder:
     run: RecordedRun
     decoder: Decoder
-    # where the adapter said that the rover is
+    # positions from the adapter's status
     adapter_places: list[TimedPlace] = field(default_factory=list)
     images: list[tuple[float, bytes]] = field(default_factory=list)
-    known: set[str] = field(default_factory=set)  # IDs of events
+    known: set[str] = field(default_factory=set)  # event IDs
     last: dict[str, tuple[float, float, float]] = field(default_factory=dict)  # x, y, yaw, by role
 
     def add_entry(self, entry: Entry) -> None:
@@ -159,7 +159,7 @@ class _RunBuilder:
         message = self.decoder.decode(entry)
         try:
             self._message(entry.role, at_s, message)
-        except (AttributeError, TypeError, ValueError):  # a definition that is not the role's
+        except (AttributeError, TypeError, ValueError):  # the type does not match the role
             run.unreadable += 1
 
     def _message(self, role: str, at_s: float, message: Any) -> None:
@@ -186,43 +186,43 @@ class _RunBuilder:
         if is_start(event) or event.event_id in self.known:
             return
         self.known.add(event.event_id)
-        said_s = event.ts - self.run.began_s
-        # Its own time, unless that is of another clock.
-        near = -EARLIEST_S <= said_s <= at_s + CLOCKS_APART_S
-        self.run.events.append((said_s if near else at_s, event))
+        stamp_s = event.ts - self.run.began_s
+        # A stamp outside this range comes from another clock; the time of receipt replaces it.
+        plausible = -EARLIEST_S <= stamp_s <= at_s + CLOCKS_APART_S
+        self.run.events.append((stamp_s if plausible else at_s, event))
 
     def _battery(self, at_s: float, fraction: float) -> None:
         battery = self.run.battery
         if not math.isfinite(fraction):
             return
         if len(battery) > 1 and abs(battery[-2][1] - fraction) < BATTERY_STEP:
-            battery.pop()  # a long level keeps its two ends
+            battery.pop()  # of a constant level keep the first and the last point
         battery.append((at_s, fraction))
 
     def _call(self, at_s: float, data: bytes) -> None:
         try:
             call = json.loads(data)
-            took_s = float(call['duration_s'])
+            duration_s = float(call['duration_s'])
             self.run.calls.append(
                 ServiceCallRecord(
-                    at_s=at_s - took_s,
+                    at_s=at_s - duration_s,
                     service=str(call['service']),
                     ok=call['ok'] is True,
                     answer=str(call['answer']),
-                    duration_s=took_s,
+                    duration_s=duration_s,
                 )
             )
         except (ValueError, KeyError, TypeError, RecursionError):
             self.run.unreadable += 1
 
     def pose(self) -> RoverPose | None:
-        """At the end; None where the place or the heading is not known."""
+        """The final pose; None if the position or the heading is unknown."""
         x, y, yaw = self.last.get('odometry') or self.last.get('adapter') or [math.nan] * 3
         known = all(map(math.isfinite, (x, y, yaw)))
         return RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='world') if known else None
 
     def captures(self) -> list[ReportCapture]:
-        """Each capture with the first picture that came after it and before the next one."""
+        """Pair each capture with the first picture between it and the next successful capture."""
         captures = [(at_s, event) for at_s, event in self.run.events if is_capture(event)]
         good = [at_s for at_s, event in captures if event.ok]
         pictures: dict[float, bytes] = {}
@@ -239,13 +239,13 @@ class _RunBuilder:
         self, number: int, at_s: float, event: TraceEvent, picture: bytes
     ) -> ReportCapture:
         score = event.score if event.ok else None
-        said = (event.data or {}).get('is_good')
+        is_good = (event.data or {}).get('is_good')
         media_type = _TYPES.get(picture[:2], '')
         return ReportCapture(
             number=number,
             at_s=at_s,
             score=score,
-            is_good=said if isinstance(said, bool) else self.run.reached_by(score),
+            is_good=is_good if isinstance(is_good, bool) else self.run.reached_by(score),
             reason='' if event.ok else event.error_reason or event.message,
             place=_place_at(self.run.trail, at_s),
             image=picture if media_type else b'',
@@ -264,5 +264,5 @@ def _place_at(trail: list[TimedPlace], at_s: float) -> TimedPlace | None:
     before = [place for place in trail if place.at_s <= at_s]
     if before:
         return before[-1]
-    soon = bool(trail) and trail[0].at_s <= at_s + CLOCKS_APART_S
-    return trail[0] if soon else None
+    starts_soon = bool(trail) and trail[0].at_s <= at_s + CLOCKS_APART_S
+    return trail[0] if starts_soon else None

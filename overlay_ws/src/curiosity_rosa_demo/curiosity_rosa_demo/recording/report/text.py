@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Texts of a report. What a recording says is never markup, wherever it came from."""
+"""Format texts and times of a report."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _HIDDEN = {
 
 
 def visible(text: object) -> str:
-    """``text`` without what HTML cannot carry and what would turn the text around it."""
+    """Replace control characters that HTML forbids, and those that change text direction."""
     return str(text).translate(_HIDDEN)
 
 
 def clock(seconds: float) -> str:
-    """As m:ss or h:mm:ss, with tenths below a minute's tick; negative before the beginning."""
+    """Format as m:ss.t or h:mm:ss.t; negative before the start of the run; ? if not finite."""
     if not math.isfinite(seconds):
         return '?'
     sign, tenths = '-' if seconds < 0 else '', round(abs(seconds) * 10)
@@ -37,7 +37,7 @@ def clock(seconds: float) -> str:
 
 
 def utc(seconds: float) -> str:
-    """Date and time of seconds since the epoch."""
+    """Format seconds since the epoch as date and time in UTC."""
     try:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%d %H:%M:%S UTC')
     except (ValueError, OverflowError, OSError):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The report's time line: a lane for each kind of event; an act is a bar as long as it took."""
+"""The report's timeline: one lane per kind of event. The length of an ACT bar is its duration."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from curiosity_rosa_demo.recording.report.text import clock
 WIDTH, LANE, TOP, BOTTOM = 960.0, 26.0, 6.0, 24.0
 LEFT, RIGHT = 110.0, 930.0  # of the time axis
 DOT, BAR = 10.0, 14.0  # heights
-MIN_BAR_WIDTH = 3.0  # length of a bar
-MOST_TICKS, TOLD = 9, 200
+MIN_BAR_WIDTH = 3.0
+MAX_TICKS = 9
+MAX_TITLE_COLUMNS = 200
 LANE_KINDS = list(TraceKind)
 KIND_STYLES = {
     TraceKind.OBSERVE: 'checking',
@@ -36,18 +37,18 @@ KIND_STYLES = {
 
 
 def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
-    """``events`` with their seconds, the oldest first."""
+    """Draw ``events``, pairs of seconds and event, oldest first."""
     if not events:
         return ''
     begin, end = events[0][0], events[-1][0]
     across = Axis(begin, max(end, begin + 1.0), LEFT, RIGHT)
     bottom = TOP + LANE * len(LANE_KINDS)
     lines = [line(LEFT, _lane(kind), RIGHT, _lane(kind)) for kind in LANE_KINDS]
-    numbers = [label(kind.value, LEFT - 12.0, _lane(kind) + 4.0, 'end') for kind in LANE_KINDS]
-    for tick in ticks(across.low, across.high, time_step(across.high - across.low, MOST_TICKS)):
+    labels = [label(kind.value, LEFT - 12.0, _lane(kind) + 4.0, 'end') for kind in LANE_KINDS]
+    for tick in ticks(across.low, across.high, time_step(across.high - across.low, MAX_TICKS)):
         x = across.at(tick)
         lines.append(line(x, TOP, x, bottom))
-        numbers.append(label(tick_clock(tick), x, bottom + 16.0, 'middle'))
+        labels.append(label(tick_clock(tick), x, bottom + 16.0, 'middle'))
     ends = act_ends(events)
     return drawing(
         'events',
@@ -55,13 +56,13 @@ def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
         bottom + BOTTOM,
         f'Time line: {len(events)} events',
         element('g', *lines, class_='cr-grid', aria_hidden='true'),
-        element('g', *numbers, class_='cr-numbers'),
+        element('g', *labels, class_='cr-numbers'),
         *(_event(across, at_s, event, ends.get(n)) for n, (at_s, event) in enumerate(events)),
     )
 
 
 def act_ends(events: Sequence[tuple[float, TraceEvent]]) -> dict[int, float]:
-    """When each act ended, by its place among the events: with the next result of its tool."""
+    """End time of each ACT event by its index. An act ends with the next result of its tool."""
     ends: dict[int, float] = {}
     running: dict[str, int] = {}
     for number, (at_s, event) in enumerate(events):
@@ -79,14 +80,16 @@ def _lane(kind: TraceKind) -> float:
 
 
 def _event(across: Axis, at_s: float, event: TraceEvent, end_s: float | None) -> Svg:
-    """A bar for what took its time, else a dot; a square for what failed."""
+    """A bar if the event has an end, else a dot. The dot of a failure is square."""
     x, y = across.at(at_s), _lane(event.kind)
     failed = event.ok is False or event.kind is TraceKind.ERROR
     if end_s is None:
         x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
     else:
         width, height, rx = max(MIN_BAR_WIDTH, across.at(end_s) - x), BAR, 2.0
-    words = clip_columns(f'{clock(at_s)} {event.tool_name or ""} {event.message}', TOLD)
+    text = clip_columns(
+        f'{clock(at_s)} {event.tool_name or ""} {event.message}', MAX_TITLE_COLUMNS
+    )
     box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
-    look = 'failed' if failed else KIND_STYLES[event.kind]
-    return element('g', title(words), box, class_=f'cr-bar cr-{look}')
+    style = 'failed' if failed else KIND_STYLES[event.kind]
+    return element('g', title(text), box, class_=f'cr-bar cr-{style}')

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a goal of ``run_task`` asks for, and how it ends. Pure."""
+"""Parsing a goal of ``run_task`` and making its result. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from typing import Any, NoReturn, Protocol
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask
 from curiosity_rosa_demo.domain.models import json_object
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
-MAX_TEXT_CHARS = 20_000  # of a text or of arguments; a plan has room in it
+MAX_TEXT_CHARS = 20_000  # of a text or of arguments; enough for a plan
 TEXT_OR_SKILL_RULE = 'give either text or skill'
 EXAMPLE = 'such as skill "move_forward" with arguments_json {"duration_s": 2.0}'
 
 
 class GoalRequest(Protocol):
-    """Of RunTask.Goal."""
+    """The fields of RunTask.Goal."""
 
     text: str
     skill: str
@@ -35,7 +35,7 @@ class GoalRequest(Protocol):
 
 @dataclass(frozen=True)
 class GoalArguments:
-    """A ``text``, or the name of a skill and its arguments."""
+    """Either a ``text``, or the name of a skill and its arguments."""
 
     text: str = ''
     skill: str = ''
@@ -44,7 +44,7 @@ class GoalArguments:
 
 @dataclass(frozen=True)
 class GoalResult:
-    """Of a goal. ``cancelled``: by whom does not matter here."""
+    """The result of a goal. ``cancelled``: by any client. ``score``: NaN if unknown."""
 
     ok: bool
     answer: str
@@ -54,7 +54,7 @@ class GoalResult:
 
 
 def parse_goal(request: GoalRequest) -> GoalArguments:
-    """Raises BadTask, which says what would be right."""
+    """Check the goal and read its arguments. Raises BadTask, whose message gives the rule."""
     text, skill, arguments = request.text.strip(), request.skill.strip(), request.arguments_json
     for name, given in (('text', text), ('skill', skill), ('arguments_json', arguments)):
         if len(given) > MAX_TEXT_CHARS:
@@ -91,10 +91,10 @@ def _reject_constant(name: str) -> NoReturn:
 
 
 def goal_result_of(task: Task) -> GoalResult:
-    """Of the goal whose task has ended."""
-    kept = task.metadata.get('outcome')
-    outcome = kept if isinstance(kept, dict) else {}
-    score = number_text(outcome.get('score'))
+    """The result of a goal whose ``task`` has ended."""
+    stored = task.metadata.get('outcome')
+    outcome = stored if isinstance(stored, dict) else {}
+    score = finite_float(outcome.get('score'))
     known = math.nan if score is None else score
     answer = str(outcome.get('answer') or '')
     if task.state is LifecycleState.COMPLETED:

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The goals of the action ``run_task`` as ROS has them.
+"""The ROS action server of ``run_task`` and its goal handles.
 
-A node and a thread of its own spin them: what goes wrong with an action leaves the agent alone.
-That thread alone touches the goal handles, which are not made for several.
+A separate node and thread spin the server, so that its failure does not end the agent. Only that
+thread uses rclpy's goal handles: they are not thread-safe.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
-MAX_GOALS = 32  # that have not ended; more are rejected
-MAX_FEEDBACK = 1000  # that wait to be sent; a storm loses the rest
+MAX_GOALS = 32  # active goals; the server rejects further ones
+MAX_FEEDBACK = 1000  # queued feedback messages; further ones are dropped
 FEEDBACK_QOS = QoSProfile(depth=100)  # events come in bursts
-RESULT_KEPT_S = 60  # for a client that asks late
+RESULT_KEPT_S = 60  # so long a client can still request a result
 CLOSE_WAIT_S = 2.0
-# DDS drops an answer that arrives after the news that its writer is gone
+# DDS drops a response that arrives after the notice that its writer is gone.
 RESULT_LINGER_S = 1.0
 CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle)
 
 
 @dataclass(eq=False)
 class GoalHandle:
-    """Of one goal. ``result`` is a future of rclpy: its result is the Ending."""
+    """One accepted goal. ``result`` is an rclpy future; its value is a GoalResult."""
 
     ros: Any
     result: Future = field(default_factory=Future)
@@ -61,9 +61,10 @@ class GoalHandle:
 
 
 class GoalHandles:
-    """``begin`` and ``cancel`` are called for a goal in the thread that spins and must be quick,
-    ``failed`` when the action has come to an end that nobody wanted. The methods are for any
-    thread.
+    """The public methods are thread-safe.
+
+    The spin thread calls ``begin`` for an accepted goal and ``cancel`` for a cancel request; both
+    must return quickly. It calls ``failed`` when it ends because of an exception.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class GoalHandles:
         cancel: Callable[[GoalHandle], None],
         failed: Callable[[Exception], None],
     ) -> None:
-        self._tell_begin, self._tell_cancel = begin, cancel
+        self._begin_callback, self._cancel_callback = begin, cancel
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
         self._live: dict[bytes, GoalHandle] = {}
@@ -97,7 +98,7 @@ class GoalHandles:
         self._spin = SpinThread('agent_run_task', self._node, on_crash=failed)
 
     def execute(self, handle: GoalHandle) -> None:
-        """Say that it is being carried out."""
+        """Set the goal to executing."""
         self._in_ros(lambda: self._set_executing(handle))
 
     def feedback(self, handle: GoalHandle, text: str, kind: str, step: int) -> None:
@@ -105,15 +106,18 @@ class GoalHandles:
             feedback = RunTask.Feedback(trace_text=_without_nulls(text), kind=kind, step=step)
             self._in_ros(lambda: handle.ros.publish_feedback(feedback))
 
-    def finish(self, handle: GoalHandle, ending: GoalResult) -> None:
-        self._in_ros(lambda: self._set_ended(handle, ending))
+    def finish(self, handle: GoalHandle, goal_result: GoalResult) -> None:
+        self._in_ros(lambda: self._set_ended(handle, goal_result))
 
     def refuse(self) -> None:
-        """Take no more goals."""
+        """Reject every further goal."""
         self._closing = True
 
     def close(self) -> None:
-        """After all goals were ended: once their results are sent and have had time to arrive."""
+        """Destroy the server, after the results of all goals were sent and had time to arrive.
+
+        Call ``finish`` for every goal first. Waits CLOSE_WAIT_S plus RESULT_LINGER_S at most.
+        """
         with self._lock:
             self._all_ended.wait_for(lambda: not self._live, CLOSE_WAIT_S)
             linger_s = self._last_end_s + RESULT_LINGER_S - time.monotonic()
@@ -124,14 +128,17 @@ class GoalHandles:
         self._node.destroy_node()
 
     def _in_ros(self, work: Callable[[], object]) -> None:
-        """In the order of the calls; an executor's own tasks have none that can be relied on."""
+        """Queue ``work`` for the spin thread, in the order of the calls.
+
+        The order in which an executor runs its own tasks is not defined.
+        """
         with self._lock:
             self._jobs.append(work)
             wake, self._wake_guard = not self._wake_guard, True
         if wake:
             self._node.executor.create_task(self._run_jobs)
 
-    # --- in the thread that spins -----------------------------------------------------------
+    # --- in the spin thread ------------------------------------------------------------------
 
     def _run_jobs(self) -> None:
         while True:
@@ -151,13 +158,13 @@ class GoalHandles:
         handle = GoalHandle(ros)
         with self._lock:
             self._live[handle.key] = handle
-        self._tell_begin(handle)
+        self._begin_callback(handle)
 
     def _cancel(self, ros: Any) -> CancelResponse:
         handle = self._live.get(GoalHandle(ros).key)
         if handle is None:
             return CancelResponse.REJECT
-        self._tell_cancel(handle)
+        self._cancel_callback(handle)
         return CancelResponse.ACCEPT
 
     def _set_executing(self, handle: GoalHandle) -> None:
@@ -166,20 +173,20 @@ class GoalHandles:
         handle.executing = True
         try:
             handle.ros.execute()
-        except CLIENT_GONE:  # only the news of it could not be sent
+        except CLIENT_GONE:  # the goal executes; only its status could not be published
             self._server.notify_execute(handle.ros, self._execute)
 
-    def _set_ended(self, handle: GoalHandle, ending: GoalResult) -> None:
-        self._set_executing(handle)  # a result is given by what executes
-        handle.result.set_result(ending)
+    def _set_ended(self, handle: GoalHandle, goal_result: GoalResult) -> None:
+        self._set_executing(handle)  # rclpy gives a result only to an executing goal
+        handle.result.set_result(goal_result)
 
     async def _execute(self, ros: Any) -> RunTask.Result:
         key = GoalHandle(ros).key
-        ending: GoalResult = await self._live[key].result
+        goal_result: GoalResult = await self._live[key].result
         with suppress(*CLIENT_GONE):
-            if ending.cancelled and ros.is_cancel_requested:
+            if goal_result.cancelled and ros.is_cancel_requested:
                 ros.canceled()
-            elif ending.ok:
+            elif goal_result.ok:
                 ros.succeed()
             else:
                 ros.abort()
@@ -188,13 +195,13 @@ class GoalHandles:
             self._last_end_s = time.monotonic()
             self._all_ended.notify_all()
         return RunTask.Result(
-            ok=ending.ok,
-            answer=_without_nulls(ending.answer),
-            score=ending.score,
-            task_id=ending.task_id,
+            ok=goal_result.ok,
+            answer=_without_nulls(goal_result.answer),
+            score=goal_result.score,
+            task_id=goal_result.task_id,
         )
 
 
 def _without_nulls(text: str) -> str:
-    """Without what ROS cannot carry: lone surrogates, NUL."""
+    """``text`` without lone surrogates and NUL, which a ROS string cannot hold."""
     return valid_unicode(text).replace('\0', ' ')

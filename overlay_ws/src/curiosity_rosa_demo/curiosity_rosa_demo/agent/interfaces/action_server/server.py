@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The action ``run_task``: what a goal asks for becomes a task in the agent's queue.
+"""The action ``run_task``: each goal becomes a task in the agent's queue.
 
-A goal that cannot become one is aborted with words; to be rejected it would have none. The task
-belongs to the agent: a client that vanishes, or an action that fails, changes nothing about it.
+A goal that cannot become a task is accepted and then aborted, because only an abort carries a
+message. The task belongs to the agent: it goes on when the client or the action server is gone.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-MAX_EARLY_GOALS = 200  # events that are kept until it is known which task they are of
-MAX_QUEUED_EVENTS = 1000  # of the runner, kept for one goal
-EVENT_POLL_TIMEOUT_S = 2.0  # how long the runner is asked at a time for news
+MAX_EARLY_GOALS = 200  # events kept per goal until its task runs
+MAX_QUEUED_EVENTS = 1000  # events of the runner, queued per goal
+EVENT_POLL_TIMEOUT_S = 2.0  # longest wait for one event of the runner
 RETRY_PERIOD_S = 1.0
 READY_POLL_PERIOD_S = 0.2
 CANCELLED = 'Cancelled by the client of the action'
@@ -52,7 +52,7 @@ _log = logging.getLogger('curiosity_rosa.run_task')
 
 @dataclass(eq=False)
 class Goal:
-    """``early``: what was traced before it was known that the task runs; None: it is known."""
+    """``early``: the events traced before the task was known to run; None from then on."""
 
     handle: GoalHandle
     task: Task | None = None
@@ -61,16 +61,17 @@ class Goal:
 
 
 class RunTaskServer:
-    """From its making to ``close``; what it needs of the robot it asks in a loop of its own.
+    """Serves goals from its construction until ``close``. An event loop in its own thread calls
+    the robot.
 
-    A goal that comes while the agent starts waits for it, for ``ready_wait_s`` at most.
+    A goal that arrives while the agent starts waits ``ready_wait_s`` at most, then is aborted.
     """
 
     def __init__(
         self, config: Config, robot: Robot, runner: SkillRunner, *, ready_wait_s: float = 30.0
     ) -> None:
         self._robot, self._runner, self._ready_wait_s = robot, runner, ready_wait_s
-        self._lock = threading.Lock()  # of the goals, and of the order of what they are told
+        self._lock = threading.Lock()  # guards the goals and the order of their feedback
         self._goals: dict[GoalHandle, Goal] = {}
         self._closing = False
         self._loop = EventLoopThread('run-task', _failure)
@@ -80,10 +81,10 @@ class RunTaskServer:
             cancel=lambda handle: self._loop.call_soon(self._cancel, handle),
             failed=_failure,
         )
-        self._unsubscribe = robot.subscribe(self._on_event)
+        self._unsubscribe = robot.subscribe(config.topics.agent.run_task, self._on_event)
 
     def end_goals(self) -> None:
-        """End the goals that are left, and take no more; their tasks go on without them."""
+        """End all open goals and reject further ones. Their tasks continue."""
         self._closing = True
         self._unsubscribe()
         self._handles.refuse()
@@ -91,12 +92,14 @@ class RunTaskServer:
             self._loop.call(self._loop.cancel_jobs())
 
     def close(self) -> None:
-        """After ``end_goals``, as late as can be: the clients have heard of the end by then."""
+        """Close the server. Call it after ``end_goals``, as late as possible: clients need time
+        to receive their results.
+        """
         self._handles.close()
         self._loop.close()
 
     def _on_event(self, event: TraceEvent) -> None:
-        """From any thread."""
+        """Callable from any thread."""
         with self._lock:
             for goal in self._goals.values():
                 if goal.early is not None:
@@ -105,7 +108,7 @@ class RunTaskServer:
                     self._send_event_feedback(goal, event)
 
     def _send_event_feedback(self, goal: Goal, event: TraceEvent) -> None:
-        """The lock is held."""
+        """Call with the lock held."""
         turn = goal.task is not None and goal.task.name == 'react'
         step = self._robot.state().react.iter if turn else 0
         kind = PROGRESS if _progress_of(event) is not None else event.kind.value
@@ -114,7 +117,7 @@ class RunTaskServer:
     # --- in the loop ------------------------------------------------------------------------
 
     def _accept(self, handle: GoalHandle) -> None:
-        if self._closing:  # it was accepted in the last moment
+        if self._closing:  # the goal was accepted just before refuse()
             self._handles.finish(handle, GoalResult(False, SERVER_CLOSED))
             return
         goal = Goal(handle)
@@ -125,36 +128,36 @@ class RunTaskServer:
     def _cancel(self, handle: GoalHandle) -> None:
         if (goal := self._goals.get(handle)) is not None:
             goal.cancelled = True
-            if goal.task is not None:  # otherwise who makes it sees to it
+            if goal.task is not None:  # otherwise _result_of() cancels it after its submission
                 self._loop.start_job(self._cancel_task(goal.task))
 
     async def _execute(self, goal: Goal) -> None:
-        ending = GoalResult(False, SERVER_CLOSED)
+        result = GoalResult(False, SERVER_CLOSED)
         try:
-            ending = await self._result_of(goal)
+            result = await self._result_of(goal)
         except TaskError as error:
-            ending = GoalResult(False, str(error))
+            result = GoalResult(False, str(error))
         except Exception as error:
-            ending = GoalResult(False, f'Internal error: {error!r}')
+            result = GoalResult(False, f'Internal error: {error!r}')
             raise
         finally:
             with self._lock:
                 del self._goals[goal.handle]
             task_id = goal.task.id if goal.task else ''
-            self._handles.finish(goal.handle, replace(ending, task_id=task_id))
+            self._handles.finish(goal.handle, replace(result, task_id=task_id))
 
     async def _result_of(self, goal: Goal) -> GoalResult:
-        wanted = parse_goal(goal.handle.request)
+        request = parse_goal(goal.handle.request)
         await self._wait_until_ready(goal)
         if goal.cancelled:
             return GoalResult(False, CANCELLED, cancelled=True)
-        news = await self._robot.call(self._subscribe())
+        subscription = await self._robot.call(self._subscribe())
         try:
-            if wanted.skill:
-                task = self._robot.make_task(wanted.skill, wanted.arguments or {})
+            if request.skill:
+                task = self._robot.make_task(request.skill, request.arguments or {})
                 goal.task = await self._robot.submit(task)
             else:
-                result = await self._robot.say(wanted.text)
+                result = await self._robot.say(request.text)
                 if result.task is None:
                     return GoalResult(
                         result.ok, result.text or ('done' if result.ok else 'refused')
@@ -162,25 +165,25 @@ class RunTaskServer:
                 goal.task = result.task
             if goal.cancelled:
                 self._loop.start_job(self._cancel_task(goal.task))
-            await self._follow_task(goal, goal.task, news)
+            await self._follow_task(goal, goal.task, subscription)
         finally:
-            with suppress(TaskError):  # then there is no runner any more that would tell news
-                await self._robot.call(_close_subscription(news))
+            with suppress(TaskError):  # the runner has stopped and publishes no more events
+                await self._robot.call(_close_subscription(subscription))
         return goal_result_of(goal.task)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
-        """Raises TaskError with the reason when it takes too long."""
+        """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``."""
         until_s = time.monotonic() + self._ready_wait_s
         while (why := self._robot.not_ready_reason()) and not goal.cancelled:
             if time.monotonic() >= until_s:
                 raise TaskError(f'Nothing can run yet: {why}')
             await asyncio.sleep(READY_POLL_PERIOD_S)
 
-    async def _follow_task(self, goal: Goal, task: Task, news: Subscription) -> None:
-        """Until the task has ended; its states are told as they were at each change."""
+    async def _follow_task(self, goal: Goal, task: Task, subscription: Subscription) -> None:
+        """Send each state of the task as feedback until the task has ended."""
         while True:
             try:
-                event = await self._robot.call(_next_event(news, task))
+                event = await self._robot.call(_next_event(subscription, task))
             except RobotBusy:
                 await asyncio.sleep(RETRY_PERIOD_S)
                 continue
@@ -197,7 +200,7 @@ class RunTaskServer:
     def _send_state_feedback(
         self, goal: Goal, state: LifecycleState, reason: str, at_s: float
     ) -> None:
-        """``at_s``: since when it is in it, seconds since the epoch."""
+        """``at_s``: when the task entered the state, in seconds since the epoch."""
         with self._lock:
             self._handles.feedback(goal.handle, reason, state.name, 0)
             if not state.running:
@@ -209,8 +212,10 @@ class RunTaskServer:
                     self._send_event_feedback(goal, event)
 
     async def _cancel_task(self, task: Task) -> None:
-        """It has ended when its skill has cleaned up: then the rover stands. A skill that cannot
-        be cancelled goes on; its task is cancelled if it is to run once more.
+        """Cancel ``task``; it ends after its skill has cleaned up and the rover stands.
+
+        A skill that cannot be cancelled runs to its end. The cancellation is then retried, in case
+        the task is to run again.
         """
         while not task.terminal:
             try:
@@ -218,7 +223,7 @@ class RunTaskServer:
                 return
             except (CannotBeCancelled, RobotBusy):
                 await asyncio.sleep(RETRY_PERIOD_S)
-            except TaskError as error:  # done nevertheless, or the agent ends
+            except TaskError as error:  # the task has ended meanwhile, or the agent ends
                 _failure(error)
                 return
 
@@ -229,24 +234,25 @@ class RunTaskServer:
 
 
 def _progress_of(event: TraceEvent) -> object:
-    """The ID of the task whose skill tells its progress; None: it is something else."""
+    """The ID of the task whose progress ``event`` reports; None: it reports no progress."""
     data = event.data or {}
     return data.get('task_id') if 'progress' in data else None
 
 
 def _concerns(event: TraceEvent, goal: Goal) -> bool:
-    """The progress of a skill is for the goal of its own task."""
+    """Whether the goal gets ``event``: a progress event only if it belongs to the goal's task."""
     task_id = _progress_of(event)
     return task_id is None or (goal.task is not None and task_id == goal.task.id)
 
 
-async def _next_event(news: Subscription, task: Task) -> Event | None:
-    """What comes next of this task; None: nothing for EVENT_POLL_TIMEOUT_S. Raises TaskError when
-    the runner has stopped.
+async def _next_event(subscription: Subscription, task: Task) -> Event | None:
+    """The next event of ``task``; None after EVENT_POLL_TIMEOUT_S or at the end of the task.
+
+    Raises TaskError when the runner has stopped before the task ended.
     """
 
     async def wait() -> Event | None:
-        async for event in news:
+        async for event in subscription:
             if event.task_id == task.id:
                 return event
         return None
@@ -260,8 +266,8 @@ async def _next_event(news: Subscription, task: Task) -> Event | None:
     return event
 
 
-async def _close_subscription(news: Subscription) -> None:
-    news.close()
+async def _close_subscription(subscription: Subscription) -> None:
+    subscription.close()
 
 
 def _failure(error: BaseException) -> None:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The way to the SkillRunner: in its own loop, wherever that runs."""
+"""Calls into the SkillRunner, in the loop to which it belongs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ T = TypeVar('T')
 
 
 class RunnerAccess:
-    """With a ``robot`` the runner is the robot's, in another thread. Without, it belongs to the
-    loop of the server: the first request starts it where nobody else has, so that tasks can be
-    submitted and queried also where no lifespan runs; they begin when the lifespan lets them.
+    """With a ``robot``, the runner belongs to the robot's loop, in another thread.
+
+    Without one, the runner belongs to the server's loop. The first request starts it if needed, so
+    that tasks can be submitted and queried without a lifespan. Tasks run only in a lifespan.
     """
 
     def __init__(self, runner: SkillRunner, robot: Robot | None) -> None:
@@ -34,7 +35,7 @@ class RunnerAccess:
         self._starting: asyncio.Task[bool] | None = None
 
     async def call(self, work: Callable[[SkillRunner], Awaitable[T]]) -> T:
-        """What ``work`` returns or raises in the runner's loop."""
+        """Run ``work`` in the runner's loop; returns its result or raises its exception."""
 
         async def run() -> T:
             return await work(self.runner)
@@ -46,7 +47,7 @@ class RunnerAccess:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Tasks may begin; at the end the runner is stopped. Nothing, where it is not ours."""
+        """Run the tasks within the context, then stop the runner. Ignores a foreign runner."""
         if self._robot is not None or not await self.start():
             yield
             return
@@ -58,7 +59,7 @@ class RunnerAccess:
             await loop
 
     async def start(self) -> bool:
-        """Whether the runner is ours, or was started by somebody else. Raises StoreError."""
+        """Start the runner. False: other code had started it already. Raises StoreError."""
         if self._starting is None:
             self._starting = asyncio.get_running_loop().create_task(self._start())
         return await asyncio.shield(self._starting)

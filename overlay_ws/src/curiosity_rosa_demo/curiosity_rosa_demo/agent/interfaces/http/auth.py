@@ -6,12 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who may ask: whoever has the token, or a page that was opened by somebody who has.
+"""Authentication: a request needs the token, or the session of a page that was opened with it.
 
-Where no token is set (that is on the loopback) a script may do everything; a page needs its
-session all the same for what acts, so that nothing but our own page, opened in this browser, can
-press a button. Only the stop takes a page of this origin without: it must work after a restart,
-too.
+Without a token (on the loopback only) a script may do everything. A browser still needs a session
+for requests that change something, so that only our own page in this browser can act. The stop
+alone needs no session there: it must also work after a restart.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ input,button{{font:inherit;padding:.6rem}}</style></head>
 
 
 class Auth:
-    """Middleware, inside of CrossSiteCheck. ``token`` '': none is needed."""
+    """Middleware, inside of CrossSiteCheck. ``token``: empty if none is needed."""
 
     def __init__(self, app: ASGIApp, token: str, sessions: Sessions) -> None:
         self._app, self._sessions = app, sessions
@@ -105,7 +104,7 @@ class Auth:
         return sending
 
     def _log_in(self, given: str | None, scope: Scope) -> Response:
-        """The token is exchanged for a session, and gone from the address."""
+        """Exchange the token for a session and redirect to the address without the token."""
         if given is None:
             return _login_page('', 200)
         if self._token and not hmac.compare_digest(given.encode('utf-8', 'replace'), self._token):

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the rover sees: one picture, or one after the other."""
+"""The rover's camera: a single JPEG, or an MJPEG stream."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.pictures import Picture
 from fastapi import APIRouter, Response
 
-FIRST_FRAME_TIMEOUT_S = 2.0  # the camera is switched on by the first who asks
+FIRST_FRAME_TIMEOUT_S = 2.0  # the first request switches the camera on
 MAX_FRAME_AGE_S = 2.0
 POLL_PERIOD_S = 0.05
 BOUNDARY = 'frame'
@@ -29,7 +29,7 @@ MJPEG_TYPE = f'multipart/x-mixed-replace; boundary={BOUNDARY}'
 
 
 class FrameStream:
-    """Each picture once, never one that waited; at most ``hz`` in a second."""
+    """Yields each new picture once, at most ``hz`` per second. Never queues a picture."""
 
     def __init__(self, robot: Robot, hz: float) -> None:
         self.is_closed = asyncio.Event()
@@ -53,7 +53,7 @@ class FrameStream:
 
 
 def multipart_chunk(picture: Picture) -> bytes:
-    """``X-Timestamp``: when it came, seconds since the epoch."""
+    """One part of the stream. ``X-Timestamp``: time of arrival in seconds since the epoch."""
     head = (
         f'--{BOUNDARY}\r\nContent-Type: image/jpeg\r\nContent-Length: {len(picture.jpeg)}\r\n'
         f'X-Timestamp: {picture.at:.3f}\r\n\r\n'
@@ -62,7 +62,7 @@ def multipart_chunk(picture: Picture) -> bytes:
 
 
 async def wait_for_fresh_frame(robot: Robot, wait_s: float) -> Picture:
-    """A picture of the last MAX_FRAME_AGE_S. Raises Problem."""
+    """A picture that is at most MAX_FRAME_AGE_S old. Raises Problem after ``wait_s``."""
     until = time.monotonic() + wait_s
     while True:
         picture = robot.picture()
@@ -92,7 +92,7 @@ def camera_routes(
         responses={**media_type_response('image/jpeg'), **problems()},
     )
     async def jpeg() -> Response:
-        """The newest picture. 503: there is none of the last seconds."""
+        """The newest picture. 503: no picture arrived within the last seconds."""
         picture = await wait_for_fresh_frame(robot, wait_s)
         headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
         return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
@@ -103,7 +103,7 @@ def camera_routes(
         responses={**media_type_response('multipart/x-mixed-replace'), **problems()},
     )
     async def mjpeg() -> StreamingResponse:
-        """Picture after picture; a slow client gets fewer."""
+        """A stream of pictures. A slow client gets fewer."""
         await wait_for_fresh_frame(robot, wait_s)
         return StreamingResponse(lambda: FrameStream(robot, hz), MJPEG_TYPE, seats)
 

@@ -6,8 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Browsers: what a page of another site sends is refused, whatever cookies come with it, and no
-other page may show or frame what is here. There is no CORS: other origins read nothing.
+"""Protection of browsers: refuses requests from pages of other sites, with or without cookies.
+
+No other page may embed or frame this server's content. There is no CORS: other origins cannot read
+responses.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _DEFAULT_PORT = {b'http': b':80', b'ws': b':80', b'https': b':443', b'wss': b':4
 
 
 def changes_state(scope: Scope) -> bool:
-    """Whether the request may change something. A websocket carries any number of those."""
+    """Whether the request may change state. A websocket counts as such a request."""
     return scope['type'] == 'websocket' or scope['method'] not in SAFE_METHODS
 
 
@@ -42,16 +44,16 @@ def from_browser(scope: Scope) -> bool:
 
 
 def same_origin(origin: bytes, host: bytes) -> bool:
-    """Whether a page of ``origin`` came from the server that is asked as ``host``."""
+    """Whether ``origin`` is the origin of the server that the request addresses as ``host``."""
     found = _ORIGIN.fullmatch(origin)
-    if found is None:  # null, say
+    if found is None:  # for example null
         return False
     port = _DEFAULT_PORT[found[1].lower()]
     return found[2].lower().removesuffix(port) == host.lower().removesuffix(port)
 
 
 def is_foreign(scope: Scope) -> bool:
-    """Whether a page of another site has sent it, and may not have."""
+    """Whether a page of another site has sent the request without being allowed to."""
     sites = headers(scope, b'sec-fetch-site')
     if changes_state(scope):
         [host] = headers(scope, b'host')
@@ -59,7 +61,7 @@ def is_foreign(scope: Scope) -> bool:
         return any(site not in OWN_FETCH_SITES for site in sites) or not all(
             same_origin(origin, host) for origin in origins
         )
-    # A link to the page may be followed; what it shows may not be embedded.
+    # Other sites may link to the page, but not embed its content.
     followed = headers(scope, b'sec-fetch-mode') == [b'navigate']
     return not followed and any(site not in OWN_FETCH_SITES for site in sites)
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where a list of tasks goes on: opaque to clients, the ``seq`` of the last task shown. Pure."""
+"""The cursor of a list of tasks: the ``seq`` of its last task, opaque to clients. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def encode(seq: int) -> str:
 
 
 def decode(cursor: str) -> int:
-    """Raises ValueError for what encode() never made."""
+    """The ``seq`` in ``cursor``. Raises ValueError if encode() did not make it."""
     if cursor and len(cursor) <= MAX_CURSOR_CHARS:
         padding = '=' * (-len(cursor) % 4)
         try:

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What happens, as server-sent events: trace events and the life of the tasks, numbered.
+"""Trace events and task events as numbered server-sent events.
 
-An id is ``<process>-<number>``. A client that comes back with the last id that it has seen gets
-what it has missed, as far as that is kept; what it cannot have any more is told by an event
-``gap``. A client that falls ``MAX_PENDING_MESSAGES`` events behind is dropped, and may come back.
+An id is ``<process>-<number>``. A client that reconnects with its last id gets the events that it
+has missed. If some are no longer stored, an event ``gap`` comes first. A client that falls
+``MAX_PENDING_MESSAGES`` events behind is disconnected, and may reconnect.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class StreamMessage(NamedTuple):
 
 
 class StreamListener:
-    """One client: the chunks of a StreamingResponse. In the server's loop."""
+    """One client: the source of a StreamingResponse. Use it in the server's loop only."""
 
     def __init__(self, hub: EventHub, missed: list[bytes]) -> None:
         self.is_closed = asyncio.Event()
@@ -76,14 +76,14 @@ class StreamListener:
 
 
 class EventHub:
-    """All of it belongs to the server's loop. ``heard`` is called with each trace event."""
+    """Use it in the server's loop only. ``on_trace_event`` is called with each trace event."""
 
     def __init__(
         self,
         access: RunnerAccess,
         robot: Robot | None,
         *,
-        heard: Callable[[TraceEvent], None] = lambda event: None,
+        on_trace_event: Callable[[TraceEvent], None] = lambda event: None,
         kept: int = MAX_KEPT_MESSAGES,
         pending: int = MAX_PENDING_MESSAGES,
         heartbeat_s: float = HEARTBEAT_S,
@@ -91,20 +91,20 @@ class EventHub:
         self.pending, self.heartbeat_s = pending, heartbeat_s
         self.listeners: set[StreamListener] = set()
         self.process = secrets.token_hex(4)
-        self._access, self._robot, self._heard = access, robot, heard
+        self._access, self._robot, self._on_trace_event = access, robot, on_trace_event
         self._ring: deque[StreamMessage] = deque(maxlen=kept)
         self._count = 0
         self._start_future: asyncio.Task[None] | None = None
         self._unsubscribe_callbacks: list[Callable[[], None]] = []
 
     def start_in_background(self) -> None:
-        """start(), in the background: the server waits for no runtime."""
+        """Run start() in the background: the server does not wait for the runtime."""
         if self._start_future is None:
             self._start_future = asyncio.get_running_loop().create_task(self._start())
             self._start_future.add_done_callback(_succeeded)
 
     async def start(self) -> None:
-        """Listen, from the first call on; what failed is tried again. Raises TaskError."""
+        """Subscribe to the events, once. A failed start is repeated. Raises TaskError."""
         if (
             self._start_future is not None
             and self._start_future.done()
@@ -118,49 +118,51 @@ class EventHub:
     async def _start(self) -> None:
         loop = asyncio.get_running_loop()
 
-        def hear_task(event: Event) -> None:
+        def on_task_event(event: Event) -> None:
             with suppress(RuntimeError):  # the server's loop has ended
                 loop.call_soon_threadsafe(self.publish, 'task', task_json(event))
 
-        def hear_trace(event: TraceEvent) -> None:
+        def on_trace_event(event: TraceEvent) -> None:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._publish_trace, event)
 
         async def follow(runner: SkillRunner) -> Callable[[], None]:
             events = runner.subscribe()
 
-            async def pass_on() -> None:
+            async def forward() -> None:
                 async for event in events:
-                    hear_task(event)
+                    on_task_event(event)
 
-            job = asyncio.get_running_loop().create_task(pass_on())
+            job = asyncio.get_running_loop().create_task(forward())
 
-            def leave() -> None:
-                with suppress(RuntimeError):  # its loop has ended before
+            def unsubscribe() -> None:
+                with suppress(RuntimeError):  # the runner's loop has ended
                     job.get_loop().call_soon_threadsafe(events.close)
 
-            return leave
+            return unsubscribe
 
         if self._robot is not None and not self._unsubscribe_callbacks:
-            self._unsubscribe_callbacks.append(self._robot.subscribe(hear_trace))
+            self._unsubscribe_callbacks.append(
+                self._robot.subscribe('HTTP event stream', on_trace_event)
+            )
         self._unsubscribe_callbacks.append(await self._access.call(follow))
 
     def close(self) -> None:
-        """Listen no more, and let the clients go."""
+        """End the subscriptions and disconnect all clients."""
         if self._start_future is not None:
             self._start_future.cancel()
-        for leave in self._unsubscribe_callbacks:
-            leave()
+        for unsubscribe in self._unsubscribe_callbacks:
+            unsubscribe()
         self._unsubscribe_callbacks.clear()
         for listener in self.listeners:
             listener.is_closed.set()
 
     def _publish_trace(self, event: TraceEvent) -> None:
-        self._heard(event)
+        self._on_trace_event(event)
         self.publish('trace', encode(event))
 
     def publish(self, kind: str, data: str) -> None:
-        """``data``: one line."""
+        """Send an event to all clients and store it. ``data`` is one line."""
         self._count += 1
         text = f'id: {self.process}-{self._count}\nevent: {kind}\ndata: {data}\n\n'.encode()
         self._ring.append(StreamMessage(self._count, text))
@@ -168,7 +170,7 @@ class EventHub:
             listener.enqueue(text)
 
     def subscribe(self, last_id: str | None) -> StreamListener:
-        """``last_id`` None: what happens from now on."""
+        """Add a client. ``last_id``: the last event that it has; None: only new events."""
         listener = StreamListener(self, [] if last_id is None else self._messages_after(last_id))
         self.listeners.add(listener)
         return listener
@@ -183,7 +185,7 @@ class EventHub:
         return missed
 
     def _number(self, last_id: str) -> int:
-        """-1 for what is not an id of this process."""
+        """The number in ``last_id``; -1 if it is no id of this process."""
         process, _, number = last_id.partition('-')
         if process != self.process or not (number.isascii() and number.isdigit()):
             return -1
@@ -191,7 +193,7 @@ class EventHub:
 
 
 def _succeeded(started: asyncio.Task[None]) -> bool:
-    """Whether it went well; else the log has why."""
+    """Whether the start has succeeded. A failure is logged."""
     if started.cancelled():
         return False
     if (error := started.exception()) is not None:
@@ -200,21 +202,23 @@ def _succeeded(started: asyncio.Task[None]) -> bool:
 
 
 def task_json(event: Event) -> str:
-    """What a client is told of a task's event, in one line."""
+    """A task event as one line of JSON."""
     payload = event.payload
-    told: dict[str, object] = {key: payload[key] for key in ('error', 'reason') if key in payload}
+    details: dict[str, object] = {
+        key: payload[key] for key in ('error', 'reason') if key in payload
+    }
     for key in ('before', 'after'):
         if payload.get(key) is not None:
-            told[key] = payload[key].value
+            details[key] = payload[key].value
     task = payload.get('task')
     if task is not None:
-        told |= {'name': task.name, 'priority': task.priority}
+        details |= {'name': task.name, 'priority': task.priority}
     return json.dumps(
         {
             'task_id': event.task_id,
             'type': event.type.value,
             'at': event.at.isoformat(),
-            **told,
+            **details,
         },
         default=str,
     )

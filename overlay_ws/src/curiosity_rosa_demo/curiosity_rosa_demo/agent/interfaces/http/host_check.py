@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which names the server answers to: a page of another site must not reach it under a name of its
-own that it has pointed at this machine (DNS rebinding).
+"""Check of the Host header against DNS rebinding: a foreign site can make its own name resolve to
+this machine.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _HOST = re.compile(r'(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(:[0-9]{1,5})?', re.ASCII)
 
 
 class BindingError(ValueError):
-    """The server may not listen there as it is configured."""
+    """The configuration does not allow the server to listen on this address."""
 
 
 def check_binding(settings: HttpConfig, token: str) -> None:
-    """Raises BindingError when others than this machine could get in without a token."""
+    """Raises BindingError when other machines could connect without a token."""
     if not is_loopback(settings.host) and not token.strip():
         raise BindingError(
             f'http.host is {settings.host!r}, which other machines can reach: set the environment '
@@ -43,7 +43,7 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name_of(host: bytes) -> str | None:
-    """The name or address in a Host header, without its port; None when it is none."""
+    """The name or address in a Host header, without its port; None if it is invalid."""
     try:
         found = _HOST.fullmatch(host.decode('ascii').lower())
     except UnicodeDecodeError:
@@ -52,8 +52,8 @@ def host_name_of(host: bytes) -> str | None:
 
 
 class AllowedHosts:
-    """Loopback addresses, ``settings.host``, ``settings.hosts``. Where it listens on all addresses
-    any address will do: only a name can be pointed somewhere else.
+    """Allows loopback addresses, ``settings.host`` and ``settings.hosts``. A server that listens
+    on all addresses allows any IP address: DNS rebinding needs a name.
     """
 
     def __init__(self, settings: HttpConfig) -> None:

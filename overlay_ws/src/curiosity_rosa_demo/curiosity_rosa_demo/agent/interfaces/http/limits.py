@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What one client may take: requests in a second, and the size of a body."""
+"""Limits for one client: its rate of requests, and the size of a body."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-BURST_WINDOW_S = 10.0  # what was not asked for so long may be asked for at once
-MAX_CLIENTS = 4096  # that are remembered
+BURST_WINDOW_S = 10.0  # the burst is the number of requests in this time
+MAX_CLIENTS = 4096  # clients with a stored bucket
 BODY_TIMEOUT_S = 10.0
 STOP_PATH = '/stop'
-PAGE_FILES_PREFIX = '/_nicegui/'  # many, and cached
+PAGE_FILES_PREFIX = '/_nicegui/'  # many files, which browsers cache
 
 
 class TokenBuckets:
-    """A token bucket for each client. ``rate``: tokens in a second; a client that is forgotten, as
-    the one that was not seen for longest is, has a full bucket again.
+    """A token bucket per client. ``rate``: tokens per second. The least recently seen client is
+    removed first; a removed client gets a full bucket again.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class TokenBuckets:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._rate, self._burst, self._clients, self._clock = rate, burst, clients, clock
-        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # and when
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # level, time
 
     def seconds_until_granted(self, client: str) -> float:
-        """0.0: granted; else the seconds after which the next one will be."""
+        """0.0: the request is granted; otherwise the seconds until the next one is."""
         now = self._clock()
         level, at = self._levels.pop(client, (self._burst, now))
         level = min(self._burst, level + max(0.0, now - at) * self._rate)
@@ -60,7 +60,7 @@ class TokenBuckets:
 
 
 def client_address(scope: Scope) -> str:
-    """Its address; of IPv6 the network, since one client has any number of addresses there."""
+    """The address of the client. For IPv6 its network, as one client has many addresses there."""
     host = (scope.get('client') or ('', 0))[0]
     try:
         address = ipaddress.ip_address(host)
@@ -72,7 +72,7 @@ def client_address(scope: Scope) -> str:
 
 
 class RateLimit:
-    """Middleware. The stop waits for nobody."""
+    """Middleware. The stop is never limited."""
 
     def __init__(self, app: ASGIApp, per_s: float) -> None:
         self._app = app
@@ -93,7 +93,7 @@ class RateLimit:
 
 
 class BodyLimit:
-    """Middleware. The body is here in full, or refused, before anything else looks at it."""
+    """Middleware. Reads the whole body, or refuses it, before the application runs."""
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:
         self._app, self._max = app, max_bytes
@@ -123,7 +123,7 @@ class BodyLimit:
         await self._app(scope, replay, send)
 
     async def _read(self, receive: Receive) -> bytes | None:
-        """None: it is too large."""
+        """The body; None: it is too large."""
         parts: list[bytes] = []
         size = 0
         while True:

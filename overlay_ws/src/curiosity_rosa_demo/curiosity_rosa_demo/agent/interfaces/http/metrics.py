@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Figures for Prometheus, in a registry of their own."""
+"""Metrics for Prometheus, in a separate registry."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Metrics:
         )
 
     def count_task_events(self, counts: Mapping[str, int]) -> None:
-        """``counts``: of each event since the start."""
+        """``counts``: number of each task event since the start."""
         for event, count in counts.items():
             self._task_events.labels(event).inc(max(0, count - self._counted.get(event, 0)))
             self._counted[event] = max(count, self._counted.get(event, 0))
@@ -80,7 +80,7 @@ class Metrics:
 
 
 class CountRequests:
-    """Middleware."""
+    """Middleware that counts requests."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._requests = app, metrics.requests
@@ -92,7 +92,7 @@ class CountRequests:
 
         async def counted(message: Message) -> None:
             if message['type'] == 'http.response.start':
-                # Bounded, whatever clients ask for: the route's own path, not the request's.
+                # The path of the route, not of the request: the number of labels stays bounded.
                 route = getattr(scope.get('route'), 'path', '') or 'other'
                 method = scope['method'] if scope['method'] in KNOWN_METHODS else 'other'
                 self._requests.labels(method, route, str(message['status'])).inc()
@@ -104,7 +104,7 @@ class CountRequests:
 def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) -> APIRouter:
     router = APIRouter(tags=['figures'])
 
-    async def look(runner: SkillRunner) -> tuple[Tally[LifecycleState], dict[str, int]]:
+    async def read_counts(runner: SkillRunner) -> tuple[Tally[LifecycleState], dict[str, int]]:
         return Tally(task.state for task in runner.list_tasks()), runner.counters
 
     @router.get(
@@ -113,16 +113,16 @@ def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) 
         responses={**media_type_response('text/plain'), **problems()},
     )
     async def figures() -> Response:
-        """In Prometheus' text format."""
-        states, counters = await access.call(look)
+        """The metrics in Prometheus' text format."""
+        states, counters = await access.call(read_counts)
         for state in LifecycleState:
             metrics.tasks.labels(state.value).set(states[state])
         metrics.count_task_events(counters)
         if robot is not None:
-            brain = robot.state()
-            metrics.battery.set(brain.robot.battery_pct)
+            brain_state = robot.state()
+            metrics.battery.set(brain_state.robot.battery_pct)
             for mode in Mode:
-                metrics.mode.labels(mode.value).set(mode is brain.tasks.mode)
+                metrics.mode.labels(mode.value).set(mode is brain_state.tasks.mode)
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE)
 
     return router

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The bodies of the API. A task's own fields come first, as they were always named."""
+"""The bodies of the API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
 
 
 class Body(BaseModel):
-    """What a client sends: nothing that is not known here."""
+    """A request body. Unknown fields are refused."""
 
     model_config = ConfigDict(extra='forbid', allow_inf_nan=False)
 
@@ -59,7 +59,7 @@ class NewTask(Body):
 
 
 class Interruption(Body):
-    """It begins at once: what runs on the same resources is paused for it."""
+    """A task that starts at once. Running tasks with the same resources are paused."""
 
     model_config = ConfigDict(
         json_schema_extra={'examples': [{'name': 'mast_close', 'priority': 10}]}
@@ -89,7 +89,7 @@ class Line(Body):
 
 
 class NewAnswer(Body):
-    """``arguments``: those of an edit, in place of the operation's own."""
+    """``arguments``: for an edit, they replace the operation's arguments."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -136,7 +136,7 @@ def _example(**fields: Any) -> ConfigDict:
 
 class TaskView(BaseModel):
     """A task. ``reason``: why it is in its state; ``deadline_s`` and ``used_s``: seconds;
-    ``held``: not to be run until somebody resumes it.
+    ``held``: it does not run until it is resumed.
     """
 
     model_config = _example(**EXAMPLE_TASK)
@@ -161,9 +161,9 @@ class TaskView(BaseModel):
 
     @classmethod
     def of(cls, task: Task) -> TaskView:
-        """In the runner's loop, since the metadata follows the skill; the view shares nothing."""
+        """A copy of ``task``. Call it in the runner's loop: skills change the metadata there."""
         fields = {name: getattr(task, name) for name in cls.model_fields}
-        # A skill may have put in what JSON cannot carry, until it is told so.
+        # A skill may have stored values that JSON cannot hold; the store has not refused them yet.
         text = json.dumps(task.metadata, ensure_ascii=False, default=str, skipkeys=True)
         fields['metadata'] = json.loads(text.encode('utf-8', 'replace'))
         fields['blocked_by'] = list(task.blocked_by)
@@ -171,7 +171,7 @@ class TaskView(BaseModel):
 
 
 class HistoryView(BaseModel):
-    """A change of state; ``before`` is null where the task was submitted."""
+    """A change of state. ``before`` is null for the submission."""
 
     model_config = _example(
         at='2026-11-22T10:00:00.020000Z', before='pending', after='active', reason=''
@@ -188,7 +188,7 @@ class HistoryView(BaseModel):
 
 
 class HealthView(BaseModel):
-    """``active_task``: the first of those that run."""
+    """``active_task``: the first of the running tasks."""
 
     model_config = _example(status='ok', detail='', active_task=None, active_tasks=[])
 
@@ -214,8 +214,8 @@ class OutcomeView(BaseModel):
 
 
 class LineResultView(BaseModel):
-    """What came of a line: a task that was made of it, or words. ``ok`` false: it was refused, and
-    the words say why.
+    """The result of a line: a task, or words. ``ok`` false: the line was refused, and ``words``
+    give the reason.
     """
 
     model_config = _example(ok=True, words='', task=EXAMPLE_TASK)
@@ -226,7 +226,7 @@ class LineResultView(BaseModel):
 
 
 class QuestionView(BaseModel):
-    """What a person is asked. ``until``: when it counts as a no, seconds since the epoch."""
+    """An open question. ``until``: time of automatic rejection, in seconds since the epoch."""
 
     model_config = _example(
         id='q3f9a1',
@@ -250,7 +250,7 @@ class QuestionView(BaseModel):
 
 
 class PlanView(BaseModel):
-    """What the turn that runs, or the last one, is about. ``plan``: its steps and their states."""
+    """The goal of the running or last turn. ``plan``: its steps and their states."""
 
     model_config = _example(goal='go to the light', plan=None, answer='', ok=False)
 
@@ -261,7 +261,7 @@ class PlanView(BaseModel):
 
 
 class NodeView(BaseModel):
-    """``age_s``: seconds since the node was last heard, null: never."""
+    """``age_s``: seconds since the last report of the node; null: none has arrived."""
 
     model_config = _example(name='adapter', ok=True, age_s=0.1, text='')
 
@@ -272,11 +272,11 @@ class NodeView(BaseModel):
 
 
 class StateView(BaseModel):
-    """All that the kernel knows (``brain``), the pose in the world frame (metres, radians), and
-    how the nodes are.
+    """The kernel's state (``brain_state``), the pose in the world frame (metres, radians; null:
+    unknown) and the health of each node.
     """
 
-    brain: dict[str, Any]
+    brain_state: dict[str, Any]
     pose: RoverPose | None
     nodes: list[NodeView]
     ready: str
@@ -290,7 +290,7 @@ class FieldErrorView(BaseModel):
 
 
 class ProblemView(BaseModel):
-    """Problem details (RFC 9457); ``errors`` where fields of a request are wrong."""
+    """Problem details (RFC 9457). ``errors`` lists the invalid fields of a request."""
 
     type: str = Field(examples=['about:blank'])
     title: str

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The description of the API: every answer that a route can give, and who may ask."""
+"""The OpenAPI description: every response of a route, and its security schemes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HEADERS = {401: 'WWW-Authenticate', 429: 'Retry-After'}
 
 
 def problems(*statuses: int) -> ResponseSpecs:
-    """What a route declares: ``statuses`` and those that any request may get."""
+    """The error responses of a route: ``statuses``, and those that any request may get."""
     return {status: _declared(status) for status in sorted({*statuses, 408, *COMMON_STATUSES})}
 
 
@@ -65,12 +65,12 @@ def _declared(status: int) -> dict[str, Any]:
 
 
 def media_type_response(media_type: str) -> ResponseSpecs:
-    """What a route declares whose answer is no JSON."""
+    """The response of a route that does not answer with JSON."""
     return {200: {'content': {media_type: {'schema': {'type': 'string'}}}}}
 
 
 def describe(app: FastAPI) -> None:
-    """Have ``app`` describe itself so, once all its routes are there."""
+    """Set the OpenAPI schema of ``app``. Call it after all routes were added."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -98,7 +98,7 @@ def _completed_schema(schema: dict[str, Any]) -> dict[str, Any]:
         'token': {'type': 'http', 'scheme': 'bearer'},
         'session': {'type': 'apiKey', 'in': 'cookie', 'name': 'curiosity_<port>'},
     }
-    # {}: where no token is set nobody needs one.
+    # {}: without a configured token no client needs one.
     schema['security'] = [{'token': []}, {'session': []}, {}]
     for path in PUBLIC_OPERATIONS:
         for operation in schema['paths'].get(path, {}).values():

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What went wrong, as problem details (RFC 9457): the one shape of every error."""
+"""Errors as problem details (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_SHOWN_CHARS = 100  # characters of a value
 
 
 class Problem(Exception):
-    """Raised by a route: the request ends with ``status`` and says why in ``detail``."""
+    """Raised by a route. The response has ``status`` and the reason in ``detail``."""
 
     def __init__(
         self, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any
@@ -47,7 +47,7 @@ def title(status: int) -> str:
 def response(
     status: int, detail: str, path: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
-    """``path``: of the request. ``more``: members of its own, such as ``errors``."""
+    """``path``: path of the request. ``more``: additional members, such as ``errors``."""
     body = {
         'type': 'about:blank',
         'title': title(status),
@@ -80,7 +80,7 @@ async def refuse(
 
 
 def problem_of(error: Exception) -> Problem:
-    """What a request that ended with ``error`` answers."""
+    """The problem for a request that ended with ``error``. Raises an unexpected ``error``."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, RobotBusy | StoreError):
@@ -101,7 +101,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
-    """Which field, what it was, what is allowed. A value is shown as text: it may be no JSON."""
+    """The field, its value and the rule. The value is text: it may not be valid JSON."""
     where = [str(part) for part in error['loc']]
     field = '.'.join(where[1:]) or where[0]
     value = '' if error['type'] == 'missing' else repr(error.get('input'))

@@ -49,8 +49,8 @@ def event_routes(hub: EventHub, seats: ConnectionSlots) -> APIRouter:
     async def events(
         last_event_id: Annotated[str | None, Header(max_length=100)] = None,
     ) -> StreamingResponse:
-        """What happens from now on, or since the last event that was seen: ``trace`` and
-        ``task``. Before what cannot be told any more there is a ``gap``.
+        """The events ``trace`` and ``task`` from now on, or since ``Last-Event-ID``. An event
+        ``gap`` comes first if older ones are no longer stored.
         """
         await hub.start()
         return StreamingResponse(lambda: hub.subscribe(last_event_id), 'text/event-stream', seats)
@@ -63,8 +63,8 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
 
     @router.post('/stop', responses=problems())
     async def stop() -> OutcomeView:
-        """Stop the rover, what runs and what waits. Answers once the rover has been told; 503: it
-        could not be told, or did not confirm.
+        """Stop the rover and end all tasks. The response comes after the rover's answer. 503: the
+        stop could not be sent, or the rover did not confirm it.
         """
         with metrics.stop_latency.time():
             outcome = await robot.stop(HTTP_CLIENT_NAME)
@@ -74,33 +74,33 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
 
     @router.post('/say', responses=problems(409, 422))
     async def say(line: Line) -> LineResultView:
-        """Answers once it is known what the line means; a task that was made of it goes on."""
+        """Run a line. The response has its task or its text; a task continues afterwards."""
         result = await robot.say(line.text)
         view = None
         if (task := result.task) is not None:
 
-            async def look() -> TaskView:
+            async def read_task() -> TaskView:
                 return TaskView.of(task)
 
-            with suppress(RobotBusy):  # it was said, and must not be said again
-                view = await robot.call(look())
+            with suppress(RobotBusy):  # the line has run; an error would make the client repeat it
+                view = await robot.call(read_task())
         return LineResultView(ok=result.ok, words=result.text, task=view)
 
     @router.get('/approvals', responses=problems())
     async def approvals() -> list[QuestionView]:
-        """Open now, the oldest first."""
+        """The open questions, the oldest first."""
         return [QuestionView.of(each, robot.approval_deadline(each)) for each in robot.questions()]
 
     @router.post('/approvals/{question_id}', responses=problems(404, 409, 422))
     async def answer(
         question_id: Annotated[str, Path(max_length=200, examples=['q3f9a1'])], answer: NewAnswer
     ) -> OutcomeView:
-        """An edited operation is checked again."""
+        """Answer a question. An edited operation is checked again."""
         if answer.action == 'edit' and answer.arguments is None:
             raise Problem(422, 'arguments: to edit, the new arguments are needed')
         if answer.action != 'edit' and answer.arguments is not None:
             raise Problem(422, f'arguments: they are for an edit, not to {answer.action}')
-        # By its whole id: of another question its beginning would say yes to something else.
+        # Only a whole ID: a prefix could match, and approve, another question.
         if all(each.id != question_id for each in robot.questions()):
             raise Problem(404, f'No question {question_id!r} is open')
         action = ApprovalAction(answer.action.upper())
@@ -114,7 +114,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
 
     @router.get('/plan', responses=problems())
     async def plan() -> PlanView:
-        """Of the turn that runs, or of the last one."""
+        """The plan of the running turn, or of the last one."""
         react = robot.state().react
         return PlanView(goal=react.goal, plan=react.plan, answer=react.answer, ok=react.ok)
 
@@ -124,9 +124,9 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             NodeView(name=each.name, ok=each.ok, age_s=each.age_s, text=each.text)
             for each in robot.node_statuses()
         ]
-        brain: dict[str, Any] = robot.state().model_dump(mode='json')
+        brain_state: dict[str, Any] = robot.state().model_dump(mode='json')
         return StateView(
-            brain=brain,
+            brain_state=brain_state,
             pose=robot.pose(),
             nodes=nodes,
             ready=robot.not_ready_reason(),
@@ -138,7 +138,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         count: Annotated[int, Query(ge=1, le=1000)] = 100,
         kind: Annotated[list[TraceKind] | None, Query()] = None,
     ) -> list[TraceEvent]:
-        """The last ``count`` events, of these kinds, the oldest first."""
+        """The last ``count`` trace events of these kinds, the oldest first."""
         return [each for each in robot.events() if not kind or each.kind in kind][-count:]
 
     return router

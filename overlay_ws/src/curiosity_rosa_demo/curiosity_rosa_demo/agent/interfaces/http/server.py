@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The HTTP API: thin, over a SkillRunner alone or over a whole agent.
+"""The HTTP API of a SkillRunner alone, or of a whole agent.
 
 app = create_app(runner)               # tasks; its lifespan runs the runner
-app = create_app(runner, robot=robot)  # and the rover; the runner lives in the robot's thread
+app = create_app(runner, robot=robot)  # and the rover; the runner belongs to the robot's thread
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def create_app(
     settings: HttpConfig | None = None,
     token: str = '',
 ) -> FastAPI:
-    """``token`` '': none is needed; check_binding() tells where that may be. What a page needs
-    is in ``app.state``: ``sessions``. Without ``settings``, in-process test clients may use any
-    host name; requests that come through a socket are checked all the same.
+    """``token``: empty if none is needed; check_binding() has the rule. ``app.state.sessions`` is
+    for the page. Without ``settings``, in-process test clients may use any host name; requests
+    through a socket are still checked.
     """
     in_process = settings is None
     settings = settings or STANDALONE_SETTINGS
     access, metrics = RunnerAccess(runner, robot), Metrics()
-    hub = EventHub(access, robot, heard=metrics.traces)
+    hub = EventHub(access, robot, on_trace_event=metrics.traces)
     metrics.clients.set_function(lambda: len(hub.listeners))
     seats = ConnectionSlots(max(1, settings.max_connections // 2))
 
@@ -112,14 +112,14 @@ def create_app(
         app.include_router(router)
     app.router.routes += _method_not_allowed_routes(routers)
     describe(app)
-    # The last one is the outermost.
+    # The middleware that is added last is the outermost.
     app.add_middleware(Auth, token=token, sessions=sessions)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(RateLimit, per_s=settings.requests_per_s)
     app.add_middleware(CrossSiteCheck)
     app.add_middleware(HostCheck, settings=settings, in_process=in_process)
     app.add_middleware(CountRequests, metrics=metrics)
-    app.add_middleware(UnhandledErrors)
+    app.add_middleware(UnhandledErrorMiddleware)
     return app
 
 
@@ -136,7 +136,7 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.get('/readyz', responses=may_answer())
     async def ready() -> StatusView:
-        """503: nothing can run yet, or now."""
+        """503: no task can run yet, or the store has failed."""
         if why := (robot.not_ready_reason() if robot is not None else '') or await access.call(
             failed
         ):
@@ -148,7 +148,7 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
 
 def _method_not_allowed_routes(routers: Iterable[APIRouter]) -> list[Route]:
-    """405 with all the methods of a path, also where a page is mounted below."""
+    """Routes that answer 405 with all methods of a path, also below a mounted page."""
     known: defaultdict[str, set[str]] = defaultdict(set)
     for router in routers:
         for route in router.routes:
@@ -174,8 +174,8 @@ def _method_not_allowed(methods: set[str]) -> Callable[[Request], Awaitable[Resp
     return refuse
 
 
-class UnhandledErrors:
-    """Middleware: what nobody has expected is a plain problem and a line in the log."""
+class UnhandledErrorMiddleware:
+    """Middleware: answers an unexpected exception with a plain problem and logs it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

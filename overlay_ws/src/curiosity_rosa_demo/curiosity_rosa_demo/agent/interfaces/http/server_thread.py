@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The HTTP server of the agent, in a thread and a loop of its own."""
+"""The HTTP server of the agent, in a separate thread with its own loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLOSE_TIMEOUT_S = 3.0
 KEEP_ALIVE_S = 10  # of a connection without a request
 MAX_HEAD_BYTES = 32_768  # bytes of a request's line and headers
 MAX_MESSAGE_BYTES = 1_000_000  # bytes of one message of a page's socket
-# connections beyond http.max_connections: who is refused is told so, a stop is not
+# connections beyond http.max_connections, so that a refusal gets a response, and a stop is served
 RESERVED_CONNECTIONS = 20
 BACKLOG = 128
 
@@ -33,39 +33,39 @@ _log = logging.getLogger('curiosity_rosa.http')
 
 
 class HttpUnavailable(Exception):
-    """The server cannot be had; the message says why, and what to do."""
+    """The server is not available. The message gives the reason and the remedy."""
 
 
 class HttpThread:
-    """``make_app`` is called in the thread, and may import what takes its time. The address is
-    taken at once: who asks before the server is ready waits. Raises HttpUnavailable.
+    """``make_app`` is called in the thread and may import slow modules. The port is bound at once:
+    early clients wait until the server is ready. Raises HttpUnavailable.
     """
 
     def __init__(self, make_app: Callable[[], Any], settings: HttpConfig) -> None:
         self._make_app, self._settings = make_app, settings
         self._socket = _listen(settings.host, settings.port)
         self.url = _url(self._socket)
-        self._done = threading.Event()  # it serves, or it has ended
+        self._done = threading.Event()  # set when it serves, or has ended
         self._error: BaseException | None = None
         self._server: Any = None
         self._closing = False
         self._thread = threading.Thread(target=self._run, name='http', daemon=True)
 
     def start(self) -> str:
-        """The address, once it is served. Raises HttpUnavailable."""
+        """Start to serve and return the URL. Raises HttpUnavailable."""
         if self._closing:
             raise HttpUnavailable(f'{self.url} was given up')
         self._thread.start()
         in_time = self._done.wait(START_TIMEOUT_S)
         if in_time and self._error is None:
             return self.url
-        self.close()  # else who asks would wait for ever
+        self.close()  # otherwise waiting clients would wait for ever
         late = f'it did not begin to answer in {START_TIMEOUT_S:g} s'
         why = repr(self._error) if self._error is not None else late
         raise HttpUnavailable(f'{self.url} cannot be served: {why}')
 
     def close(self) -> None:
-        """Open streams are cut; bounded. Who still imports is not waited for."""
+        """Close the server and its streams. Waits CLOSE_TIMEOUT_S at most; never for an import."""
         self._closing = True
         if self._server is not None:
             self._server.should_exit = True
@@ -75,7 +75,7 @@ class HttpThread:
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
-        except BaseException as error:  # uvicorn leaves by SystemExit when the app cannot start
+        except BaseException as error:  # uvicorn raises SystemExit when the app cannot start
             self._error = error
             if not self._closing:
                 _log.exception('event=server_ended')
@@ -90,7 +90,7 @@ class HttpThread:
 
         class Server(uvicorn.Server):
             async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-                if thread._closing:  # while it imported; its socket is gone
+                if thread._closing:  # closed during the imports; the socket is gone
                     self.should_exit = True
                     return
                 await super().startup(sockets)
@@ -103,7 +103,7 @@ class HttpThread:
             loop='none',
             http=TimeoutProtocol,
             log_config=None,
-            access_log=False,  # an address may hold a token
+            access_log=False,  # a URL may contain the token
             proxy_headers=False,
             server_header=False,
             limit_concurrency=limits.max_connections + RESERVED_CONNECTIONS,
@@ -131,7 +131,7 @@ def _listen(host: str, port: int) -> socket.socket:
             'set http.host in agent.yaml'
         ) from None
     try:
-        # Else the address of an agent that was killed would be taken for a minute.
+        # Otherwise the port of a killed agent would stay in use for a minute.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         listener.listen(BACKLOG)
@@ -155,7 +155,7 @@ def _url(listener: socket.socket) -> str:
 
 
 def _redirect_library_logs() -> None:
-    """What the server's libraries log goes to the agent's file, not between a user's lines."""
+    """Send the logs of the libraries to the agent's file instead of the console."""
     for name in ('uvicorn', 'uvicorn.error', 'nicegui', 'asyncio'):
         logging.getLogger(name).parent = _log
         logging.getLogger(name).propagate = True

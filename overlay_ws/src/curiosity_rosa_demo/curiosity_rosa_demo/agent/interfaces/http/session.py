@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page's session: a signed cookie that no other site can send, and that outlives the server
-where a token is set.
+"""The page's session: a signed cookie that other sites cannot send. With a token it outlives the
+server.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import time
 
 SESSION_LIFETIME_S = 30 * 86_400
 SALT = b'curiosity rosa: the session of the page'
-HASH_ROUNDS = 100_000  # who sees a cookie shall not guess the token from it
+HASH_ROUNDS = 100_000  # makes it expensive to guess the token from a cookie
 _ID = re.compile(r'([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})', re.ASCII)
 
 
 class Sessions:
-    """``token`` '': the sessions end with this process."""
+    """``token``: signs the sessions; if it is empty, they end with this process."""
 
     def __init__(self, token: str = '', clock: Callable[[], float] = time.time) -> None:
         self._key = secrets.token_bytes(32)
@@ -51,12 +51,12 @@ class Sessions:
 
 
 def cookie_name(host: bytes) -> str:
-    """Cookies do not tell the ports of a machine apart, so the name does."""
+    """Cookies ignore the port, so the name contains it."""
     port = host.rpartition(b':')[2]
     return f'curiosity_{port.decode() if port.isdigit() else "page"}'
 
 
 def set_cookie(host: bytes, session_id: str, *, secure: bool) -> str:
     """The value of a Set-Cookie header."""
-    kept = f'Path=/; Max-Age={SESSION_LIFETIME_S}; HttpOnly; SameSite=Strict'
-    return f'{cookie_name(host)}={session_id}; {kept}{"; Secure" if secure else ""}'
+    attributes = f'Path=/; Max-Age={SESSION_LIFETIME_S}; HttpOnly; SameSite=Strict'
+    return f'{cookie_name(host)}={session_id}; {attributes}{"; Secure" if secure else ""}'

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A response without end, to a client that may be slow, or gone."""
+"""Endless streaming responses to clients that may be slow or disconnect."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from curiosity_rosa_demo.agent.interfaces.http import problems
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-SEND_TIMEOUT_S = 10.0  # a client that takes nothing for so long is dropped
+SEND_TIMEOUT_S = 10.0  # longest wait for a client that reads nothing
 CLIENT_GONE = (OSError, asyncio.TimeoutError)  # the client is gone, or slow
 
 
 class ChunkSource(Protocol):
-    # once it is set the client is dropped, also while it is being waited for
+    # setting it disconnects the client, also during a pending send
     is_closed: asyncio.Event
 
     def chunks(self) -> AsyncIterator[bytes]: ...
@@ -32,14 +32,14 @@ class ChunkSource(Protocol):
 
 
 class ConnectionSlots:
-    """How many streams there may be at once: those that last keep no request from its turn."""
+    """The limit of concurrent streams, so that other requests always get a connection."""
 
     def __init__(self, limit: int) -> None:
         self.limit, self.taken = limit, 0
 
 
 class StreamingResponse(Response):
-    """``open_source`` is called when the client is there; its result is closed in any case."""
+    """Calls ``open_source`` when the response starts, and always closes the source at its end."""
 
     def __init__(
         self, open_source: Callable[[], ChunkSource], media_type: str, seats: ConnectionSlots
@@ -76,8 +76,8 @@ class StreamingResponse(Response):
             for job in jobs:
                 job.cancel()
             await asyncio.wait(jobs)
-        pump = jobs[0]
-        error = None if pump.cancelled() else pump.exception()
+        sender = jobs[0]
+        error = None if sender.cancelled() else sender.exception()
         if error is not None and not isinstance(error, CLIENT_GONE):
             raise error
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The routes of the tasks, with the bodies and codes of the first design, and what came to it."""
+"""The routes of the tasks. Bodies and status codes are those of the first design, extended."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ IdempotencyKey = Annotated[
 
 
 class TaskEndpoints:
-    """What the routes do; the nested functions run in the runner's loop."""
+    """The work of the routes. The nested functions run in the runner's loop."""
 
     def __init__(self, access: RunnerAccess, robot: Robot | None) -> None:
         self._do, self._robot = access.call, robot
 
     async def health(self) -> HealthView:
-        async def look(runner: SkillRunner) -> HealthView:
+        async def read_health(runner: SkillRunner) -> HealthView:
             active = [TaskView.of(each) for each in runner.live() if each.state.running]
             failed = runner.failed
             return HealthView.model_construct(
@@ -63,35 +63,33 @@ class TaskEndpoints:
                 active_tasks=active,
             )
 
-        return await self._do(look)
+        return await self._do(read_health)
 
     async def task_page(
-        self, wanted: Callable[[Task], bool], after: int | None, limit: int
+        self, is_wanted: Callable[[Task], bool], after: int | None, limit: int
     ) -> tuple[list[TaskView], int | None]:
-        """At most ``limit`` tasks behind ``after``, in order of submission, and after which the
-        next page begins.
+        """At most ``limit`` tasks after ``after``, in the order of submission, and the ``seq``
+        after which the next page begins.
         """
 
-        async def look(runner: SkillRunner) -> tuple[list[TaskView], int | None]:
+        async def read_page(runner: SkillRunner) -> tuple[list[TaskView], int | None]:
             tasks = runner.list_tasks()
             found: list[TaskView] = []
             seq = after
             for task in tasks:
-                if (after is not None and task.seq <= after) or not wanted(task):
+                if (after is not None and task.seq <= after) or not is_wanted(task):
                     continue
                 if len(found) == limit:
                     return found, seq
                 found.append(TaskView.of(task))
                 seq = task.seq
-                await asyncio.sleep(
-                    0
-                )  # one task's metadata may be large, and others need the loop
+                await asyncio.sleep(0)  # a task's metadata may be large; let other work run
             return found, None
 
-        return await self._do(look)
+        return await self._do(read_page)
 
     async def submit(self, new: NewTask, key: str | None) -> tuple[TaskView, bool]:
-        """The task, and whether it is a new one."""
+        """The task, and whether it had been submitted before under the same key."""
         task = self._task(new.name, new.metadata, key)
         task.priority, task.max_retries = new.priority, new.max_retries
         task.blocked_by = tuple(new.blocked_by)
@@ -107,7 +105,7 @@ class TaskEndpoints:
                 if runner.get_task(each) is None:
                     raise BadTask(f'blocked_by names {each!r}, and there is no such task')
 
-        await self._do(check)  # the kernel would refuse it too, but only in words
+        await self._do(check)  # the kernel would refuse it only with a text, without a typed error
         return await self._task_view(task, await self._robot.submit(task))
 
     async def interrupt(self, new: Interruption, key: str | None) -> tuple[TaskView, bool]:
@@ -117,26 +115,26 @@ class TaskEndpoints:
         return await self._task_view(task, await self._do(lambda runner: runner.interrupt(task)))
 
     def _task(self, name: str, metadata: dict[str, Any], key: str | None) -> Task:
-        """With a robot its arguments are checked. Raises BadTask, Problem."""
+        """A new task. A robot checks its arguments. Raises BadTask, Problem."""
         if self._robot is None:
             task = Task(name, metadata=metadata)
         else:
             if why := self._robot.not_ready_reason():
                 raise Problem(503, f'Nothing can run yet: {why}', headers={'Retry-After': '1'})
             task = self._robot.make_task(name, arguments_of(metadata))
-        # The agent has keys of its own, which nobody may meet by chance.
+        # The prefix keeps the keys of clients apart from the agent's own.
         task.idempotency_key = None if key is None else f'http/{key}'
         return task
 
     async def _task_view(self, new: Task, known: Task) -> tuple[TaskView, bool]:
-        async def look(runner: SkillRunner) -> TaskView:
+        async def read_task(runner: SkillRunner) -> TaskView:
             return TaskView.of(known)
 
         if known is not new:
             for part in ('text', 'arguments'):
                 if known.name != new.name or known.metadata.get(part) != new.metadata.get(part):
                     raise Problem(422, f'This Idempotency-Key was used for the task {known.id}')
-        return await self._do(look), known is new
+        return await self._do(read_task), known is new
 
     async def change(
         self, task_id: str, work: Callable[[SkillRunner], Awaitable[object]] | None = None
@@ -164,10 +162,10 @@ class TaskEndpoints:
         return await self.change(task_id, cancel)
 
     async def history(self, task_id: str) -> list[HistoryView]:
-        async def look(runner: SkillRunner) -> list[HistoryView]:
+        async def read_history(runner: SkillRunner) -> list[HistoryView]:
             return [HistoryView.of(row) for row in runner.history(task_id)]
 
-        return await self._do(look)
+        return await self._do(read_history)
 
 
 def arguments_of(metadata: dict[str, Any]) -> dict[str, Any]:
@@ -196,7 +194,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.get('/health', responses=problems())
     async def health() -> HealthView:
-        """Whether tasks can be stored, and what runs."""
+        """Whether tasks can be stored, and the running tasks."""
         return await endpoints.health()
 
     @router.get('/tasks', responses=problems(422))
@@ -209,8 +207,8 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         limit: Annotated[int, Query(ge=1, le=MAX_PAGE_SIZE)] = MAX_PAGE_SIZE,
         cursor: Annotated[str | None, Query(description='From the Link header')] = None,
     ) -> list[TaskView]:
-        """Those that have not ended and the last that have, in order of submission. Where there
-        are more, the header ``Link`` names the next page.
+        """The unfinished tasks and the last ended ones, in the order of submission. The header
+        ``Link`` names the next page, if there is one.
         """
 
         def wanted(task: Task) -> bool:
@@ -234,7 +232,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     async def submit_task(
         new: NewTask, response: Response, key: IdempotencyKey = None
     ) -> TaskView:
-        """It waits its turn. It is stored when this answers."""
+        """Queue a task. The response comes after the task is stored."""
         return made(await endpoints.submit(new, key), response)
 
     @router.get('/tasks/{task_id}', responses=problems(404, 422))
@@ -243,7 +241,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.patch('/tasks/{task_id}', responses=problems(404, 409, 422))
     async def change_task(task_id: TaskId, new: NewPriority) -> TaskView:
-        """Another priority, while it does not run."""
+        """Change the priority of a task that does not run."""
         priority = new.priority
         return await endpoints.change(
             task_id, lambda runner: runner.reprioritise(task_id, priority)
@@ -251,8 +249,8 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
     async def cancel_task(task_id: TaskId) -> TaskView:
-        """Its skill has cleaned up when this answers. 409: it has ended otherwise, or its skill
-        runs and cannot be cancelled.
+        """Cancel a task. The response comes after its skill has cleaned up. 409: it had ended
+        already, or its running skill cannot be cancelled.
         """
         return await endpoints.cancel(task_id)
 
@@ -274,7 +272,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     async def interrupt(
         new: Interruption, response: Response, key: IdempotencyKey = None
     ) -> TaskView:
-        """What runs on the same resources has been paused when this answers."""
+        """Start a task at once. Tasks with its resources are paused before the response."""
         return made(await endpoints.interrupt(new, key), response)
 
     return router

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""HTTP/1.1 for clients that may mean no good: whoever does not finish a request's head loses the
-connection. uvicorn itself waits for ever.
+"""HTTP/1.1 with a time-out for the head of a request, against slow hostile clients. uvicorn itself
+waits for ever.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class TimeoutProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        ours = self.transport.get_protocol() is self  # else it has become a websocket
-        if ours and self.conn.their_state is h11.IDLE:
+        is_http = self.transport.get_protocol() is self  # otherwise it became a websocket
+        if is_http and self.conn.their_state is h11.IDLE:
             self._start_timer()
         else:
             self._cancel_timer()

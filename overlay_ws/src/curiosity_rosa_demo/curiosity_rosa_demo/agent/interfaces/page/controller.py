@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a page asks of the robot, in words that a person can act on. Whatever a browser sends may
-be anything at all.
-"""
+"""The requests of a page to the robot. Validates them: a browser may send any value."""
 
 from __future__ import annotations
 
@@ -34,13 +32,13 @@ _log = logging.getLogger('curiosity_rosa.page')
 
 
 class PageController:
-    """Each answers whether it went well, and what came of it."""
+    """Each method returns whether it has succeeded, and a text for the operator."""
 
     def __init__(self, robot: Robot, runner: SkillRunner) -> None:
         self._robot, self._runner = robot, runner
 
     async def stop(self) -> ActionResult:
-        """The second way of STOP; the first is POST /stop."""
+        """Stop the rover through the socket; the page first tries POST /stop."""
 
         async def stop() -> ActionResult:
             outcome = await self._robot.stop(PAGE_CLIENT_NAME)
@@ -95,7 +93,7 @@ class PageController:
         return await _run_action(answer)
 
     def event_json(self, event_id: object) -> str:
-        """A trace event as it came, as JSON."""
+        """The trace event with this ID as indented JSON, or a text if it is no longer stored."""
         for event in reversed(self._robot.events()):
             if event.event_id == event_id:
                 return json.dumps(event.model_dump(mode='json'), ensure_ascii=False, indent=2)
@@ -103,7 +101,7 @@ class PageController:
 
 
 def read_arguments(text: object) -> Json:
-    """The object that ``text`` holds. Raises ValueError that says what is wrong and where."""
+    """The JSON object in ``text``. Raises ValueError with the error and its position."""
     if not isinstance(text, str):
         raise ValueError('the arguments must be text that holds a JSON object')
     try:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The drawings of the page, made anew only when what they show has changed."""
+"""The drawings of the page, cached until their data changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime, timezone
 import logging
 
-from curiosity_rosa_demo.agent.interfaces.page import decision_strip, timeline
+from curiosity_rosa_demo.agent.interfaces.page import phase_bar, timeline
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
@@ -27,9 +27,9 @@ from curiosity_rosa_demo.drawing.map_ground import Zone
 from curiosity_rosa_demo.drawing.markers import CaptureMarker
 from curiosity_rosa_demo.drawing.view import View
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
-TIMELINE_PERIOD_S = 2.0  # the time line moves on by itself
+TIMELINE_PERIOD_S = 2.0  # the time line moves even without new data
 DRAWING_FAILED_HTML = '<p>This cannot be drawn; the log of the agent says why.</p>'
 RUNNING_NAVIGATION = (NAVIGATE_SKILL, 'running')
 
@@ -81,9 +81,10 @@ class DrawingCache:
         )
 
     def timeline(self, histories: Sequence[TaskHistory], now: float) -> str:
-        """``lives``: any order; drawn in that of submission."""
+        """``histories``: in any order; drawn in the order of submission."""
         shown = sorted(
-            (history for history in histories if history.rows), key=lambda life: life.task.seq
+            (history for history in histories if history.rows),
+            key=lambda history: history.task.seq,
         )
         seen = (
             now // TIMELINE_PERIOD_S,
@@ -96,24 +97,24 @@ class DrawingCache:
         moment = datetime.fromtimestamp(now, timezone.utc)
         return self._cached('times', seen, lambda: timeline.render(rows, moment))
 
-    def decision_strip(self, events: Sequence[TraceEvent]) -> str:
+    def phase_bar(self, events: Sequence[TraceEvent]) -> str:
         seen = tuple(event.event_id for event in events)
-        return self._cached('steps', seen, lambda: decision_strip.decision_strip(events))
+        return self._cached('steps', seen, lambda: phase_bar.phase_bar(events))
 
     def _cached(self, name: str, seen: Hashable, draw: Callable[[], str]) -> str:
-        made = self._cache.get(name)
-        if made is None or made[0] != seen:
+        cached = self._cache.get(name)
+        if cached is None or cached[0] != seen:
             try:
                 drawing = draw()
-            except Exception:  # a drawing is missed less than everything else would be
+            except Exception:  # a failed drawing must not stop the rest of the page
                 _log.exception('event=not_drawn drawing=%s', name)
                 drawing = DRAWING_FAILED_HTML
-            made = self._cache[name] = (seen, drawing)
-        return made[1]
+            cached = self._cache[name] = (seen, drawing)
+        return cached[1]
 
 
 def markers_of(captures: Iterable[Capture]) -> tuple[CaptureMarker, ...]:
-    """Those whose place is known."""
+    """Markers of the captures with a known pose."""
     return tuple(
         CaptureMarker(
             capture.event_id, capture.pose.x, capture.pose.y, capture.score, capture.is_good
@@ -126,7 +127,7 @@ def markers_of(captures: Iterable[Capture]) -> tuple[CaptureMarker, ...]:
 def _navigation_goal(
     state: BrainState, histories: Sequence[TaskHistory]
 ) -> tuple[float, float] | None:
-    """Where the rover drives to, when the task that runs or the step of its plan says so."""
+    """The goal (x, y) of the running navigation task or plan step; None: there is none."""
     for history in histories:
         if history.task.state is LifecycleState.ACTIVE and history.task.name == NAVIGATE_SKILL:
             return _goal_place(history.task.metadata.get('arguments'))
@@ -143,5 +144,5 @@ def _navigation_goal(
 def _goal_place(arguments: object) -> tuple[float, float] | None:
     if not isinstance(arguments, dict):
         return None
-    x, y = number_text(arguments.get('x')), number_text(arguments.get('y'))
+    x, y = finite_float(arguments.get('x')), finite_float(arguments.get('y'))
     return None if x is None or y is None else (x, y)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Looks at the robot for all open pages together, and tells each what changed."""
+"""Reads the robot's state once for all open pages, and sends each page the changes."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _log = logging.getLogger('curiosity_rosa.page')
 
 class OpenPage(Protocol):
     def update(self, snapshot: PageSnapshot, pages: int) -> None:
-        """Send what changed; must not wait. ``pages``: so many are open."""
+        """Send the changes; must not block. ``pages``: number of open pages."""
 
 
 class PageFeed:
-    """In the page's loop. It looks only while a page is open."""
+    """Use it in the page's loop only. It reads only while a page is open."""
 
     def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
         self._robot, self._task_histories = robot, TaskHistories(runner)
         self._model = ViewModel(robot, config)
-        robot.subscribe(self._model.record_event)
+        robot.subscribe('page', self._model.record_event)
         self._pages: set[OpenPage] = set()
         self._update_task: asyncio.Task[None] | None = None
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
@@ -56,7 +56,7 @@ class PageFeed:
         self._pages.discard(page)
 
     def snapshot(self) -> PageSnapshot:
-        """The newest of everything, at most UPDATE_PERIOD_S old."""
+        """A snapshot that is at most UPDATE_PERIOD_S old."""
         clock = time.monotonic()
         if self._last_snapshot is None or clock - self._last_snapshot.clock > UPDATE_PERIOD_S:
             self._refresh_histories()
@@ -68,7 +68,7 @@ class PageFeed:
     async def _run(self) -> None:
         while self._pages:
             began = time.monotonic()
-            # Until all is well again the pages say by themselves that nothing is live.
+            # Without updates, the pages themselves report that their data is stale.
             with _errors_logged('event=page_not_looked'):
                 await self._update_pages(self.snapshot(), tuple(self._pages))
             await asyncio.sleep(
@@ -76,14 +76,14 @@ class PageFeed:
             )
 
     async def _update_pages(self, snapshot: PageSnapshot, pages: Sequence[OpenPage]) -> None:
-        """One page after the other: a stop that comes meanwhile waits for one page at most."""
+        """Update the pages one by one, so that a stop waits for one page at most."""
         for page in pages:
             with _errors_logged('event=page_not_shown'):
                 page.update(snapshot, len(pages))
             await asyncio.sleep(UPDATE_PERIOD_S / 2 / len(pages))
 
     def _refresh_histories(self) -> None:
-        """Never waits: of a runtime that does not answer the last that was read is shown."""
+        """Read the histories without waiting. The last result stays until a new one arrives."""
         if self._read_task is not None:
             if not self._read_task.done():
                 return
@@ -100,7 +100,7 @@ class PageFeed:
 
 @contextmanager
 def _errors_logged(event: str) -> Iterator[None]:
-    """A fault inside is one of this look, or of one page: the next may do."""
+    """Log an exception: it ends one update of one page, and the next may succeed."""
     try:
         yield
     except Exception:

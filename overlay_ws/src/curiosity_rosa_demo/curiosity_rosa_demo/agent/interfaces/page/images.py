@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pictures of the page. They are not of the API: GET /camera.jpg is."""
+"""The pictures of the page. These routes are not part of the API; GET /camera.jpg is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def image_routes(robot: Robot) -> APIRouter:
 
     @router.get('/frame.jpg')
     async def frame() -> Response:
-        """The newest frame of the camera. That there is none is no error of the page: 204."""
+        """The newest frame of the camera. 204 if there is none, which is no error of the page."""
         try:
             picture = await wait_for_fresh_frame(robot, FIRST_FRAME_TIMEOUT_S)
         except Problem as problem:
@@ -32,13 +32,13 @@ def image_routes(robot: Robot) -> APIRouter:
         headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{picture.at:.3f}'}
         return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
 
-    @router.get('/shots/{event_id}.jpg')
-    def shot(event_id: str) -> Response:
-        """The capture that the trace event tells of."""
+    @router.get('/captures/{event_id}.jpg')
+    def capture(event_id: str) -> Response:
+        """The capture of the trace event ``event_id``."""
         for each in robot.captures():
             if each.event_id == event_id:
-                kept = {'Cache-Control': 'private, max-age=86400, immutable'}
-                return Response(each.picture.jpeg, media_type='image/jpeg', headers=kept)
+                cache_headers = {'Cache-Control': 'private, max-age=86400, immutable'}
+                return Response(each.picture.jpeg, media_type='image/jpeg', headers=cache_headers)
         raise Problem(404, f'There is no capture {event_id[:100]!r}, or it is no longer kept.')
 
     return router

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One open page: its panels, what they show, and where their buttons lead. In the page's loop."""
+"""One open page: its panels, their data and their callbacks. Runs in the page's loop."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from nicegui import Client, ui
 from nicegui.events import GenericEventArguments
 
 _STATIC = Path(__file__).parent / 'static'
-# Beside what http/cross_site.py says. NiceGUI's scripts are inline, and Vue compiles the panels in
-# the browser.
+# In addition to the headers of http/cross_site.py. NiceGUI's scripts are inline, and Vue compiles
+# the panels in the browser.
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -38,14 +38,14 @@ def _static(name: str) -> str:
 
 
 def head_html() -> str:
-    """What is there before anything else is loaded: STOP, and the watch over the connection."""
+    """The part of the page that loads first: STOP, and the check of the connection."""
     scripts = ''.join(f'<script>{_static(name)}</script>' for name in ('link.js', 'stop.js'))
     policy = f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">'
     return f'{policy}<style>{css()}{_static("page.css")}</style>{scripts}'
 
 
 class Page:
-    """For one browser tab."""
+    """The page of one browser tab."""
 
     def __init__(
         self, controller: PageController, snapshot: PageSnapshot, *, camera_hz: float
@@ -57,15 +57,15 @@ class Page:
         ui.add_head_html(head_html())
         ui.add_body_html(_static('frame.html'))
         self._client.content.classes(replace='page')
-        self._panels: list[tuple[str, panels.Panel]] = []  # and the part that each shows
+        self._panels: list[tuple[str, panels.Panel]] = []  # each with the part that it shows
         self._build(snapshot, 1.0 / camera_hz)
         for part, panel in self._panels:
             panel.set(snapshot.parts[part])
 
     def update(self, snapshot: PageSnapshot, pages: int) -> None:
-        """Send only what is another object than before, and the pulse.
+        """Send the parts that have changed (compared by identity), and the heartbeat.
 
-        ``pages``: so many are open anywhere.
+        ``pages``: number of open pages in all browsers.
         """
         for part, panel in self._panels:
             if self._sent_parts[part] is not snapshot.parts[part]:
@@ -75,7 +75,7 @@ class Page:
             self._sent_line_count = snapshot.count
             self._trace.run_method('append', list(lines))
             for line in filter(is_turn_end, lines):
-                self._say.run_method('tell', line['ok'] is not False, line['text'])
+                self._say.run_method('addMessage', line['ok'] is not False, line['text'])
         beat = {
             'clock': snapshot.clock,
             'now': snapshot.now,
@@ -94,7 +94,7 @@ class Page:
                 self._is_visible('map', drawing).on('pick', self._on_event_selected)
             with _section('camera', 'Camera'):
                 self._is_visible('captures', panels.CameraPanel(period_s))
-                self._shots = self._is_visible('captures', panels.CapturesPanel())
+                self._captures = self._is_visible('captures', panels.CapturesPanel())
             with _section('talk', 'Say'):
                 self._say = panels.CommandLine().on('say', self._on_line)
             with _section('thought', 'Trace'):
@@ -124,28 +124,28 @@ class Page:
         self._pulse.run_method('stopped', ok, words)
 
     def _on_event_selected(self, event: GenericEventArguments) -> None:
-        self._shots.run_method('pick', event.args)
+        self._captures.run_method('pick', event.args)
 
     def _show_event_json(self, event: GenericEventArguments) -> None:
         self._trace.run_method('show', event.args, self._controller.event_json(event.args))
 
     async def _on_line(self, event: GenericEventArguments) -> None:
-        given = _object(event.args)
-        ok, words = await self._controller.say(given.get('text'))
-        self._say.run_method('reply', given.get('number'), ok, words)
+        data = _object(event.args)
+        ok, words = await self._controller.say(data.get('text'))
+        self._say.run_method('reply', data.get('number'), ok, words)
 
     async def _on_cancel(self, event: GenericEventArguments) -> None:
         ok, words = await self._controller.cancel(event.args)
-        self._say.run_method('tell', ok, words)
+        self._say.run_method('addMessage', ok, words)
 
     async def _on_answer(self, event: GenericEventArguments) -> None:
-        given = _object(event.args)
-        ok, words = await self._controller.answer(given)
-        self._approvals.run_method('answered', given.get('id'), ok, words)
+        data = _object(event.args)
+        ok, words = await self._controller.answer(data)
+        self._approvals.run_method('answered', data.get('id'), ok, words)
 
 
 def _object(args: Any) -> dict[str, Any]:
-    """What a browser sent, which may be anything."""
+    """``args`` if it is an object; a browser may send any value."""
     return args if isinstance(args, dict) else {}
 
 

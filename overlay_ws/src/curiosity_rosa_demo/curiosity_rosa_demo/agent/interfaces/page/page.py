@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page, made with NiceGUI, on the server of the HTTP API. NiceGUI ships all that a browser
-loads; nothing comes from another server.
-"""
+"""The NiceGUI page on the server of the HTTP API. A browser loads no file from other servers."""
 
 from __future__ import annotations
 
@@ -25,13 +23,13 @@ from starlette.routing import Match, Mount
 from starlette.types import Scope
 
 TITLE = 'Curiosity ROSA'
-RECONNECT_S = 5.0  # a page that is gone for longer is built anew
+RECONNECT_S = 5.0  # a page that was disconnected for longer is built anew
 PAGE_PATHS = ('/', '/favicon.ico')
 PAGE_FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
 
 
 class _PageMount(Mount):
-    """Only the page's own paths: of any other, the API says that it is not there."""
+    """Matches only the page's own paths. The API answers 404 for all others."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         path = scope.get('path', '')
@@ -41,10 +39,10 @@ class _PageMount(Mount):
 
 
 def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) -> None:
-    """Mount the page at ``/``, before the server starts. Who may open it, and its session, is the
-    business of ``http/auth.py``.
+    """Mount the page at ``/``. Call it before the server starts. ``http/auth.py`` controls the
+    access and the sessions.
 
-    NiceGUI has one application for each process, so the app that was added last has the page.
+    NiceGUI has one application per process, so only the app of the last call has the page.
     """
     feed, controller = PageFeed(robot, runner, config), PageController(robot, runner)
 
@@ -52,17 +50,17 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
     def index() -> None:
         page = Page(controller, feed.snapshot(), camera_hz=config.agent.http.camera_hz)
 
-        def left(client: Client) -> None:
-            if not client.has_socket_connection:  # else it has come back already
+        def on_disconnect(client: Client) -> None:
+            if not client.has_socket_connection:  # otherwise the client has reconnected already
                 feed.remove_page(page)
 
         client = ui.context.client
         client.on_connect(lambda: feed.add_page(page))
-        client.on_disconnect(left)
+        client.on_disconnect(on_disconnect)
         client.on_delete(lambda: feed.remove_page(page))
 
     app.include_router(image_routes(robot))
-    core.app.user_middleware.clear()  # what an earlier call has added, which began to run
+    core.app.user_middleware.clear()  # added by an earlier call, and already started
     core.app.middleware_stack = None
     ui.run_with(
         app,
@@ -73,5 +71,5 @@ def add_page(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) ->
         reconnect_timeout=RECONNECT_S,
         show_welcome_message=False,
     )
-    app.router.routes.pop()  # NiceGUI's own mount, which would take every path
+    app.router.routes.pop()  # NiceGUI's own mount, which would match every path
     app.router.routes.append(_PageMount('/', app=core.app))

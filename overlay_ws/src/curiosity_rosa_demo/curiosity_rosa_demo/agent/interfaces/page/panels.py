@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The panels of the page as elements of NiceGUI. What they look like is in ``components``: text is
-bound there as text, never as markup; only the drawings of ``drawings.py`` are markup.
+"""The panels of the page as NiceGUI elements. ``components`` has their templates, which bind text
+as text, never as markup; only the drawings of ``drawings.py`` are markup.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nicegui import ui
 
 
 class Panel(ui.element):
-    """Shows ``facts``; ``set`` sends others."""
+    """Shows ``facts``; ``set`` replaces them."""
 
     def set(self, facts: PanelData) -> None:
         self.props['facts'] = facts
@@ -37,7 +37,7 @@ class DrawingPanel(Panel, component='components/drawing.js'):
 
 
 class CameraPanel(Panel, component='components/camera.js'):
-    """Asks for a frame every ``period_s`` while somebody can see it."""
+    """Requests a frame every ``period_s`` while the panel is visible."""
 
     def __init__(self, period_s: float) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Progress(Panel, component='components/progress.js'): ...
 
 
 class TracePanel(ui.element, component='components/trace.js'):
-    """Begins with ``lines``; more are sent by its method ``append``."""
+    """Starts with ``lines``; its method ``append`` adds more."""
 
     def __init__(self, lines: list[PanelData]) -> None:
         super().__init__()

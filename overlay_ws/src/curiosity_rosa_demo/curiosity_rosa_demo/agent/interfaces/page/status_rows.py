@@ -6,8 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the page shows of the rover, as JSON. Pure; text stays text, the browser never reads it as
-markup. Lengths are metres, times seconds, moments seconds since the epoch.
+"""The data of the page's panels as JSON. Pure. The browser never parses a text as markup.
+
+Lengths are in metres, durations in seconds, times in seconds since the epoch.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PanelData = dict[str, Any]
 
 MAX_TEXT_CHARS = 2000  # characters of one text on the page
 MAX_COLUMNS = 120  # columns of a text in a table
-# whose age is shown; the e-stop tells only changes
+# sources with a shown age; the e-stop publishes only changes
 SENSOR_SOURCES = ('odometry', 'scan', 'battery')
 
 
@@ -45,8 +46,8 @@ def status_data(
     replay: bool,
     limits: Mapping[str, float],
 ) -> PanelData:
-    """The head of the page. ``waits_for``: why nothing can run yet; ``limits``: from what age on,
-    in seconds, a source counts as stale.
+    """The status panel. ``waits_for``: why no task can run yet. ``limits``: the age in seconds
+    from which a source is stale.
     """
     robot, tasks = state.robot, state.tasks
     known = robot.battery_state is not BatteryLevel.UNKNOWN
@@ -66,7 +67,7 @@ def status_data(
             if name in robot.ages_s
         ],
         'nodes': [
-            # One that is well and has no age is part of the agent itself.
+            # A healthy node without an age is part of the agent itself.
             {
                 'name': each.name,
                 'ok': each.ok,
@@ -82,8 +83,8 @@ def status_data(
 
 
 def sensor_ages(state: BrainState, health: Iterable[NodeStatus]) -> dict[str, float | None]:
-    """How old each datum is, in seconds; None: never heard. What the kernel knows is at least as
-    old as its last tick.
+    """The age of each source and node in seconds; None: no message has arrived. The kernel's ages
+    are those at its last tick, so its own age is added.
     """
     nodes = {f'node:{each.name}': each.age_s for each in health}
     kernel = nodes.get('node:kernel') or 0.0
@@ -116,7 +117,7 @@ def task_data(tasks: Iterable[Task]) -> PanelData:
 
 
 def progress_facts(running: Iterable[RunningSkill]) -> PanelData:
-    """Of the skills that tell how far they are. ``fraction`` None: unknown."""
+    """The running skills that report progress. ``fraction`` None: unknown."""
     return {
         'rows': [
             {
@@ -132,7 +133,7 @@ def progress_facts(running: Iterable[RunningSkill]) -> PanelData:
 
 
 def plan_data(plan: Mapping[str, Any] | None) -> PanelData:
-    """``plan`` as in ReactState; what a model wrote into it is taken as it comes."""
+    """``plan`` as in ReactState. Invalid parts, which a model may have written, are left out."""
     steps = plan.get('steps') if plan else None
     return {
         'goal': _clipped(str(plan.get('goal', ''))) if plan else '',
@@ -144,7 +145,7 @@ def plan_data(plan: Mapping[str, Any] | None) -> PanelData:
 
 
 def question_data(question: Question, until: float | None) -> PanelData:
-    """``until``: when it counts as a no, seconds since the epoch; None: never."""
+    """``until``: time of automatic rejection, in seconds since the epoch; None: never."""
     op = question.op or {}
     return {
         'id': question.id,
@@ -152,7 +153,7 @@ def question_data(question: Question, until: float | None) -> PanelData:
         'text': _clipped(question.text),
         'reasons': [_clipped(reason) for reason in question.reasons],
         'skill': _clipped(str(op.get('skill', ''))),
-        # In full: what is approved or edited must be what was read.
+        # In full: the operator must see all that is approved or edited.
         'arguments': json.dumps(op.get('arguments', {}), ensure_ascii=False, indent=2),
         'editable': question.op is not None,
         'until': until,
@@ -175,7 +176,7 @@ def capture_data(captures: Iterable[Capture]) -> PanelData:
 
 
 def trace_data(event: TraceEvent, before: float | None) -> PanelData:
-    """A line of the trace. ``before``: the moment of the event before it."""
+    """A line of the trace. ``before``: the time of the previous event."""
     return {
         'id': event.event_id,
         'ts': event.ts,
@@ -190,12 +191,12 @@ def trace_data(event: TraceEvent, before: float | None) -> PanelData:
 
 
 def is_replay(event: TraceEvent) -> bool:
-    """Whether it was played back from a recording."""
+    """Whether the event was played back from a recording."""
     return bool(event.data and event.data.get('replay'))
 
 
 def is_turn_end(line: PanelData) -> bool:
-    """Whether a line of the trace is the end of a turn, in words."""
+    """Whether a line of the trace is the result of a turn."""
     return line['kind'] == TraceKind.RESULT.value and not line['tool']
 
 

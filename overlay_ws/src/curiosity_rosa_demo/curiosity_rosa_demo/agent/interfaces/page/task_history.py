@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tasks and what became of each, read in the loop to which they belong."""
+"""The tasks and the history of their states, read in the runner's loop."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ MAX_TASKS = 30  # tasks
 
 @dataclass(frozen=True)
 class TaskHistory:
-    """A task as it was when it was read, and its states, the oldest first."""
+    """A copy of a task, and its changes of state, the oldest first."""
 
     task: Task
     rows: tuple[HistoryRow, ...]
 
 
 class TaskHistories:
-    """The last tasks; the file is asked only about those that changed."""
+    """The last tasks. Reads the database only for tasks that have changed."""
 
     def __init__(self, runner: SkillRunner) -> None:
         self._runner = runner
         self._rows: dict[str, tuple[datetime, tuple[HistoryRow, ...]]] = {}
 
     async def read(self) -> Sequence[TaskHistory]:
-        """In the runner's loop. What has not ended goes first when there are too many."""
+        """At most MAX_TASKS tasks, unfinished ones first. Call it in the runner's loop."""
         tasks = self._runner.list_tasks()
         live = [task for task in tasks if not task.terminal]
         ended = (task for task in reversed(tasks) if task.terminal)
@@ -52,7 +52,7 @@ class TaskHistories:
         if changed != task.updated_at:
             try:
                 rows = tuple(self._runner.history(task.id))
-            except TaskError:  # the file cannot be read now: it is shown as it was
+            except TaskError:  # the database cannot be read now: return the last rows
                 return rows
             self._rows[task.id] = (task.updated_at, rows)
         return rows

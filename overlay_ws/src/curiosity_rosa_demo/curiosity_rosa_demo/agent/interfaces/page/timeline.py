@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The lives of tasks over the time of day. Pure."""
+"""The states of tasks over the time of day. Pure."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ STATE_SIGNS: dict[LifecycleState, str] = {
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """A task: its id, what it is in a few words, and how its state changed, the oldest first."""
+    """A task: its ID, a short name, and its changes of state, the oldest first."""
 
     task_id: str
     name: str
@@ -69,9 +69,9 @@ def render(
     zone: tzinfo | None = None,
     longest_s: float = 3600.0,
 ) -> Svg:
-    """The last MAX_ROWS of ``lives``, the last one lowest, over at most ``longest_s`` up to
-    ``now`` (with a zone). ``zone`` None: the local one. Each row's data-task is its id.
-    Where there are too many, what has not ended goes first.
+    """Draw the last MAX_ROWS of ``histories``, the last one lowest, over at most ``longest_s``
+    up to ``now`` (timezone-aware). ``zone`` None: the local one. data-task holds the task's ID.
+    Unfinished tasks go first when there are too many.
     """
     histories = _shown_rows(histories)
     span = _span(histories, now.timestamp(), longest_s)
@@ -84,13 +84,13 @@ def render(
         bottom + BOTTOM,
         f'Tasks over time: {len(histories)}',
         *_axis(span, bottom, zone),
-        *(_row(life, TOP + ROW * place, span, most) for place, life in enumerate(histories)),
+        *(_row(row, TOP + ROW * place, span, most) for place, row in enumerate(histories)),
         *empty,
     )
 
 
 def _shown_rows(histories: Sequence[TimelineRow]) -> list[TimelineRow]:
-    known = [life for life in histories if life.history]
+    known = [row for row in histories if row.history]
     ranked = sorted(
         range(len(known)), key=lambda place: (known[place].history[-1].after.terminal, -place)
     )
@@ -98,8 +98,8 @@ def _shown_rows(histories: Sequence[TimelineRow]) -> list[TimelineRow]:
 
 
 def _span(histories: Sequence[TimelineRow], now: float, longest_s: float) -> Axis:
-    """Up to now; from a whole step before the first, so that it seldom changes."""
-    first = min((life.history[0].at.timestamp() for life in histories), default=now)
+    """The time axis up to now. It starts at a whole step, so that it seldom changes."""
+    first = min((row.history[0].at.timestamp() for row in histories), default=now)
     length = min(longest_s, max(MIN_SPAN_S, now - first))
     step = time_step(length, MAX_TICKS)
     return Axis((now - length) // step * step, now, LEFT, RIGHT)
@@ -121,23 +121,23 @@ def _axis(span: Axis, bottom: float, zone: tzinfo | None) -> Iterator[Svg]:
     yield element('g', *numbers, class_='cr-numbers')
 
 
-def _row(life: TimelineRow, top: float, span: Axis, most_bars: int) -> Svg:
-    last = life.history[-1]
-    name = label(clip_columns(life.name, NAME_COLUMNS), 22.0, top + 16.0)
+def _row(row: TimelineRow, top: float, span: Axis, most_bars: int) -> Svg:
+    last = row.history[-1]
+    name = label(clip_columns(row.name, NAME_COLUMNS), 22.0, top + 16.0)
     sign = label(STATE_SIGNS[last.after], 6.0, top + 16.0, class_=f'cr-sign cr-{last.after.value}')
     return element(
         'g',
-        title(f'{clip_columns(life.name, MAX_TITLE_COLUMNS // 2)}: {_state(last)}'),
+        title(f'{clip_columns(row.name, MAX_TITLE_COLUMNS // 2)}: {_state(last)}'),
         sign,
         name,
-        *_bars(life.history[-most_bars:], top, span),
-        class_='cr-life',
-        data_task=clip_columns(life.task_id, MAX_TITLE_COLUMNS),
+        *_bars(row.history[-most_bars:], top, span),
+        class_='cr-task-row',
+        data_task=clip_columns(row.task_id, MAX_TITLE_COLUMNS),
     )
 
 
 def _bars(rows: Sequence[HistoryRow], top: float, span: Axis) -> Iterator[Svg]:
-    """One for each state, to the next one or to now; a sign where the task ended."""
+    """A bar for each state, until the next one or now; a sign for the end of the task."""
     starts = [row.at.timestamp() for row in rows]
     ends = [*starts[1:], span.high]
     for row, start, end in zip(rows, starts, ends, strict=True):

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What all open pages show, made once for all of them. A part that did not change stays the same
-object, so that a page can tell by identity what to send.
+"""The data of all open pages, made once for all of them. An unchanged part stays the same object,
+so that a page detects changes by identity.
 """
 
 from __future__ import annotations
@@ -35,16 +35,15 @@ from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-MAX_LINES = 500  # of the trace are kept
-TURN_EVENTS = 200  # events in which the last turn is looked for
+MAX_LINES = 500  # stored lines of the trace
+TURN_EVENTS = 200  # newest events, searched for the last turn
 TURN_START_PREFIXES = ('User: ', 'Going on after ')  # as AgentSession.run_turn() traces it
 
 
 @dataclass(frozen=True)
 class PageSnapshot:
-    """``parts`` by the names of the panels; ``lines`` of the trace, the last of which has number
-    ``count``; ``sensor_ages`` in seconds. ``now``: since the epoch; ``clock``: of the steady
-    clock.
+    """``parts``: data by panel. ``lines``: of the trace; the last one has number ``count``.
+    ``ages``: in seconds. ``now``: seconds since the epoch; ``clock``: steady seconds.
     """
 
     parts: Mapping[str, PanelData]
@@ -55,12 +54,12 @@ class PageSnapshot:
     clock: float
 
     def lines_after(self, count: int) -> Sequence[PanelData]:
-        """The lines after number ``count``, as far as they are kept."""
+        """The stored lines after number ``count``."""
         return self.lines[max(0, len(self.lines) - (self.count - count)) :]
 
 
 class ViewModel:
-    """For one thread, but for ``record_event``."""
+    """Use it in one thread, except for ``record_event``."""
 
     def __init__(self, robot: Robot, config: Config) -> None:
         self._robot = robot
@@ -77,13 +76,13 @@ class ViewModel:
         self._last_event: TraceEvent | None = None
 
     def record_event(self, event: TraceEvent) -> None:
-        """From any thread. When it is looked at too seldom, the oldest give way."""
+        """Queue ``event``. Thread-safe. Beyond MAX_LINES the oldest queued events are dropped."""
         self._new_events.append(event)
 
     def snapshot(
         self, histories: Sequence[TaskHistory], *, now: float, clock: float
     ) -> PageSnapshot:
-        """The newest of everything; asks the robot only for what can be had at once."""
+        """The current data of all panels. Calls only methods of the robot that do not block."""
         robot = self._robot
         if self._last_event is None:
             self._add_lines(robot.events(MAX_LINES))
@@ -118,9 +117,7 @@ class ViewModel:
             'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
             'plot': {'svg': pictures.plot(captures)},
             'times': {'svg': pictures.timeline(histories, now)},
-            'steps': {
-                'svg': pictures.decision_strip(last_turn(_steps(robot.events(TURN_EVENTS))))
-            },
+            'steps': {'svg': pictures.phase_bar(last_turn(_steps(robot.events(TURN_EVENTS))))},
         }
         for name, facts in parts.items():
             if self._parts.get(name) != facts:
@@ -136,7 +133,7 @@ class ViewModel:
         )
 
     def _add_lines(self, events: Iterable[TraceEvent]) -> None:
-        """What began before ``hear`` was called may come both ways."""
+        """Add new lines. Known events are skipped: the first ones may arrive twice."""
         known = {line['id'] for line in self._lines}
         for event in events:
             if event.event_id not in known:
@@ -148,7 +145,7 @@ class ViewModel:
 
 
 def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
-    """From where the last turn began, as far as it is known."""
+    """The events of the last turn; all events if its start is not among them."""
     for place in range(len(events) - 1, -1, -1):
         if events[place].kind is TraceKind.OBSERVE and events[place].message.startswith(
             TURN_START_PREFIXES
@@ -158,7 +155,7 @@ def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
 
 
 def _steps(events: Iterable[TraceEvent]) -> list[TraceEvent]:
-    """How far a skill is begins no step."""
+    """The events without progress reports, which start no step."""
     return [event for event in events if not (event.data and 'progress' in event.data)]
 
 

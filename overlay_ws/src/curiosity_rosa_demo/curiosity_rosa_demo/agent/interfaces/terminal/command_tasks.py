@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tasks that console commands ask for."""
+"""Tasks for the console commands that start one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DRIVE_COMMANDS = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn
 
 
 def task_for_command(command: Command, runtime: Runtime, config: Config) -> Task | None:
-    """None: the command asks for no task. Raises TaskError."""
+    """The task for ``command``; None: the command starts no task. Raises TaskError."""
     name = command.name
     if name == 'demo':
         template = config.prompts.templates.demo_ground_texture

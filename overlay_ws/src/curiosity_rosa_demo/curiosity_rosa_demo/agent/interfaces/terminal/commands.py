@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a typed line means. Pure."""
+"""Parsing of console lines into commands. Pure functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from curiosity_rosa_demo.domain.models import json_object
 @dataclass(frozen=True)
 class CommandSpec:
     name: str
-    argument: str  # how the argument is shown; empty: it takes none
+    argument: str  # the argument as :help shows it; empty: no argument
     help: str
 
 
@@ -69,11 +69,11 @@ COMMANDS = {
 }
 DEFAULT_DRIVE_S = 4.0
 COMMAND_CHOICES = {'auto': ('on', 'off'), 'record': ('on', 'off', 'status')}
-DEFAULT_COUNTS = {'trace': 10, 'why': 5}  # what takes a count, and what it is without one
+DEFAULT_COUNTS = {'trace': 10, 'why': 5}  # commands with a count, and its default
 
 
 class BadCommand(ValueError):
-    """The line is no command; the message says what would be."""
+    """The line is not a valid command. The message gives the usage."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Command:
     """A console command, or a ``text`` for the model."""
 
     name: str  # one of COMMANDS, or 'text'
-    text: str = ''  # what was said; an ID; the name of a skill or of a file
+    text: str = ''  # a free text, an ID, or the name of a skill or of a file
     number: float = 0.0
     data: dict[str, Any] = field(default_factory=dict)
 
@@ -93,7 +93,7 @@ def parse(line: str, *, longest_drive_s: float) -> Command | None:
         return None
     if not line.startswith((':', '：')):
         return Command('text', text=line)
-    # A Japanese keyboard writes full-width letters, digits and spaces: they mean the same.
+    # A Japanese keyboard writes full-width letters, digits and spaces: NFKC makes them ASCII.
     name, *arguments = unicodedata.normalize('NFKC', line)[1:].split() or ['']
     name = name.lower()
     if name not in COMMANDS:
@@ -156,14 +156,14 @@ def _edit(spec: CommandSpec, typed: str) -> Command:
     return Command(spec.name, text=start, data=_json_object(spec, brace + rest))
 
 
-# What takes its arguments as they were typed: full-width letters may be meant in a text.
+# These commands get their arguments unnormalized: a text may contain full-width letters.
 _FREE_TEXT_PARSERS = {
     'submit': _submit,
     'run': _text,
     'tree': _text,
     'message': _text,
     'edit': _edit,
-    'reject': _text,  # which questions there are decides what is an ID
+    'reject': _text,  # the console splits ID and reason: it knows the open questions
 }
 
 
@@ -171,7 +171,7 @@ def _json_object(spec: CommandSpec, text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
         if isinstance(data, dict):
-            json_object(data)  # Python's reader takes NaN, and half of a character
+            json_object(data)  # json.loads accepts NaN and lone surrogates
             return data
     except (ValueError, RecursionError) as error:
         raise BadCommand(f'{usage(spec)}: not JSON: {error}') from None
@@ -190,8 +190,8 @@ def help_text() -> str:
 
 def _unknown(name: str) -> str:
     name = name[:40]
-    begun = [each for each in COMMANDS if name and each.startswith(name)]
-    near = begun or difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+    prefixed = [each for each in COMMANDS if name and each.startswith(name)]
+    near = prefixed or difflib.get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
     hint = f'did you mean :{near[0]}? ' if near else ''
     every = ' '.join(f':{each}' for each in COMMANDS)
     return f'no command :{name}; {hint}there are: {every}'

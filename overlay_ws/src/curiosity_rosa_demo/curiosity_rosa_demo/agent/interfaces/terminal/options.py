@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-# said by --together, which then waits for a line
+# printed with --together, before the agent waits for a line
 READY_MESSAGE = 'Ready; it waits for the other rovers.'
 
 
@@ -34,5 +34,5 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument('--together', action='store_true', help=argparse.SUPPRESS)
     parser.add_argument('--after-crash', default='', help=argparse.SUPPRESS)
-    parser.add_argument('--news-fd', type=int, help=argparse.SUPPRESS)
+    parser.add_argument('--process-events-fd', type=int, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)

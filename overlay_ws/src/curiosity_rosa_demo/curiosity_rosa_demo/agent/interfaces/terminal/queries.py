@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The commands that wait for nothing: what there is to know, and small changes to tasks."""
+"""Commands that start no task: queries, and small changes of tasks and of autonomy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def answer_query(
     config: Config,
     recording: RecordingControl | None = None,
 ) -> Outcome:
-    """``recording`` None: there is no place for one. Raises TaskError."""
+    """Run ``command`` at once. ``recording``: None if it is unavailable. Raises TaskError."""
     if command.name == 'record':
         return recording.run_command(command.text) if recording else Outcome(False, NO_RECORDING)
     if command.name in AUTONOMY_COMMANDS:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the console's lines come from: a terminal, a pipe, or a list of commands."""
+"""Sources of console lines: a terminal, a pipe, or a list of commands."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DOUBLE_PRESS_S = 3.0
 
 
 class InterruptHandler:
-    """Ctrl-C: once stops the rover and then the turn, twice leaves."""
+    """Handles Ctrl-C: the first stops the rover and the turn, a second within 3 s exits."""
 
     def __init__(self, console: OperatorConsole) -> None:
         self._console = console
@@ -39,7 +39,7 @@ class InterruptHandler:
         signal.signal(signal.SIGINT, self._on_signal)
 
     def on_interrupt(self) -> bool:
-        """One Ctrl-C; True when the user wants to leave."""
+        """Handle one Ctrl-C. Returns True on the second one, which exits."""
         now = time.monotonic()
         again = now - self._last < DOUBLE_PRESS_S
         self._last = now
@@ -58,10 +58,12 @@ class InterruptHandler:
 
 
 def wait_for_go_ahead(console: OperatorConsole, opened: threading.Event) -> None:
-    """Say that the agent is ready, when it is, and wait for a line: several agents on one machine
-    slow each other down while they start, and should not drive meanwhile.
+    """Wait until the agent is ready, print READY_MESSAGE, and wait for a line of standard input.
+
+    Several agents on one machine slow each other down while they start, so none drives until all
+    are ready.
     """
-    while not opened.wait(0.5):  # bounded, for the signals
+    while not opened.wait(0.5):  # a bounded wait lets signal handlers run
         pass
     console.print_notice(READY_MESSAGE)
     if sys.stdin is not None:
@@ -69,7 +71,7 @@ def wait_for_go_ahead(console: OperatorConsole, opened: threading.Event) -> None
 
 
 def run_commands(console: OperatorConsole, commands: list[str]) -> None:
-    """Run each command to its end; the outcome of the last one is ``console.last``."""
+    """Run each command to its end. ``console.last_outcome`` is the outcome of the last one."""
     _wait(console)
     for command in commands:
         console.print_notice(f'> {command}')
@@ -79,9 +81,9 @@ def run_commands(console: OperatorConsole, commands: list[str]) -> None:
 
 
 def run_pipe(console: OperatorConsole) -> None:
-    """Lines of standard input until its end. A stop is taken while another line still runs."""
+    """Run the lines of standard input until its end. A stop takes effect while a line runs."""
     _wait(console)
-    for line in sys.stdin or ():  # None: it was closed before we began
+    for line in sys.stdin or ():  # None: standard input was closed at the start
         if not console.handle_line(line):
             break
     console.reject_questions()
@@ -91,7 +93,7 @@ def run_pipe(console: OperatorConsole) -> None:
 def run_terminal(
     console: OperatorConsole, session: AgentSession, interrupts: InterruptHandler
 ) -> None:
-    """Line editing, history, completion, and a status line while something runs."""
+    """Read lines from a terminal, with editing, history, completion and a status line."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import FileHistory
@@ -112,12 +114,12 @@ def run_terminal(
         bottom_toolbar=toolbar,
         refresh_interval=1.0,
     )
-    told_to_end = False
+    exit_requested = False
 
     def leave(*_: object) -> None:
-        # An exception raised in the midst of the prompt's event loop would leave it hanging.
-        nonlocal told_to_end
-        told_to_end = True
+        # An exception raised inside the prompt's event loop would leave the prompt hanging.
+        nonlocal exit_requested
+        exit_requested = True
         app = prompt.app
         if app.loop is None or not app.is_running:
             raise SystemExit(143)
@@ -126,7 +128,7 @@ def run_terminal(
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, leave)
     with patch_stdout(), _errors_above_the_prompt(console):
-        while not told_to_end:
+        while not exit_requested:
             try:
                 line = prompt.prompt('rover> ')
             except KeyboardInterrupt:
@@ -136,28 +138,28 @@ def run_terminal(
             except EOFError:
                 break
             except OSError:  # the terminal is gone
-                told_to_end = True
+                exit_requested = True
                 break
             if not console.handle_line(line):
                 return
-    if told_to_end:
+    if exit_requested:
         raise SystemExit(143)
 
 
 @contextlib.contextmanager
 def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
-    """What rclpy and DDS write to the error stream by themselves would tear the prompt."""
-    ours, theirs = os.pipe()
+    """Redirect file descriptor 2 to notices: rclpy and DDS write there."""
+    read_fd, write_fd = os.pipe()
     before = os.dup(2)
-    os.dup2(theirs, 2)
-    os.close(theirs)
+    os.dup2(write_fd, 2)
+    os.close(write_fd)
 
     def pump() -> None:
-        with open(ours, encoding='utf-8', errors='replace') as lines:
+        with open(read_fd, encoding='utf-8', errors='replace') as lines:
             for line in lines:
                 console.print_notice(line.rstrip())
 
-    thread = threading.Thread(target=pump, name='errors', daemon=True)
+    thread = threading.Thread(target=pump, name='stderr', daemon=True)
     thread.start()
     try:
         yield
@@ -168,7 +170,7 @@ def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
 
 
 def _wait(console: OperatorConsole) -> None:
-    # A bounded wait in a loop: a plain one would not let Python handle the signal.
+    # A bounded wait in a loop: an unbounded one would keep Python from handling signals.
     while not console.wait_until_idle(0.5):
         pass
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Standard output from a thread of its own: a terminal that does not take text holds up nobody."""
+"""Standard output from a separate thread: a blocked terminal does not block the callers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ CLOSE_TIMEOUT_S = 3.0
 class ConsoleWriter:
     def __init__(self) -> None:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name='printer', daemon=True)
+        self._thread = threading.Thread(target=self._run, name='console-writer', daemon=True)
         self._thread.start()
 
     def write(self, text: str) -> None:
-        """Print it soon; from any thread, in the order of the calls."""
+        """Queue ``text`` for printing, in the order of the calls. Callable from any thread."""
         self._lines.put(text)
 
     def close(self) -> None:
-        """Wait until all is printed, for a while."""
+        """Wait until all text is printed, CLOSE_TIMEOUT_S at most."""
         self._lines.put(None)
         self._thread.join(CLOSE_TIMEOUT_S)
 
@@ -37,10 +37,10 @@ class ConsoleWriter:
         while (text := self._lines.get()) is not None:
             try:
                 print(text, flush=True)
-            except (OSError, ValueError):  # nobody reads any longer: a closed pipe or stream
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                if nowhere != 1:  # as it is when 1 itself was closed
-                    os.dup2(nowhere, 1)
-                    os.close(nowhere)
+            except (OSError, ValueError):  # the reader has closed the pipe or stream
+                null_fd = os.open(os.devnull, os.O_WRONLY)
+                if null_fd != 1:  # it is 1 when descriptor 1 was closed
+                    os.dup2(null_fd, 1)
+                    os.close(null_fd)
                 os.kill(os.getpid(), signal.SIGTERM)
                 return

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The meaning of a typed line: stops, answers, pauses, in three languages."""
+"""Rules for the intent of a typed line, such as stop, answer and pause, in three languages."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The words around the words: politeness, fillers, negation; and how patterns are made. Pure."""
+"""Frames of commands (politeness, fillers, negation) and the pattern builders. Pure."""
 
 from __future__ import annotations
 
@@ -16,27 +16,25 @@ from curiosity_rosa_demo.agent.kernel.intent.normalize import CJK, fold
 
 
 def any_pattern(*patterns: str) -> re.Pattern[str]:
-    r"""Any of ``patterns``, folded like the texts they are tried on.
+    r"""Compile an alternation of ``patterns``, folded like the texts that they search.
 
-    Folding makes capitals small: say ``(?!\w)`` where an upper-case escape would do.
+    Folding lowers capitals: write ``(?!\w)`` in place of an upper-case escape.
     """
     return re.compile(fold('|'.join(patterns)))
 
 
 def english_pattern(*patterns: str) -> re.Pattern[str]:
-    """Like ``any_pattern``, but tried at the start of Latin words only, which is many times
-    faster.
-    """
+    """Like ``any_pattern``, but no match starts inside a Latin word. This is many times faster."""
     return any_pattern(rf'(?:(?<![a-z0-9])(?=[a-z0-9])|(?![a-z0-9{CJK}]))(?:{"|".join(patterns)})')
 
 
 def whole_utterance(*patterns: str, polite: str) -> re.Pattern[str]:
-    """The whole text is one of ``patterns``, but for politeness on both sides."""
+    """Compile a match of the whole text: one of ``patterns``, with ``polite`` words around it."""
     either = '|'.join(patterns)
     return re.compile(fold(rf'(?:{polite})*(?:{either}) ?(?:{polite})*'))
 
 
-# Politeness, address and fillers: they change nothing. Each ends the word it begins.
+# Politeness, address and fillers do not change the intent. English ones match whole words.
 FILL_EN = (
     r'(?:please|pls|plz|plase|hey|oi|rover|curiosity|rosa|robot|buddy|now|then|just|so|well|um|uh'
     r'|right|immediately|at once|asap|thanks|thank you|already|again|god|damn|fuck|fucking|shit'
@@ -53,11 +51,11 @@ FILL_ZH = (
 )
 
 NOT_EN = (
-    # "You don't stop", "why don't you stop", "the wheels don't stop": alarms, not orders.
+    # "You don't stop", "why don't you stop", "the wheels don't stop" report a fault: no negation.
     r'(?<!why )(?<!you )(?<!it )(?<!we )(?<!they )(?<!i )(?<!he )(?<!she )(?<!this )(?<!that )'
     r"(?<!s )(?<!thing )\b(?:don't|dont|do not|never)"
 )
 
-# Where a clause ends, whatever particle softens or sharpens it.
+# The end of a clause, after optional sentence-final particles.
 END_JA = r'(?=[よぞねわさく]?(?!\w))'
 END_ZH = r'(?=[啊呀吧了哦啦]{0,3}(?!\w))'

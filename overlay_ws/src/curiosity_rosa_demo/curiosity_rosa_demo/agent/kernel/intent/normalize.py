@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Utterances made comparable: one way to write each character and each word of command. Pure.
+"""Normalise utterances: one spelling for each character and each command word. Pure.
 
-Everything here takes time linear in the length of the text and accepts any string.
+Every function accepts any string and runs in time linear in its length.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import lru_cache
 import re
 import unicodedata
 
-# Letters of other scripts that look like Latin ones, and letters that are emoji.
+# Letters of other scripts that look like Latin ones, and letter emoji.
 _LOOKS_LIKE = {
     **dict(zip('аеорсхутѕһοαρτνκ', 'aeopcxytshoaptvk', strict=True)),
     **{chr(0x1F1E6 + i): chr(97 + i) for i in range(26)},
@@ -26,9 +26,9 @@ _LOOKS_LIKE = {
     **dict.fromkeys('‘’ʼ´`＇', "'"),
     '。': '.',
     '、': ',',
-    **dict.fromkeys('ー〜～~', ''),  # they lengthen a vowel
+    **dict.fromkeys('ー〜～~', ''),  # vowel lengthening marks
 }
-# Traditional Chinese and Japanese forms of the characters that the rules use.
+# Traditional Chinese and Japanese forms of the simplified characters in the rules.
 _SIMPLE = dict(
     zip('來別車緊終動許給後續繼暫時頓煞開進險與請麼嗎為還裡過點標誌當處'
         '從沒無頭們說話問題準結確認復鬆關機電夠',
@@ -40,12 +40,12 @@ CJK = '\u3041-\u30ff\u3400-\u9fff'
 
 
 def fold(text: str) -> str:
-    """``text`` in lower case, half width, hiragana and simplified characters.
+    """Convert ``text`` to lower case, half width, hiragana and simplified characters.
 
-    Commas and full stops are Latin ones, and so is a line break. Accents, lengthening marks and
-    what cannot be seen are gone.
+    Commas and full stops become Latin ones; a line break becomes a full stop. Accents, lengthening
+    marks and invisible characters are removed.
     """
-    # Characters one by one: normalising a long run of combining marks at once is quadratic.
+    # One character at a time: normalising a long run of combining marks at once is quadratic.
     return unicodedata.normalize('NFC', ''.join(map(_fold_character, text)))
 
 
@@ -82,7 +82,7 @@ _SPELLED = {
 _WORD = re.compile(r"[a-z0-9$@][a-z0-9$@']*")
 _LEET_DIGITS = str.maketrans('013457$@', 'oleastsa')
 
-# Words of command, with their one-letter mistakes, and the words that such a mistake is not.
+# Command words, and other words that differ by one letter and are no misspellings of them.
 _COMMANDS = ('stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa', 'pause')
 _other_words = (
     'step shop top stow slop sop atop stomp strop swop stops stopt hat half hall halo hale '
@@ -91,7 +91,7 @@ _other_words = (
     'paused pauses passe'
 )
 _OTHER_WORDS = frozenset(_other_words.split())
-# A word of command without a letter or with a wrong one; said alone it is the command.
+# Other words that count as a misspelt command when they are the whole utterance.
 _near_stop = 'step shop top slop sop stops hat half alt halts'
 NEAR_STOP = frozenset(_near_stop.split())
 _stop_inside = (
@@ -123,9 +123,9 @@ _REPEATED_LETTERS = {_without_repeats(word): word for word in _COMMANDS}
 
 
 def canonical(folded: str) -> str:
-    """``folded`` text with misspelt, drawn out, spelled and glued words of command mended.
+    """Correct misspelt, drawn-out, spelled-out and glued command words in ``folded`` text.
 
-    Spaces are single ones; one stands between a Latin and a Chinese or Japanese character.
+    Runs of spaces become one space. A space separates Latin from Chinese or Japanese characters.
     """
     text = re.sub(r' {2,}', ' ', _BORDER.sub(' ', folded))
     for word, spelled in _SPELLED.items():
@@ -134,12 +134,12 @@ def canonical(folded: str) -> str:
 
 
 def without_gaps(text: str) -> str:
-    """``text`` without the spaces between Chinese or Japanese characters."""
+    """Remove the spaces between Chinese or Japanese characters of ``text``."""
     return re.sub(f'(?<=[{CJK}]) (?=[{CJK}])', '', text)
 
 
 def _correct_spelling(word: str) -> str:
-    # Nobody types a word that long, but a stop glued into it still counts.
+    # A longer word is no misspelling, but a "stop" glued into it still counts.
     return (
         _correct_short_spelling(word) if len(word) <= 40 else ('stop' if 'stop' in word else word)
     )

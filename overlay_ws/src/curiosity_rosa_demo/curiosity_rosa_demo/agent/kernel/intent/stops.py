@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a stop sounds like in English, Japanese and Chinese, and what only looks like one. Data.
+"""Patterns of a stop in English, Japanese and Chinese, and masks of false positives. Data.
 
-A mask is a use of a word of command that commands nothing ("don't stop", "the bus stop"); it is
-taken out of the text first, so what is left over and still sounds like a stop is one. Repetitions
-are bounded, which keeps the search linear.
+A mask matches a command word that is not used as a command ("don't stop", "the bus stop"). Masks
+are removed from the text first; a stop pattern in the remaining text is a stop. Repetitions are
+bounded, which keeps the search linear.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _GOAL_EN = (
 _SEQUEL_EN = r'(?! (?:now|right|immediately|at once|it|that|this|moving|already|you)\b)(?! ?!)'
 _NUMBER_EN = r'(?:[0-9.]{1,6}|an?|one|two|three|four|five|six|seven|eight|nine|ten)'
 
-STOP_EN_FIRST = any_pattern(  # stops whatever is said around them
+STOP_EN_FIRST = any_pattern(  # a stop regardless of the surrounding text
     r'\b(?:press|push|hit|pull|smash|use|trigger|activate|send|engage|run)(?: the| that| an?)?'
     r'(?: big| red)?(?: emergency| e[- ]?)? ?stop',
 )
@@ -84,7 +84,7 @@ MASK_EN = english_pattern(
     r'stop\b',
     r'\bemergency (?:exit|kit|procedures?|plan|lights?|contact|numbers?|vehicle)\b',
     r"\bin case of(?: an)? emergency\b|\b(?:no|not an|isn't an) emergency\b",
-    # Constraints on a motion, not its end.
+    # Constraints on a motion, not a stop.
     rf'{NOT_EN} (?:drive|go|move|roll|turn|run) (?:too|so|very|that|faster|quite|more than)\b',
     r"\b(?:but|and|just) (?:don't|dont|do not|never) (?:drive|go|move|roll|run)"
     r'(?: any)? (?:near|nearer|close|closer|over|into|past|off|beyond|outside|through)\b',
@@ -132,7 +132,7 @@ STOP_EN_WHOLE = whole_utterance(
 
 MASK_JA = any_pattern(
     r'ストップ ?signs?\b',
-    # 止まる and its kin in the forms that ask to go on, report, or set a condition
+    # 止まる and related verbs in forms that ask to continue, report, or set a condition
     *(
         rf'{stem}(?:'
         r'ら(?:ないで(?!す|しょ)|ず|なくて|ないよう|ないまま|ない範囲)'

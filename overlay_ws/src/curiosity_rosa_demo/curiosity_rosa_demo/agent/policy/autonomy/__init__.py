@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The policy joined to the runtime: clock, persistence, activities as tasks."""
+"""Connects the policy to the runtime: clock, persistence, activities as tasks."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the kernel does for an activity: its work, then the time that it takes. Pure."""
+"""The kernel tasks of an activity: its work, then the time that it takes. Pure."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, StepConfig, WorldView
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
-AUTO_PRIORITY = 1  # below what people ask for
+AUTO_PRIORITY = 1  # below the tasks of operators
 ACTIVITY_KEY = 'unasked'  # in the metadata of each such task: the name of its activity
-STANDALONE_SKILLS = ('charge',)  # a task of its own, and no step of a plan
+STANDALONE_SKILLS = ('charge',)  # run as a task of their own, never as a step of a plan
 
 
 def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
-    """In the order in which they are to be submitted; each waits for the one before it. Raises
-    ValueError when the activity has another number of tasks than ``ongoing``.
+    """The tasks in the order of submission; each is blocked by those before it. Raises ValueError
+    when the activity and ``ongoing`` differ in their number of tasks.
     """
     tasks: list[Task] = []
     parts = list(_task_arguments(ongoing, view.activities[ongoing.activity]))
@@ -67,7 +67,7 @@ def _task_arguments(ongoing: Ongoing, activity: ActivityConfig) -> Iterator[tupl
         yield 'activity', {'activity': name, 'minutes': activity.minutes, 'text': text}
 
 
-# What it would rather do instead is not for the model to begin: nobody has asked for it.
+# The model of such a task must not switch to a goal of its own, which no operator asked for.
 _NO_MORE_SWITCHES: Json = {'switches': MAX_GOAL_SWITCHES}
 
 
@@ -87,7 +87,7 @@ def _plan(ongoing: Ongoing, activity: ActivityConfig) -> Json:
 
 
 def check_world(config: Config, registry: SkillRegistry) -> None:
-    """That each step of each activity is one the agent can take. Raises ConfigError."""
+    """Check that the agent can run each step of each activity. Raises ConfigError."""
     for name, activity in config.world.activities.items():
         for index, step in enumerate(activity.does):
             key = f'{config.agent.policy.world_view}.yaml: activities.{name}.does[{index}]'
@@ -96,7 +96,7 @@ def check_world(config: Config, registry: SkillRegistry) -> None:
 
 
 def _step_problem(step: StepConfig, *, alone: bool, registry: SkillRegistry) -> str:
-    """What, as the end of a sentence that begins with where it stands; '' when nothing is."""
+    """The problem, as the end of a sentence that starts with the step's key; '' for none."""
     try:
         arguments_as_json(registry.get(step.skill), dict(step.arguments))
     except UnknownSkill as error:
@@ -106,6 +106,6 @@ def _step_problem(step: StepConfig, *, alone: bool, registry: SkillRegistry) -> 
     if step.skill in STANDALONE_SKILLS:
         return '' if alone else f'.skill = {step.skill!r}: it must be the only step'
     if step.skill in TASK_ONLY_SKILLS:
-        way_out = 'use asks' if step.skill == 'react' else 'use minutes'
-        return f'.skill = {step.skill!r}: it is no step of a plan; {way_out} in its place'
+        remedy = 'use asks' if step.skill == 'react' else 'use minutes'
+        return f'.skill = {step.skill!r}: it is no step of a plan; {remedy} in its place'
     return ''

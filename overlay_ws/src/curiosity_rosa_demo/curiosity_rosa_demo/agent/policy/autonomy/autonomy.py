@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The policy alive: a thread that decides when it is time to, and has the runtime do it.
+"""Runs the policy in a thread of its own and executes its decisions through the runtime.
 
-Off until somebody says ``on``. A stop, whoever asks for it, switches it off; a pause holds it
-until somebody says resume. What it decides is kept before it is done.
+Off until an operator switches it on. Every stop switches it off; a pause holds it until a resume.
+Each decision is saved before it is executed.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
-POLL_PERIOD_S = 0.1  # of the wall's time; the policy's may pass faster, or be set
-MAX_DECISIONS_READ = 5000  # decisions that are read for a diary: a night is hundreds of quiet ones
+POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run faster
+MAX_DECISIONS_READ = 5000  # decisions read for the log: a night has hundreds of uneventful ones
 HOW_TO_SWITCH_ON = ':auto on switches it on'
 OFF_TEXT = f'auto is off; {HOW_TO_SWITCH_ON}'
 
@@ -55,8 +55,8 @@ _log = logging.getLogger('curiosity_rosa.autonomy')
 
 
 class Autonomy:
-    """``file``: where the policy's state is kept. ``provider`` makes who asks the model. ``speak``
-    says a text to the people around; in the policy's thread.
+    """``file``: the policy's state. ``provider`` makes the LLMPolicyProvider, or None. ``speak``
+    says a text aloud; it is called in the worker's thread.
     """
 
     def __init__(
@@ -80,19 +80,19 @@ class Autonomy:
         model = provider(partial(self._wake_reasons.add, 'the model answered'))
         self._decider_text = 'the rules' if model is None else 'the model, within the rules'
         self._on = self._on_requested = self._tasks_may_run = False
-        # From here on: of the thread.
+        # Below: written by the worker's thread only.
         self._policy = PersistentPolicy(config, self._world, file, model)
-        self._state_loaded = False  # the tasks of an earlier run
-        self._devices: dict[str, bool] = {}  # that a person has switched since the start
+        self._state_loaded = False  # whether the state of an earlier run was taken over
+        self._devices: dict[str, bool] = {}  # switched by an operator since the start
         self._scheduler = TickScheduler(self._settings.tick_s, self._zone)
-        self._own_task_ids: set[str] = set()  # tasks that may be under way
-        self._is_live = False  # from on to off
-        # when it was switched on: a later stop drops all it wants
+        self._own_task_ids: set[str] = set()  # tasks that may be active
+        self._is_live = False  # switched on, and not yet off in the worker's thread
+        # At switch-on: after a later stop the runtime takes none of the policy's tasks.
         self._stop_count = runtime.stop_count
         self._hold_reason = self._last_text = ''
         self._worker = PeriodicWorker(
             'autonomy',
-            look=self._poll,
+            poll=self._poll,
             every_s=lambda: POLL_PERIOD_S if self._on else None,
             on_error=self._on_worker_error,
         )
@@ -101,7 +101,7 @@ class Autonomy:
     # --- from any thread --------------------------------------------------------------------
 
     def enable(self, *, go_on: bool) -> None:
-        """Once tasks may run. With ``go_on``, after a crash, it is on again if it was."""
+        """Call once tasks may run. With ``go_on``, after a crash, a policy that was on resumes."""
         self._worker.post(partial(self._enable, go_on))
 
     def switch_on(self) -> Outcome:
@@ -109,12 +109,12 @@ class Autonomy:
         return self._call_worker(lambda: self._switch_on(stops))
 
     def switch_off(self, why: str) -> Outcome:
-        """What it had begun is cancelled when this returns."""
+        """The policy's tasks are cancelled when this returns."""
         self._on = self._on_requested = False
         return self._call_worker(lambda: self._switch_off(why))
 
     def post_message(self, text: str) -> Outcome:
-        """For the policy to react to; never an order."""
+        """Queue a message that the policy may react to. A message is never a command."""
         problem = (
             self._wake_reasons.add_message(text)
             if self._on
@@ -126,7 +126,7 @@ class Autonomy:
         return Outcome(True, 'The message was handed on.')
 
     def set_device(self, name: str, usable: bool) -> Outcome:
-        """From the next tick on, which is now, the device can be used or not."""
+        """Mark a device as usable or not, and trigger a tick."""
         devices = self._world.view.devices
         if name not in devices:
             known = ', '.join(devices) or 'none'
@@ -143,12 +143,12 @@ class Autonomy:
         return self._call_worker(switch)
 
     def decision_log(self, count: int) -> Outcome:
-        """The last ``count`` entries of its diary."""
+        """The last ``count`` entries of the decision log."""
 
         def read() -> Outcome:
             decisions = self._policy.recent_decisions(max(MAX_DECISIONS_READ, count))
-            told = decision_log(decisions, self._world, count)
-            return Outcome(True, told or 'it has decided nothing yet')
+            text = decision_log(decisions, self._world, count)
+            return Outcome(True, text or 'it has decided nothing yet')
 
         return self._call_worker(read)
 
@@ -158,19 +158,19 @@ class Autonomy:
         )
 
     def status_text(self) -> str:
-        """As ``text``, of the last tick; waits for nothing."""
+        """As ``status``, but of the last tick and without waiting for the worker."""
         return self._last_text or 'auto is on' if self._on else OFF_TEXT
 
     def tree_text(self) -> Outcome:
-        """As the last tick left it."""
+        """The tree with the outcomes of the last tick."""
         return self._call_worker(lambda: Outcome(True, self._policy.policy.ascii()))
 
     def tree_dot(self) -> Outcome:
-        """The same in graphviz's language."""
+        """The same as a DOT graph."""
         return self._call_worker(lambda: Outcome(True, self._policy.policy.dot()))
 
     def close(self) -> None:
-        """What goes on is kept for another run."""
+        """Stop the worker. The ongoing activity stays in the file for the next run."""
         self._on = self._on_requested = False
         self._worker.close()
         self._policy.close()
@@ -180,7 +180,7 @@ class Autonomy:
             return self._worker.call(work, CALL_TIMEOUT_S)
         except (TaskError, PolicyStoreError, TimeoutError) as error:
             return Outcome(False, str(error))
-        except Exception as error:  # it was told, and is in the log
+        except Exception as error:  # the worker has reported and logged it
             return Outcome(False, f'an internal error: {error!r}')
 
     def _on_kernel_tick(self, state: BrainState) -> None:
@@ -192,16 +192,16 @@ class Autonomy:
         before = self._wake_reasons.paused
         self._wake_reasons.update_from_kernel(state, self._own_task_ids)
         if self._wake_reasons.paused is not before:
-            told = 'goes on' if before else 'is held until you say resume'
-            self._worker.post(lambda: self._trace_notice(f'auto {told}'))
+            effect = 'goes on' if before else 'is held until you say resume'
+            self._worker.post(lambda: self._trace_notice(f'auto {effect}'))
 
     def _on_stop(self, by: str) -> None:
-        """From any thread: at once."""
+        """From any thread. Autonomy is off at once; the worker then cancels its tasks."""
         if self._on or self._on_requested:
             self._on = self._on_requested = False
             self._worker.post(lambda: self._switch_off(f'stopped by {by}'))
 
-    # --- in its thread: on and off ----------------------------------------------------------
+    # --- in the worker's thread: on and off -------------------------------------------------
 
     def _enable(self, go_on: bool) -> None:
         self._tasks_may_run = True
@@ -213,15 +213,15 @@ class Autonomy:
             return
         if auto and not (go_on or self._on_requested):
             self._policy.save_was_on(False)
-            left = self._policy.policy.state.activity
-            what = f' during {left.activity}' if left else ''
-            self._trace_notice(f'auto was on when the agent ended{what}; :auto on resumes it')
+            last = self._policy.policy.state.activity
+            during = f' during {last.activity}' if last else ''
+            self._trace_notice(f'auto was on when the agent ended{during}; :auto on resumes it')
         elif auto or self._on_requested:
             self._trace_notice(self._switch_on(self._stop_count, slept=True).answer)
 
     def _switch_on(self, stops: int, *, slept: bool = False) -> Outcome:
-        """``stops``: of the runtime, when it was asked for. ``slept``: the ticks since the last
-        one count as missed.
+        """``stops``: the runtime's stop count at the request. ``slept``: the ticks since the last
+        decision count as missed.
         """
         if self._runtime.failure:
             return Outcome(False, f'auto stays off: {self._runtime.failure}')
@@ -240,13 +240,13 @@ class Autonomy:
         self._stop_count = stops
         self._last_text = ''
         self._on = self._is_live = True
-        if stops != self._runtime.stop_count:  # before it was on nobody was told of that
+        if stops != self._runtime.stop_count:  # _on_stop ignores a stop while off
             self._on = self._is_live = False
             self._policy.save_was_on(False)
             return Outcome(False, 'auto stays off: a stop was asked for')
         self._wake_reasons.add('it was switched on')
-        words = f'auto is on: {self._decider_text} of {self._settings.world_view}.yaml decide'
-        return Outcome(True, ' '.join(filter(None, (words, missing_model_note(self._config)))))
+        text = f'auto is on: {self._decider_text} of {self._settings.world_view}.yaml decide'
+        return Outcome(True, ' '.join(filter(None, (text, missing_model_note(self._config)))))
 
     def _switch_off(self, why: str) -> Outcome:
         policy = self._policy.policy
@@ -260,7 +260,7 @@ class Autonomy:
         return Outcome(True, 'auto is off')
 
     def _on_worker_error(self, error: Exception) -> None:
-        """It goes no further, and nothing that it had begun does."""
+        """Switch off, cancel the policy's tasks and discard its state in memory."""
         was_on, self._is_live = self._is_live, False
         self._on = self._on_requested = False
         known = isinstance(error, (TaskError, PolicyStoreError))
@@ -274,10 +274,10 @@ class Autonomy:
         if was_on:
             self._trace_error(f'auto is off: {why}; {HOW_TO_SWITCH_ON}')
 
-    # --- in its thread: ticks ---------------------------------------------------------------
+    # --- in the worker's thread: ticks ------------------------------------------------------
 
     def _poll(self) -> None:
-        """Decide, when the time has come or something has happened."""
+        """Tick the policy when a tick is due or there is a wake reason."""
         if not self._on:
             return
         due = self._scheduler.take_due(self._clock.now())
@@ -297,12 +297,12 @@ class Autonomy:
             messages,
             0 if due is None else due.missed,
         )
-        # after a crash it goes on; what a person held does not
+        # After a crash autonomy resumes, unless an operator had paused it.
         self._store_tick(tick, auto=not paused)
         if self._on:
             self._runtime_port.execute(tick.commands, self._stop_count)
             self._runtime_port.resume_stuck_tasks(tick.state, view, self._stop_count)
-            for text in tick.said:
+            for text in tick.spoken_texts:
                 self._speak(text)
         self._last_text = self._describe_state()
 
@@ -316,7 +316,7 @@ class Autonomy:
             self._trace(kind, f'{event.name}: {event}')
 
     def _load_state(self) -> None:
-        """Take over what an earlier run has left. Raises PolicyStoreError."""
+        """Take over the state of an earlier run. Raises PolicyStoreError."""
         if self._state_loaded:
             return
         ids = task_ids_of(self._policy.policy.state)
@@ -330,8 +330,8 @@ class Autonomy:
 
     def _describe_state(self) -> str:
         state = self._policy.policy.state
-        words = state_text(state, self._world, self._clock.now(), self._hold_reason)
-        return f'auto is on; {words}'
+        text = state_text(state, self._world, self._clock.now(), self._hold_reason)
+        return f'auto is on; {text}'
 
     def _now(self) -> float:
         return max(self._policy.decided_at, self._clock.now())

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A policy, and the file in which its state outlives it."""
+"""A policy with the file that keeps its state across restarts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 
 
 class PersistentPolicy:
-    """In one thread. The file is opened when it is first needed; each method that needs it raises
-    PolicyStoreError. ``notes``: what was wrong with it.
+    """For one thread. The file is opened on first use; each method that uses it raises
+    PolicyStoreError. ``notes``: texts about problems in the file.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class PersistentPolicy:
         self._policy: Policy | None = None
         self._events: list[Event] = []
         self._decision_number = 0
-        self.decided_at = 0.0  # of the last decision
+        self.decided_at = 0.0  # time of the last decision
         self.notes: list[str] = []
 
     @property
@@ -47,18 +47,18 @@ class PersistentPolicy:
 
     @property
     def was_on(self) -> bool:
-        """Whether it acted unasked when the last decision was kept."""
+        """Whether autonomy was on at the last save."""
         return self._open_store().was_on
 
     def save_was_on(self, auto: bool) -> None:
         self._open_store().save_was_on(auto)
 
     def rebuild(self) -> None:
-        """Another policy with the same state, which looks at its tasks afresh."""
+        """Replace the policy by a new one with the same state, which repeats its commands."""
         self._create_policy(self.policy.state)
 
     def store_tick(self, tick: PolicyTick, *, auto: bool) -> list[Event]:
-        """Nothing of the tick may be seen before; what happened in it."""
+        """Save the tick and return its events. Publish no event before this returns."""
         self._open_store().save(tick.state, tick.decision, auto)
         self.decided_at, self._decision_number = tick.decision.at, tick.decision.number
         events = list(self._events)
@@ -69,7 +69,9 @@ class PersistentPolicy:
         return self._open_store().recent_decisions(count)
 
     def discard(self) -> None:
-        """What is in memory may be wrong; whoever asks next reads the file, and it is off."""
+        """Drop the state in memory, which may be wrong, and save that autonomy is off. The next
+        use reads the file.
+        """
         if self._store is not None:
             with suppress(PolicyStoreError):
                 self._store.save_was_on(False)
@@ -110,7 +112,7 @@ class PersistentPolicy:
         )
 
     def _close_policy(self) -> None:
-        """py_trees keeps what belongs to a policy until it is closed."""
+        """py_trees stores a policy's blackboard keys until the policy is closed."""
         policy, self._policy = self._policy, None
         if policy is not None:
             policy.close()

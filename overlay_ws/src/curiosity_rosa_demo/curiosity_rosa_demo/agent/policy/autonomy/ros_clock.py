@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The policy's clock for several threads."""
+"""The policy's clock with a lock, from wall time or the node's simulated time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rclpy.node import Node
 
 
 class RosPolicyClock(PolicyClock):
-    """The skills of activities read it too, in their loop."""
+    """A thread-safe PolicyClock. The skills of activities also read it, in their own loop."""
 
     def __init__(
         self, source: Callable[[], float] = time.time, epoch: Callable[[], float] = time.time
@@ -37,7 +37,7 @@ class RosPolicyClock(PolicyClock):
 
 
 def ros_clock_of(node: Node) -> RosPolicyClock:
-    """The wall's time, or simulated time where ``use_sim_time`` is set."""
+    """A clock of wall time, or of simulated time when ``use_sim_time`` is set."""
     if not node.get_parameter('use_sim_time').get_parameter_value().bool_value:
         return RosPolicyClock()
     ros = node.get_clock()

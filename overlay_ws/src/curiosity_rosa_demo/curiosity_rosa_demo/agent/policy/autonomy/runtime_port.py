@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Between the policy and the runtime: what the kernel knows for the one, what the other shall do.
+"""The policy's port to the runtime: reads the kernel's state; submits and changes tasks.
 
-While the kernel's mode is CHARGE, the task that charges is the kernel's, whoever submitted it: it
-is neither paused nor cancelled for the policy, and the kernel submits no second one.
+While the kernel's mode is CHARGE, the charging task belongs to the kernel, even if the policy
+submitted it. The policy neither pauses nor cancels it, and the kernel submits no second one.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
 WITHDRAWN = 'the policy has given it up'
-MAX_TASK_COLUMNS = 60  # columns of a person's task
-HOLDING_MODES = (Mode.SAFE, Mode.CHARGE)  # in which nothing of the policy begins
+MAX_TASK_COLUMNS = 60  # columns of an operator's task in a hold reason
+HOLDING_MODES = (Mode.SAFE, Mode.CHARGE)  # modes in which the policy starts nothing
 
 _S = LifecycleState
 _log = logging.getLogger('curiosity_rosa.autonomy')
@@ -52,14 +52,14 @@ _log = logging.getLogger('curiosity_rosa.autonomy')
 
 @dataclass(frozen=True)
 class RuntimeView:
-    """``own``: the policy's tasks as far as the kernel knows them."""
+    """``own``: the policy's tasks that the kernel knows."""
 
     senses: Senses
     own: tuple[Task, ...]
 
 
 class RuntimePort:
-    """From the policy's thread."""
+    """Call from the policy's thread: the calls wait for the runtime's loop."""
 
     def __init__(self, runtime: Runtime, world: WorldModel) -> None:
         self._runtime, self._world = runtime, world
@@ -67,8 +67,8 @@ class RuntimePort:
     def observe(
         self, ours: Collection[str], held: str, devices: Mapping[str, bool] | None = None
     ) -> RuntimeView:
-        """``ours``: the policy's tasks. ``held``: why nothing may begin, for a reason that the
-        kernel does not keep. ``devices`` as in Senses. Raises TaskError.
+        """``ours``: IDs of the policy's tasks. ``held``: a hold reason from outside the kernel,
+        or ''. ``devices`` as in Senses. Raises TaskError.
         """
         brain = self._runtime.state
         own, others, failed = self._runtime.call(self._read_tasks(ours))
@@ -82,8 +82,9 @@ class RuntimePort:
         return RuntimeView(senses, tuple(own))
 
     def execute(self, commands: Iterable[Command], stops: int) -> None:
-        """``stops``: of the runtime when the policy was switched on; a later one drops what would
-        begin or go on. Raises TaskError, and what is left is not done.
+        """Execute in order. ``stops``: the runtime's stop count when the policy was switched on;
+        after a later stop no task is submitted or resumed. Raises TaskError; the remaining
+        commands are then not executed.
         """
         for command in commands:
             if isinstance(command, SubmitTasks):
@@ -97,14 +98,14 @@ class RuntimePort:
                 self._resume_tasks(command.task_ids)
 
     def resume_stuck_tasks(self, after: WorldState, view: RuntimeView, stops: int) -> None:
-        """What a person's pause has put aside while the policy knew nothing of it. ``stops`` as in
-        execute. Raises TaskError.
+        """Resume held tasks whose activity is not held, such as after an operator's pause that
+        the policy missed. ``stops`` as in execute. Raises TaskError.
         """
         if stops == self._runtime.stop_count:
             self._resume_tasks(self._stuck_task_ids(after, view))
 
     def cancel_tasks(self, task_ids: Iterable[str], why: str) -> None:
-        """Raises TaskError when nobody answers."""
+        """Raises TaskError when the runtime does not answer."""
         runner = self._runtime.runner
         self._for_each_task(
             self._without_charge_task(task_ids), lambda task_id: runner.cancel(task_id, why)
@@ -127,13 +128,15 @@ class RuntimePort:
 
         async def each() -> None:
             for task_id in task_ids:
-                with suppress(TaskError):  # it has ended, or was never there
+                with suppress(TaskError):  # it has ended, or is unknown
                     await change(task_id)
 
         self._runtime.call(each())
 
     def _submit_task(self, task: Task, stops: int) -> None:
-        """What is not taken never begins: the policy finds it missing."""
+        """Submit and wait for the reply. A rejected task never starts: the policy finds it
+        missing. Raises TaskError when there is no reply in time.
+        """
         submission = _Submission(partial(self._runtime.cancel_soon, task.id, WITHDRAWN))
         self._runtime.submit_task(task, submission.settle, stops, submission.wanted)
         reply = submission.wait(CALL_TIMEOUT_S)
@@ -144,7 +147,7 @@ class RuntimePort:
             _log.warning('event=not_begun task=%s why=%r', task.id, why)
 
     def _without_charge_task(self, task_ids: Iterable[str]) -> list[str]:
-        """The last one first: none of them gets free on the way to begin."""
+        """In reverse order, so that no task in the list is unblocked and starts meanwhile."""
         charging = self._runtime.state.tasks.mode is Mode.CHARGE
         return [
             each
@@ -153,26 +156,26 @@ class RuntimePort:
         ]
 
     def _is_charge_task(self, task_id: str) -> bool:
-        queue_ = self._runtime.state.tasks.queue
-        return any(task.task_id == task_id and task.skill == CHARGE_SKILL for task in queue_)
+        queue = self._runtime.state.tasks.queue
+        return any(task.task_id == task_id and task.skill == CHARGE_SKILL for task in queue)
 
     def _stuck_task_ids(self, after: WorldState, view: RuntimeView) -> list[str]:
         ongoing, charging = after.activity, self._runtime.state.tasks.mode is Mode.CHARGE
-        going: Collection[str] = ()
+        ongoing_ids: Collection[str] = ()
         if ongoing is not None and not ongoing.held and not view.senses.hold_reason:
-            going = ongoing.task_ids
+            ongoing_ids = ongoing.task_ids
         return [
             task.id
             for task in view.own
-            if task.held and (task.id in going or (charging and task.name == CHARGE_SKILL))
+            if task.held and (task.id in ongoing_ids or (charging and task.name == CHARGE_SKILL))
         ]
 
     async def _read_tasks(self, ids: Collection[str]) -> tuple[list[Task], list[Task], str]:
-        """The policy's own, those of others that have not ended, and why no task can run."""
+        """The policy's tasks, the live tasks of others, and why no task can run ('': they can)."""
         runner = self._runtime.runner
         own = {task_id: task for task_id in ids if (task := runner.get_task(task_id)) is not None}
         live = runner.live()
-        # Those of an activity that has ended: a crash came between that and their cancelling.
+        # Also tasks of an ended activity: a crash may come before their cancellation.
         own.update({task.id: task for task in live if ACTIVITY_KEY in task.metadata})
         others = [task for task in live if task.id not in own]
         return list(own.values()), others, str(runner.failed or '')
@@ -193,8 +196,8 @@ class RuntimePort:
 
 
 class _Submission:
-    """A task on its way to the runner. Once nobody waits for it any more it must not begin:
-    ``cancel`` is called, in the runtime's loop, when it was stored all the same.
+    """A task on its way to the runner. After wait() has timed out, the task must not start. If
+    the runner stores it nevertheless, ``cancel`` is called in the runtime's loop.
     """
 
     def __init__(self, cancel: Callable[[], None]) -> None:
@@ -215,7 +218,7 @@ class _Submission:
             self._cancel()
 
     def wait(self, timeout_s: float) -> MessageReply | None:
-        """The reply. None: there was none in time, and the task is withdrawn."""
+        """The reply; None after the timeout, which withdraws the task."""
         with self._changed:
             self._changed.wait_for(lambda: self._reply is not None, timeout_s)
             self._withdrawn = self._reply is None
@@ -223,9 +226,9 @@ class _Submission:
 
 
 def task_ids_of(state: WorldState) -> list[str]:
-    """Of all tasks of what goes on and what it interrupted."""
-    going_on = [*state.suspended, *([state.activity] if state.activity else [])]
-    return [task_id for each in going_on for task_id in each.task_ids]
+    """IDs of all tasks of the ongoing and suspended activities."""
+    activities = [*state.suspended, *([state.activity] if state.activity else [])]
+    return [task_id for each in activities for task_id in each.task_ids]
 
 
 def _holding_mode_text(brain: BrainState) -> str:
@@ -234,8 +237,8 @@ def _holding_mode_text(brain: BrainState) -> str:
 
 
 def _human_task_reason(others: Iterable[Task]) -> str:
-    """What a person asked for is never kept waiting; what waits for something else keeps nobody
-    waiting, nor does what was put aside.
+    """Why the policy must wait for a task of an operator; '' when it need not. A task in WAITING
+    and a held one do not delay the policy.
     """
     for task in others:
         if task.state is _S.WAITING or task.held or task.terminal:

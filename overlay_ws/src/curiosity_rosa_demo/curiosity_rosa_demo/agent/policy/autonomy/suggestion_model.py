@@ -6,9 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The model that suggests what to do unasked: made when it is first asked, in the thread that asks
-it.
-"""
+"""Creates the policy's model, lazily: at the first call and in the thread of that call."""
 
 from __future__ import annotations
 
@@ -16,18 +14,18 @@ from collections.abc import Callable
 import threading
 
 from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.suggestion import Situation, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask, LLMPolicyProvider
 from curiosity_rosa_demo.infra.config.contracts import Config
 
-ProviderFactory = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # takes its on_answer
+ProviderFactory = Callable[[Callable[[], None]], LLMPolicyProvider | None]  # argument: on_answer
 
 
 def make_provider(
     config: Config, imported: Callable[[], None], on_answer: Callable[[], None]
 ) -> LLMPolicyProvider | None:
-    """None where the rules alone decide. ``imported`` returns when the agent has imported its own
-    model: two threads that import parts of LangChain can wait for each other.
+    """None when the rules decide alone. ``imported`` blocks until the agent has imported its own
+    model: two threads that import parts of LangChain can deadlock.
     """
     settings, llm = config.agent.policy, config.agent.llm
     if 'routine' in (settings.provider, llm.provider):
@@ -36,7 +34,7 @@ def make_provider(
 
 
 def missing_model_note(config: Config) -> str:
-    """What to say to somebody who set policy.provider and gets no model all the same."""
+    """A note for an operator whose policy.provider has no effect; '' otherwise."""
     if config.agent.policy.provider == 'routine' or config.agent.llm.provider != 'routine':
         return ''
     return (
@@ -49,9 +47,9 @@ def _lazy_ask(config: Config, imported: Callable[[], None]) -> Ask:
     making = threading.Lock()
     made: list[Ask] = []
 
-    def ask(situation: Situation, refusals: str) -> PolicyAction:
+    def ask(situation: PromptSituation, refusals: str) -> PolicyAction:
         imported()
-        with making:  # a call that hung may have been given up, and still be here
+        with making:  # an abandoned call may still run in another thread
             if not made:
                 made.append(_make_ask(config))
         return made[0](situation, refusals)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The behaviour tree as a file: in graphviz's language, and as a picture where it is installed."""
+"""Writes the behaviour tree to a file: as DOT, and as an image where graphviz is installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAW_TIMEOUT_S = 10.0
 
 
 def write_tree(dot: str, name: str) -> Outcome:
-    """``name``: of a picture, beside which the .dot file is written; else of the .dot file."""
+    """``name``: of an image, with the .dot file written beside it, or of the .dot file alone."""
     picture = Path(name).expanduser()
     try:
         text = picture.with_suffix('.dot')
@@ -42,7 +42,7 @@ def write_tree(dot: str, name: str) -> Outcome:
 
 
 def _draw(dot: str, picture: Path) -> str:
-    """Why there is no picture; '' when there is."""
+    """Why no image was written; '' on success."""
     program = shutil.which('dot')
     if program is None:
         return "graphviz's dot is not installed; apt install graphviz"

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Why the policy is to decide before its next minute, and the messages for it. From any thread."""
+"""Reasons for an early tick of the policy, and its queue of messages. Thread-safe."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import threading
 from curiosity_rosa_demo.agent.kernel.task_queue import wants_to_run
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 
-MAX_MESSAGES = 20  # that wait for the next tick
+MAX_MESSAGES = 20  # in the queue for the next tick
 MAX_MESSAGE_CHARS = 1000  # characters of one
 
 
 class WakeReasons:
-    """``wake`` is called when there is some. ``paused``: a person said pause, and not resume."""
+    """``wake`` is called for each reason. ``paused``: an operator's pause is in effect."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
@@ -38,7 +38,7 @@ class WakeReasons:
         self._wake()
 
     def add_message(self, text: str) -> str:
-        """Why it was not taken; '': it was."""
+        """Queue a message for the next tick. Returns why it was rejected; '' when it was not."""
         text = text[:MAX_MESSAGE_CHARS].strip()
         if not text:
             return 'it is empty'
@@ -50,7 +50,7 @@ class WakeReasons:
         return ''
 
     def take_all(self) -> tuple[str, tuple[str, ...]]:
-        """Why to decide now, in words, and the messages."""
+        """Return and clear the reasons, as text, and the messages."""
         with self._lock:
             why, self._reasons = ', '.join(self._reasons), {}
             messages, self._messages = tuple(self._messages), deque()
@@ -61,11 +61,11 @@ class WakeReasons:
         self.paused = False
 
     def update_from_kernel(self, state: BrainState, ours: Collection[str]) -> None:
-        """After each tick of the kernel, in one thread. ``ours``: tasks of the policy."""
-        said, tasks = state.hci.user_interrupt, state.tasks
-        if said is UserInterruptType.PAUSE:
+        """Call after each kernel tick, from one thread. ``ours``: IDs of the policy's tasks."""
+        interrupt, tasks = state.hci.user_interrupt, state.tasks
+        if interrupt is UserInterruptType.PAUSE:
             self.paused = True
-        elif said is UserInterruptType.RESUME and _concerns_policy(state, ours):
+        elif interrupt is UserInterruptType.RESUME and _concerns_policy(state, ours):
             self.paused = False
         queue = sorted((task.task_id, wants_to_run(task)) for task in tasks.queue)
         seen = (tasks.mode, tasks.mode_reason, self.paused, queue)
@@ -75,6 +75,6 @@ class WakeReasons:
 
 
 def _concerns_policy(state: BrainState, ours: Collection[str]) -> bool:
-    """A resume without a task's ID means all."""
+    """A resume without a task ID applies to all tasks."""
     task_id = state.hci.interrupt_payload.get('task_id')
     return not isinstance(task_id, str) or task_id in ours

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a person must allow first. Pure."""
+"""Which operations need an operator's approval. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEVER_APPROVED_SKILLS = STOP_SKILLS | {'get_status'}
 
 
 def reasons_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> list[str]:
-    """Why this needs a yes, each in one line; none when it needs none."""
+    """The reasons why the operation needs approval, one line each; empty when it needs none."""
     if proposal.skill in NEVER_APPROVED_SKILLS:
         return []
     rules, reasons = limits.approval, []

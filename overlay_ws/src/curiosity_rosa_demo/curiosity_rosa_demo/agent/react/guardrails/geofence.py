@@ -8,19 +8,19 @@
 
 """Where a motion may lead, and whether that is inside the fence. Pure; metres, world frame.
 
-A reach is the convex hull of points, grown by a radius: it holds every place that the motion may
-pass. The fence is a rectangle, so it holds a reach when it holds each point grown by the radius.
+A reach is the convex hull of points, grown by a radius. It contains every place that the motion
+may pass. The fence is a rectangle, so it contains a reach when it contains each grown point.
 
 - Forward: the straight line along the heading.
-- Turns are arcs of a radius and rate that nobody knows beforehand: a disc with the whole path as
-  its radius holds them all, whatever the rate does on the way.
-- A motion of a rover that is not known to stand, or whose heading is unknown, and whatever else
-  claims the base: the disc too. One that does not stand drives for one more reaction time.
-- ``navigate_to_pose``: arcs to face the goal, a straight line, arcs to face the asked heading. An
-  arc stays within its diameter of where it begins, so the line from pose to goal, grown by the
-  diameter, holds the way. What it really drives is looked at again before each leg.
+- Turns: arcs whose radius and rate are not known beforehand. A disc with the path length as its
+  radius contains them all, even when the rate changes.
+- A rover that may be moving or whose heading is unknown, and every other skill that claims the
+  base: the disc, too. A rover that may be moving drives for one more reaction time.
+- ``navigate_to_pose``: arcs to face the goal, a straight line, arcs to face the requested heading.
+  An arc stays within its diameter of its start, so the line from pose to goal, grown by the
+  diameter, contains the path. Each leg is checked again before it is driven.
 
-A path is at most ``max_speed_mps`` times the motion's time and the reaction time long.
+A path is at most ``max_speed_mps`` times the sum of the motion's time and the reaction time long.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Situation,
 )
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 # The demo's turns command linear.x = 1.0 with angular.z = 0.4, both in the same wheel units.
 TURN_RADIUS_M = 1.0 / 0.4
@@ -48,17 +48,17 @@ class ReachableArea:
 
 
 def motion_seconds(proposal: Proposal, limits: Limits) -> float:
-    """How long the motion drives at most. One that says no time may use the whole leash."""
-    duration_s = number_text(proposal.op.arguments.get('duration_s'))
+    """The longest driving time. A motion without a valid duration may use the whole leash."""
+    duration_s = finite_float(proposal.op.arguments.get('duration_s'))
     if duration_s is None or not 0.0 <= duration_s <= limits.leash_s:
         duration_s = limits.leash_s
     return duration_s + limits.reaction_s
 
 
 def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> float | None:
-    """The longest path of the motion; None when it cannot be told.
+    """The longest path of the motion; None when it is unknown.
 
-    Of ``navigate_to_pose`` the straight line, one full circle of turning and a stop.
+    For ``navigate_to_pose``: the straight line, one full circle of turning and a stop.
     """
     fastest = limits.geofence.max_speed_mps
     if proposal.skill != NAVIGATE_SKILL:
@@ -70,7 +70,7 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
 
 
 def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> ReachableArea | None:
-    """Every place that the motion may lead to; None when the pose or the goal is unknown."""
+    """The places that the motion may reach; None when the pose or the goal is unknown."""
     pose, fastest = _pose(situation), limits.geofence.max_speed_mps
     if pose is None:
         return None
@@ -92,7 +92,7 @@ def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reacha
 
 
 def geofence_reason(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """How the motion may leave the fence, in words; empty when it cannot, or is no motion."""
+    """How the motion may leave the fence, as text; '' when it cannot or does not move the base."""
     if not limits.geofence.enabled or not limits.may_move_base(proposal):
         return ''
     reach = reach_of(proposal, situation, limits)
@@ -123,7 +123,7 @@ def _pose(situation: Situation) -> tuple[float, float] | None:
 
 
 def _goal(proposal: Proposal) -> tuple[float, float] | None:
-    return _point(*(number_text(proposal.op.arguments.get(key)) for key in 'xy'))
+    return _point(*(finite_float(proposal.op.arguments.get(key)) for key in 'xy'))
 
 
 def _point(x: float | None, y: float | None) -> tuple[float, float] | None:

@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules between a proposal and its being done: one small function each, safety first. Pure.
+"""The rules that an operation must pass before its dispatch: one function each. Pure.
 
-A rule answers why it refuses, in one line that begins with a stable word, or nothing. A stop
-passes all of them.
+Safety comes first. A rule returns its reason to refuse, one line that starts with a stable word,
+or ''. A stop passes all rules.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import one_line
 
 Rule = Callable[[Proposal, Situation, Limits], str]
-MAX_QUOTE = 80  # characters of a text that others wrote
+MAX_QUOTE = 80  # characters of a text from outside
 MODES_THAT_MAY_ACT = frozenset({Mode.EXEC.value, Mode.IDLE.value})
 
 
@@ -47,7 +47,7 @@ class Refusal:
 
 
 def safety(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """Nothing moves under a safety latch, in SAFE, or while the mode is unknown."""
+    """No motion under a safety latch, in SAFE, or while the mode is unknown."""
     if not (limits.may_move_base(proposal) or proposal.moves_mast):
         return ''
     if situation.safety_latch:
@@ -71,14 +71,14 @@ def charging(proposal: Proposal, situation: Situation, limits: Limits) -> str:
 
 
 def mast_closed(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """The rover drives with a mast that is known to be closed, or not at all."""
+    """The base moves only while the mast is known to be closed."""
     if limits.may_move_base(proposal) and situation.mast != 'closed':
         return NEED_TO_CLOSE_MAST
     return ''
 
 
 def still_for_mast(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """The mast moves while the rover stands; stowing it may be tried when nobody can tell."""
+    """The mast moves only while the rover stands; stowing is allowed when that is unknown."""
     if not proposal.moves_mast or situation.moving is False:
         return ''
     if situation.moving:
@@ -102,7 +102,7 @@ def resource_conflict(proposal: Proposal, situation: Situation, limits: Limits) 
 
 
 def same_refused(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """What was refused often enough is refused without another look."""
+    """A call that was refused too often in this turn is refused without further checks."""
     times = situation.refused.get(proposal.op.text, 0)
     if times < limits.patience.same_refused:
         return ''
@@ -157,8 +157,8 @@ def seconds_left(proposal: Proposal, situation: Situation, limits: Limits) -> st
 
 
 def geofence(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """Where a motion may lead is inside; with ``leaving: ask`` a person decides instead, but for
-    navigate_to_pose, whose legs nobody can be asked about.
+    """The motion's reach is inside the fence. With ``leaving: ask`` the operator decides instead,
+    except for navigate_to_pose: its legs run without questions.
     """
     if limits.geofence.leaving == 'ask' and proposal.skill != NAVIGATE_SKILL:
         return ''
@@ -178,8 +178,8 @@ RULES: tuple[Rule, ...] = (
     seconds_left,
     geofence,
 )
-# Of each call of the rover, whatever its origin. A step's cost and patience belong to a turn, and
-# the skill executor claims the resources.
+# For each call of the rover, whatever its origin. Cost and patience belong to a turn, and the skill
+# executor claims the resources.
 CALL_RULES: tuple[Rule, ...] = (
     safety,
     charging,
@@ -189,7 +189,7 @@ CALL_RULES: tuple[Rule, ...] = (
     seconds_left,
     geofence,
 )
-# Of one leg of navigate_to_pose: its step, cost and resources were those of the whole.
+# For one leg of navigate_to_pose: step, cost and resources were checked for the whole operation.
 MOTION_LEG_RULES: tuple[Rule, ...] = (safety, charging, mast_closed, metres_left, seconds_left)
 
 
@@ -201,9 +201,9 @@ def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Re
 def drive_refusal(
     name: str, duration_s: float, facts: Mapping[str, object], spent: Spent, limits: Limits
 ) -> str:
-    """Why the motion ``name`` may not be driven now as one leg of a longer way; empty: it may.
+    """Why the motion ``name`` must not be driven now as one leg of a longer path; '' when it may.
 
-    Nobody can be asked in the middle of the way, so a leg never leads outside the fence.
+    The operator cannot be asked in the middle of a path, so a leg never leads outside the fence.
     """
     rules, arguments = (*MOTION_LEG_RULES, geofence_reason), {'duration_s': duration_s}
     return _call_refusal(rules, name, arguments, facts, spent, limits)
@@ -216,10 +216,9 @@ def call_refusal(
     spent: Spent,
     limits: Limits,
 ) -> str:
-    """Why the rover's tool ``name`` may not be called now, for any origin; empty: it may.
+    """Why the rover's tool ``name`` must not be called now, for any origin; '' when it may.
 
-    With ``leaving: ask`` the fence does not refuse: a turn asked before, and a person who orders
-    a motion has decided.
+    With ``leaving: ask`` the fence does not refuse here: a turn has asked before.
     """
     return _call_refusal(CALL_RULES, name, arguments, facts, spent, limits)
 

@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the guardrails look at: the proposal, the rover as known, the limits. Pure.
+"""Inputs of the guardrails: the proposal, the known state of the rover, the limits. Pure.
 
-What is missing, of the wrong type or not finite is unknown.
+A value that is missing, of the wrong type or not finite counts as unknown.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence, Patience
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 NAVIGATE_SKILL = 'navigate_to_pose'
-STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, never asked for
+STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, without approval
 MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 UNREADABLE = 'unreadable'
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """An operation and what its skill's definition says of it."""
+    """An operation with the resources, risk and cost from its skill's definition."""
 
     op: Operation
     skill_resources: frozenset[str]
@@ -54,8 +54,8 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Situation:
-    """Metres and radians in the world frame; ``battery`` is 0.0 to 1.0; ``refused``: how often
-    which call was refused in this turn. None, and an empty ``mode``, mean unknown.
+    """Metres and radians in the world frame; ``battery`` is 0.0 to 1.0. ``refused``: number of
+    refusals of each call in this turn. None, and an empty ``mode``, mean unknown.
     """
 
     mode: str = ''
@@ -73,8 +73,8 @@ class Situation:
 
 @dataclass(frozen=True)
 class Limits:
-    """``leash_s``: the adapter ends every motion after this. ``reaction_s``: how much longer than
-    its time a motion may last: its start is answered late, its stop is not answered, it settles.
+    """``leash_s``: the adapter ends every motion after this time. ``reaction_s``: how much longer
+    than its duration a motion may last: a late reply to the start, no reply to the stop, settling.
     """
 
     budget: Budget
@@ -100,7 +100,7 @@ class Limits:
         )
 
     def may_move_base(self, proposal: Proposal) -> bool:
-        """Whether it may move the base: the motions, and whatever claims the base."""
+        """Whether the skill may move the base: a motion, or any skill that claims the base."""
         if proposal.is_stop:
             return False
         return proposal.skill in self.motions or 'base' in proposal.skill_resources
@@ -123,15 +123,15 @@ def situation_of_facts(
     running: Sequence[RunningSkill] = (),
     refused: Mapping[str, int] | None = None,
 ) -> Situation:
-    """The situation that the flat ``facts`` of an observation tell of."""
+    """The situation from the flat ``facts`` of an observation."""
     moving = facts.get('moving')
     return Situation(
         mode=_text(facts.get('mode')),
         mast=_text(facts.get('mast')) or 'unknown',
         moving=moving if isinstance(moving, bool) else None,
-        x=number_text(facts.get('x')),
-        y=number_text(facts.get('y')),
-        yaw_rad=number_text(facts.get('yaw_rad')),
+        x=finite_float(facts.get('x')),
+        y=finite_float(facts.get('y')),
+        yaw_rad=finite_float(facts.get('yaw_rad')),
         battery=_battery(facts),
         running=tuple(running),
         spent=spent,
@@ -145,13 +145,13 @@ def _text(value: object) -> str:
 
 
 def _latch(value: object) -> str:
-    """A latch that cannot be read is one."""
+    """The reason of the latch, '' when it is not set. An unreadable latch counts as set."""
     return UNREADABLE if value is not None and not isinstance(value, str) else _text(value)
 
 
 def _battery(facts: Mapping[str, object]) -> float | None:
-    """A battery that was never heard of has the default percentage, which says nothing."""
-    percent = number_text(facts.get('battery_pct'))
+    """The charge; None before the first measurement, when the percentage is only a default."""
+    percent = finite_float(facts.get('battery_pct'))
     if percent is None or not 0.0 <= percent <= 100.0:
         return None
     return None if facts.get('battery_state') == BatteryLevel.UNKNOWN.value else percent / 100.0

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the model is shown before it decides: the world as measured, results, the budget."""
+"""Builds the observation for the model: measured facts, budget, plan, results, memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_ZONES = 20
 
 async def build_observation(state: BrainState, turn: TurnContext) -> BrainState:
     """Flat facts, then ``budget``, ``plan``, ``results`` and ``memory``; at most
-    MAX_OBSERVATION_CHARS as JSON: of each, what is oldest is left out first.
+    MAX_OBSERVATION_CHARS as JSON. Each list loses its first items when space runs out.
     """
     react = state.react
     observation: Json = {
@@ -50,7 +50,7 @@ async def build_observation(state: BrainState, turn: TurnContext) -> BrainState:
 
 
 def _budget(state: BrainState, turn: TurnContext) -> Json:
-    """What is left of it."""
+    """The part of the budget that is left."""
     spent, budget = state.react.spent, turn.config.guardrails.budget
     return {
         'steps': turn.config.agent.turn.max_steps - spent.steps,
@@ -78,7 +78,7 @@ def _results(state: BrainState) -> list[JsonValue]:
 
 
 def _plan(plan: Json | None) -> tuple[Json, list[JsonValue]]:
-    """The plan without its steps, and a line for each of them."""
+    """The plan without its steps, and one line for each step."""
     if plan is None:
         return {}, []
     steps = plan['steps']
@@ -91,7 +91,7 @@ def _plan(plan: Json | None) -> tuple[Json, list[JsonValue]]:
 
 
 def _within_size(facts: Json) -> Json:
-    """Texts that others write are cut: there is room for what is known."""
+    """Clip the zones and the latch, which come from outside, so that all facts fit."""
     zones = facts.get('zones')
     names = zones if isinstance(zones, list) else []
     latch = facts.get('safety_latch')
@@ -108,7 +108,7 @@ def _add(
     items: list[JsonValue],
     form: Callable[[list[JsonValue]], JsonValue],
 ) -> None:
-    """As many of ``items`` as there is room for, the last ones."""
+    """Add as many of the last ``items`` as fit, formatted by ``form``."""
     left = MAX_OBSERVATION_CHARS - len(json.dumps(observation))
     for start in range(len(items)):
         value = form(items[start:])

@@ -6,12 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The guardrails as a node of this turn: what they refuse is traced."""
+"""The guardrails as a node of a turn; each refusal is traced."""
 
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
-from curiosity_rosa_demo.agent.react.nodes.guardrails_check import guardrails_check as judged
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -20,14 +20,14 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 
 
 async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
-    """``skills.running``: what runs beside this turn now."""
+    """Check the proposed operation. Sets ``skills.running``: the skills outside this turn."""
 
-    def facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
+    def skill_facts(name: str) -> tuple[frozenset[str], RiskLevel, float]:
         skill = turn.registry.get(name)
         resources = frozenset(skill.definition.resources_required)
         return resources, skill.risk, turn.config.tool_costs.of(name)
 
-    def told(op: Operation, refusal: Refusal) -> None:
+    def trace_refusal(op: Operation, refusal: Refusal) -> None:
         turn.trace(
             TraceKind.ERROR,
             f'{op.skill}: {refusal.reason}',
@@ -37,8 +37,8 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
             data={'rule': refusal.rule},
         )
 
-    running = turn.executor.monitor.competing()
+    running = turn.skill_executor.monitor.competing()
     if running != state.skills.running:
         skills = state.skills.model_copy(update={'running': running})
         state = state.model_copy(update={'skills': skills})
-    return await judged(state, turn.limits, facts, told)
+    return await apply_guardrails(state, turn.limits, skill_facts, trace_refusal)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The decision as typed operations. What does not fit a skill is refused in words, here."""
+"""Turns the decision into a typed operation, or refuses a call that fits no skill."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from pydantic import ValidationError
 
 
 class BadCall(Exception):
-    """A call that cannot be carried out; the message says why, for the model and the user.
-    ``code``: of the error map; '': none.
+    """An invalid call; the message gives the reason to the model and the user. ``code``: of the
+    error map; '' for none.
     """
 
     def __init__(self, why: str, code: str = '') -> None:
@@ -45,8 +45,8 @@ class BadCall(Exception):
 
 
 async def compile_ops(state: BrainState, turn: TurnContext) -> BrainState:
-    """``react.proposed_ops``: at most one operation, checked against its skill's schema, or a
-    question.
+    """Set ``react.proposed_ops``: at most one operation, validated against its skill's schema, or
+    a question.
     """
     decision = state.react.decision
     assert decision is not None
@@ -74,12 +74,12 @@ async def compile_ops(state: BrainState, turn: TurnContext) -> BrainState:
         )
     except BadCall as problem:
         return refused_call(state, first, str(problem), turn, problem.code)
-    asks = str(first.get('ask', ''))
-    payload: Json = {'reasons': [asks], 'op': op.to_json()} if asks else {}
+    question = str(first.get('ask', ''))
+    payload: Json = {'reasons': [question], 'op': op.to_json()} if question else {}
     return with_react_fields(
         state,
         proposed_ops=ProposedOps(
-            to_dispatch=[op.to_json()], need_approval=bool(asks), approval_payload=payload
+            to_dispatch=[op.to_json()], need_approval=bool(question), approval_payload=payload
         ),
     )
 
@@ -87,24 +87,24 @@ async def compile_ops(state: BrainState, turn: TurnContext) -> BrainState:
 def checked_operation(
     name: str, arguments: Any, turn: TurnContext, call_id: str = '', plan_step: Any = None
 ) -> Operation:
-    """The operation, with the arguments as the skill takes them. Raises BadCall."""
+    """The operation with validated arguments. Raises BadCall."""
     skills = {skill.definition.name: skill for skill in turn.registry.for_model()}
     skill = skills.get(name)
     if skill is None:
         known = ', '.join(skills)
         raise BadCall(f"Unknown tool '{clip(name)}'; there are: {known}", 'SKILL_NOT_FOUND')
     try:
-        fitting = skill.arguments.model_validate(arguments).model_dump(mode='json')
+        validated = skill.arguments.model_validate(arguments).model_dump(mode='json')
     except ValidationError as error:
         why = arguments_error_text(error, skill.arguments)
         raise BadCall(f'Wrong arguments for {name}: {why}', 'PARAM_INVALID') from None
-    return Operation(name, fitting, call_id, plan_step)
+    return Operation(name, validated, call_id, plan_step)
 
 
 def refused_call(
     state: BrainState, call: Json, why: str, turn: TurnContext, code: str = ''
 ) -> BrainState:
-    """The model reads ``why`` as the result of its call. ``code``: of the error map."""
+    """Record ``why`` as the call's result, for the model. ``code``: of the error map."""
     name = clip(str(call.get('tool', '')))
     coded: Json = {'code': code} if code else {}
     turn.trace(
@@ -130,10 +130,10 @@ def _with_question(state: BrainState, text: str) -> BrainState:
     )
 
 
-def _with_decision(state: BrainState, call: Json, decision: Decision, **told: str) -> BrainState:
-    """A change of course that asks nothing of the robot. The model reads what is ``told``."""
-    noted = ToolResult.success(decision=decision.type.value, **told)
-    messages = with_result(state.messages, str(call['call_id']), noted)
+def _with_decision(state: BrainState, call: Json, decision: Decision, **data: str) -> BrainState:
+    """Record a change of course without an operation; ``data`` goes into the call's result."""
+    result = ToolResult.success(decision=decision.type.value, **data)
+    messages = with_result(state.messages, str(call['call_id']), result)
     return state.model_copy(update={'messages': messages})
 
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Carries out the operation. Its intent was committed before this runs."""
+"""Runs the operation. A checkpoint with the operation was committed before."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from curiosity_rosa_demo.domain.operation import Operation
 
 
 async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
-    """``skills.last_result``; None when there was nothing to do. Raises TurnCancelled."""
+    """Set ``skills.last_result``; None when there is no operation. Raises TurnCancelled."""
     proposed = state.react.proposed_ops
     result = None
     if proposed is not None and proposed.to_dispatch:
         op = Operation.from_json(proposed.to_dispatch[0])
         turn.cancellation.check()
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
-        result = await turn.executor.result_of(op.skill, op.arguments, turn.cancellation)
+        result = await turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
     skills = state.skills.model_copy(update={'last_result': result})
     return state.model_copy(update={'skills': skills})

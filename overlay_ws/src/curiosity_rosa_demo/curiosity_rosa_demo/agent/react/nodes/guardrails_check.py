@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What may be dispatched, what is refused, what a person is asked: a node of the loop."""
+"""A node of the loop: dispatches, refuses or asks for approval of the proposed operation."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float]]
 
 
 def _ignore(op: Operation, refused: Refusal) -> None:
-    """Nobody wants to be told."""
+    """The default callback."""
 
 
-async def guardrails_check(
+async def apply_guardrails(
     state: BrainState,
     limits: Limits,
     skills: SkillFacts,
-    told: Callable[[Operation, Refusal], None] = _ignore,
+    on_refusal: Callable[[Operation, Refusal], None] = _ignore,
 ) -> BrainState:
-    """``skills``: resources, risk and cost of a skill. ``told`` hears of every refusal."""
+    """``skills`` returns the resources, risk and cost of a skill. ``on_refusal`` is called for
+    each refusal.
+    """
     proposed = state.react.proposed_ops
     if proposed is None:
         return state
@@ -46,7 +48,7 @@ async def guardrails_check(
         if refused is None:
             state = _passed_state(state, op, reasons_to_ask(proposal, situation, limits))
         else:
-            told(op, refused)
+            on_refusal(op, refused)
             state = _refused_state(state, op, refused.reason)
     return state
 
@@ -55,14 +57,14 @@ def _passed_state(state: BrainState, op: Operation, reasons: list[str]) -> Brain
     proposed = _proposed_op(state)
     if reasons or proposed.need_approval:
         payload: Json = {**proposed.approval_payload, 'op': op.to_json()}
-        asked = payload.get('reasons')
-        payload['reasons'] = [*(asked if isinstance(asked, list) else []), *reasons]
+        before = payload.get('reasons')
+        payload['reasons'] = [*(before if isinstance(before, list) else []), *reasons]
         proposed = proposed.model_copy(update={'need_approval': True, 'approval_payload': payload})
     return with_react_fields(state, proposed_ops=proposed, refused_in_a_row=0)
 
 
 def _refused_state(state: BrainState, op: Operation, reason: str) -> BrainState:
-    """The model reads the refusal as the call's result. Nobody is asked about it any more."""
+    """Record the refusal as the call's result, for the model, and drop its question."""
     react, proposed = state.react, _proposed_op(state)
     update = {
         'to_dispatch': [each for each in proposed.to_dispatch if each != op.to_json()],

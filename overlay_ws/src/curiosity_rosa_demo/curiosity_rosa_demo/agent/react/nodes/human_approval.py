@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A person is asked before what is risky is done. A restart asks again."""
+"""Asks the operator before a risky operation. After a restart the question is asked again."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from langgraph.types import interrupt
 
-ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks
+ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
 REJECTED_TEXT = 'Rejected by the operator'
-GEOFENCE_PREFIX = 'GEOFENCE:'  # how geofence.outside begins
+GEOFENCE_PREFIX = 'GEOFENCE:'  # start of each text of geofence_reason()
 
 
 async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
-    """``react.question``, when the proposed operations need an answer first."""
+    """Set ``react.question`` when the proposed operation needs an answer first."""
     proposed = state.react.proposed_ops
     if proposed is None or not proposed.need_approval:
         return with_react_fields(state, question=None)
@@ -73,14 +73,14 @@ def state_with_question(
 async def human_approval(state: BrainState, turn: TurnContext) -> BrainState:
     """Runs twice: LangGraph ends the first run at ``interrupt`` and starts anew with the answer.
 
-    What is approved is checked again, with the world as it is now: a person takes their time.
+    An approved operation is checked again with current facts, because an answer takes time.
     """
     question = state.react.question
     assert question is not None
     answer: Any = interrupt(question.model_dump(mode='json'))
     action, why = ApprovalAction(answer['action']), str(answer.get('why', ''))
-    words = f'{question.id} {action.value.lower()}{f": {why}" if why else ""}'
-    turn.trace(TraceKind.OBSERVE, f'Answer: {words}')
+    text = f'{question.id} {action.value.lower()}{f": {why}" if why else ""}'
+    turn.trace(TraceKind.OBSERVE, f'Answer: {text}')
     state = with_react_fields(state, question=None)
     if question.op is None:
         return _with_answer(state, action, why)
@@ -96,7 +96,7 @@ async def human_approval(state: BrainState, turn: TurnContext) -> BrainState:
 
 
 def _with_answer(state: BrainState, action: ApprovalAction, why: str) -> BrainState:
-    """A plain question: of the model, of a plan, or whether to go on."""
+    """Apply the answer to a plain question: of the model, of a plan, or whether to continue."""
     yes = action is ApprovalAction.APPROVE
     decision = state.react.decision
     call: Json = decision.ops[0] if decision is not None and decision.ops else {}
@@ -119,7 +119,7 @@ def _with_answer(state: BrainState, action: ApprovalAction, why: str) -> BrainSt
 
 
 def _with_plan_answer(state: BrainState, *, yes: bool, why: str) -> BrainState:
-    """What a plan's step waited for is answered."""
+    """Record the answer that a plan's step waits for; nothing for a call without such a step."""
     decision, plan = state.react.decision, state.react.plan
     if decision is None or not decision.ops or 'plan_step' not in decision.ops[0] or plan is None:
         return state
@@ -139,7 +139,7 @@ def _with_rejection(state: BrainState, op: Operation, why: str, turn: TurnContex
 async def _with_edited_op(
     state: BrainState, op: Operation, arguments: Any, turn: TurnContext, question: Question
 ) -> BrainState:
-    """The model is told of the edited call as the one that it made, with a note."""
+    """Replace the model's call by the edited one. The result of the call notes the change."""
     try:
         edited = checked_operation(op.skill, arguments, turn, op.call_id, op.plan_step)
     except BadCall as problem:
@@ -160,8 +160,8 @@ async def _with_edited_op(
 async def _with_rechecked_op(
     state: BrainState, op: Operation, turn: TurnContext, question: Question, note: str = ''
 ) -> BrainState:
-    """A yes holds for what was asked, but for a fence that nobody spoke of: then it is asked
-    again.
+    """Check the approved operation again. The operator is asked again when the reasons now
+    include the fence and the question did not.
     """
     state = with_react_fields(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
     state = await guardrails_check(await build_observation(state, turn), turn)
@@ -170,8 +170,8 @@ async def _with_rechecked_op(
     if note and not left.to_dispatch:  # the model must not take the edited call for its own
         refusal = next(each for each in state.messages if each['call_id'] == op.call_id)
         why = (result_of(refusal) or ToolResult.failure(REJECTED_TEXT)).error_reason
-        told = ToolResult.failure(f'{note}{why}')
-        messages = with_result(state.messages, op.call_id, told)
+        failure = ToolResult.failure(f'{note}{why}')
+        messages = with_result(state.messages, op.call_id, failure)
         state = state.model_copy(update={'messages': messages})
     reasons = left.approval_payload.get('reasons')
     if left.to_dispatch and _leaves_fence(reasons) and not _leaves_fence(question.reasons):

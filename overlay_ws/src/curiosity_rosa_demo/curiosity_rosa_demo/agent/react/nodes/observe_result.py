@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What came of the operation: for the model, for the budget, for the plan."""
+"""Records the result of the operation: for the model, the budget and the plan."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.reporter import (
-    number_text,
+    finite_float,
     result_summary,
     tool_result,
     trace_result,
 )
 
-INTERRUPTED_CODE = 'INTERRUPTED_TEXT'  # error code of a result that nobody saw
+INTERRUPTED_CODE = 'INTERRUPTED_TEXT'  # error code of an unknown result
 ONE_CALL_AT_A_TIME_TEXT = 'One tool call at a time: this one was not carried out'
 
 
 async def observe_result(state: BrainState, turn: TurnContext) -> BrainState:
-    """The result of every call of this decision; what was spent; the plan's step."""
+    """Record the result of every call of this decision, the used budget and the plan's step."""
     proposed, done = state.react.proposed_ops, state.skills.last_result
     if proposed is not None and proposed.to_dispatch and done is not None:
         state = _with_result(state, Operation.from_json(proposed.to_dispatch[0]), done, turn)
@@ -53,7 +53,7 @@ async def observe_result(state: BrainState, turn: TurnContext) -> BrainState:
 
 
 def with_interrupted_result(state: BrainState) -> BrainState:
-    """The process ended, or the turn was stopped, while the operation may have been under way."""
+    """An UNKNOWN result for an operation that a crash or a stop may have interrupted."""
     proposed = state.react.proposed_ops
     if proposed is None or not proposed.to_dispatch:
         return state
@@ -73,7 +73,7 @@ def _with_result(
         (each.get('edited_from') for each in state.messages if each['call_id'] == op.call_id), None
     )
     result = tool_result(done)
-    cost = number_text(result.data.get('cost'))
+    cost = finite_float(result.data.get('cost'))
     if cost is None:
         cost = turn.config.tool_costs.of(op.skill)
     data = {**result.data, 'cost': cost}
@@ -96,28 +96,28 @@ def _with_result(
         'refused_in_a_row': 0,
     }
     if result.ok and turn.registry.get(op.skill).definition.resources_required:
-        changes['refused'] = {}  # the robot has changed: what was refused may be right now
+        changes['refused'] = {}  # the robot has changed: a refused call may pass now
     if op.skill == 'capture_and_score':
-        changes['score'] = number_text(result.data.get('score'))
+        changes['score'] = finite_float(result.data.get('score'))
         changes['is_good'] = result.ok and result.data.get('is_good') is True
     messages = with_result(state.messages, op.call_id, result, op=op.text)
     return with_react_fields(state.model_copy(update={'messages': messages}), **changes)
 
 
 def _metres_driven(op: Operation, done: SkillResult, turn: TurnContext) -> float:
-    """The path that was driven; the longest possible when it was not measured. A motion that
-    failed tells a duration when it may have begun.
+    """The measured path, or the longest possible one when there is no measurement. A failed motion
+    reports a duration when it may have started.
     """
-    measured = number_text(done.metrics.get('distance_m'))
+    measured = finite_float(done.metrics.get('distance_m'))
     if measured is not None:
         return measured
-    asked = done.metrics if done.status is SkillStatus.FAILED else op.arguments
-    seconds = number_text(asked.get('duration_s')) or 0.0
+    source = done.metrics if done.status is SkillStatus.FAILED else op.arguments
+    seconds = finite_float(source.get('duration_s')) or 0.0
     return seconds * turn.config.guardrails.geofence.max_speed_mps
 
 
 def _repeat_count(state: BrainState, op: Operation, result: ToolResult) -> int:
-    """How often in a row the same operation has had the same result, before this time."""
+    """How many times in a row, before this one, the operation had the same result."""
     finished = [each for each in state.messages if 'op' in each]
     last = finished[-1] if finished else None
     if last is None or last['op'] != op.text:
@@ -138,7 +138,7 @@ def _comparable_result(result: ToolResult) -> tuple[bool, str, Json]:
 
 
 def _with_further_calls_declined(state: BrainState, turn: TurnContext) -> BrainState:
-    """Further calls of the same answer."""
+    """Decline the further calls of the same answer; each uses a step."""
     messages = state.messages
     for each in state.messages:
         if each['result'] is None:
@@ -184,7 +184,7 @@ def _with_attempt_result(
     step, done = int(str(call['plan_step'])), state.skills.last_result
     entry = next(each for each in state.messages if each['call_id'] == call['call_id'])
     result = result_of(entry) or ToolResult.failure(INTERRUPTED_TEXT)
-    was_cut = done is not None and done.error_code == INTERRUPTED_CODE and 'op' in entry
-    if was_cut and turn.registry.get(str(entry['tool'])).repeatable:
+    was_interrupted = done is not None and done.error_code == INTERRUPTED_CODE and 'op' in entry
+    if was_interrupted and turn.registry.get(str(entry['tool'])).repeatable:
         return retry_step(plan, step, INTERRUPTED_TEXT, now)
     return record_step(plan, step, result.ok, result_summary(result), dict(result.data), now)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One decision: of the plan while there is one to carry out, else of ROSA's agent."""
+"""Makes one decision: from the plan while it has steps left, otherwise by ROSA's agent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ NO_ANSWER_TEXT = 'The model answered nothing.'
 
 
 async def react_decide(state: BrainState, turn: TurnContext) -> BrainState:
-    """``react.decision``, and an entry in ``messages`` for each call that it makes."""
+    """Set ``react.decision`` and add an entry to ``messages`` for each call in it. Raises
+    TurnCancelled.
+    """
     turn.cancellation.check()
     if state.react.plan is not None:
         plan = Plan.from_dict(state.react.plan)
@@ -59,33 +61,33 @@ async def react_decide(state: BrainState, turn: TurnContext) -> BrainState:
         if not plan.metadata.get(PROPOSED_KEY):
             return _plan_ended(state, plan)
     call = call_to_retry(state, turn) if state.react.plan is None else None
-    return _decide_by_model(state, turn) if call is None else _again(state, call, turn)
+    return _decide_by_model(state, turn) if call is None else _retry(state, call, turn)
 
 
-def _again(state: BrainState, call: Json, turn: TurnContext) -> BrainState:
-    """The same call once more, as the error map says."""
+def _retry(state: BrainState, call: Json, turn: TurnContext) -> BrainState:
+    """Decide on the same call again, as the error map says. Blocks for RETRY_WAIT_S."""
     turn.cancellation.sleep(RETRY_WAIT_S)
     arguments = json.loads(str(call['input']))
     action = ToolAgentAction(
         tool=str(call['tool']), tool_input=arguments, log='', tool_call_id='', message_log=[]
     )
-    made = call_entry(action, '', {str(each['call_id']) for each in state.messages})
-    message: Json = {**made, RETRY_OF: call['call_id']}
+    entry = call_entry(action, '', {str(each['call_id']) for each in state.messages})
+    message: Json = {**entry, RETRY_OF: call['call_id']}
     if BY in call:
         message[BY] = call[BY]
     state = state.model_copy(update={'messages': [*state.messages, message]})
-    said = f'{call_text(action.tool, arguments)}, again (error_map: RETRY)'
-    turn.trace(TraceKind.DECIDE, said, tool_name=_name(message))
+    text = f'{call_text(action.tool, arguments)}, again (error_map: RETRY)'
+    turn.trace(TraceKind.DECIDE, text, tool_name=_name(message))
     keys = ('tool', 'input', 'call_id', BY)
     op: Json = {key: message[key] for key in keys if key in message}
     return _state_with_decision(state, DecisionType.RETRY, '', ops=[op])
 
 
 def _decide_by_model(state: BrainState, turn: TurnContext) -> BrainState:
-    """Or by the routine, when the model fails or is refused again and again."""
-    fallback, routine_may = turn.fallback, rules_may_decide(state, turn)
+    """Ask the model; the rule model decides when it fails or is refused too often in a row."""
+    fallback, rules_allowed = turn.fallback, rules_may_decide(state, turn)
     why = ''
-    if fallback is not None and routine_may:
+    if fallback is not None and rules_allowed:
         why = (
             refusals_text(state)
             if refused_too_often(state, turn)
@@ -102,15 +104,17 @@ def _decide_by_model(state: BrainState, turn: TurnContext) -> BrainState:
             if fallback is not None:
                 fallback.record_success()
             return _with_outcome(state, outcome, turn)
-    if fallback is None or not routine_may:
+    if fallback is None or not rules_allowed:
         return _state_with_decision(state, DecisionType.ABORT, why)
     return _decide_by_rules(state, fallback.agent, why, turn)
 
 
 def _decide_by_rules(state: BrainState, routine: Any, why: str, turn: TurnContext) -> BrainState:
-    """``why`` not the model: for the trace, and the turn's end should the routine fail too."""
-    said = f'The routine decides this step: {why}'
-    turn.trace(TraceKind.ERROR, said, ok=False, error_reason=why)
+    """``why``: the reason against the model. It is traced, and ends the turn when the rule model
+    fails, too.
+    """
+    text = f'The routine decides this step: {why}'
+    turn.trace(TraceKind.ERROR, text, ok=False, error_reason=why)
     try:
         outcome = _call_agent(state, turn, routine, messages_for_rules(state.messages))
     except ModelCallFailed:
@@ -133,7 +137,7 @@ def _answer_text(outcome: AgentFinish) -> str:
 def _call_agent(
     state: BrainState, turn: TurnContext, agent: Any, calls: list[Json]
 ) -> AgentFinish | list[AgentAction]:
-    """What ``agent`` decides after these calls. Raises ModelCallFailed and TurnCancelled."""
+    """The decision of ``agent`` after these calls. Raises ModelCallFailed, TurnCancelled."""
     kind = TraceKind.OBSERVE if state.messages else TraceKind.HYPOTHESIZE
     sentences = SentenceStream(lambda text: turn.trace(kind, text))
     question = {
@@ -154,7 +158,7 @@ def _call_agent(
 
 
 def _context_messages(state: BrainState) -> list[BaseMessage]:
-    """What the model is told before the talk: the memory, and the world as it is now."""
+    """System messages before the chat history: the memory and the current observation."""
     observation = dict(state.react.observation)
     memory = str(observation.pop('memory', ''))
     now = f'{OBSERVATION_HEADING}: {json.dumps(observation, ensure_ascii=False)}'
@@ -171,26 +175,26 @@ def _thought_text(actions: list[AgentAction]) -> str:
 def _with_calls(
     state: BrainState, actions: list[AgentAction], turn: TurnContext, by: str
 ) -> BrainState:
-    """The first is what was decided; the others are declined once it has its result."""
+    """Decide on the first call; the others are declined once it has its result."""
     mark: Json = {BY: by} if by else {}
     messages = list(state.messages)
     for place, action in enumerate(actions):
         used = {str(each['call_id']) for each in messages}
-        made = call_entry(action, _thought_text(actions) if place == 0 else '', used)
-        messages.append({**made, **mark})
+        entry = call_entry(action, _thought_text(actions) if place == 0 else '', used)
+        messages.append({**entry, **mark})
     first = messages[len(state.messages)]
     state = state.model_copy(update={'messages': messages})
     arguments = json.loads(str(first['input']))
-    said = call_text(str(first['tool']), arguments) + (f', by the {by}' if by else '')
-    turn.trace(TraceKind.DECIDE, said, tool_name=_name(first), data=mark or None)
+    text = call_text(str(first['tool']), arguments) + (f', by the {by}' if by else '')
+    turn.trace(TraceKind.DECIDE, text, tool_name=_name(first), data=mark or None)
     call: Json = {'tool': first['tool'], 'input': first['input'], 'call_id': first['call_id']}
     op = {**call, **mark}
     if first['tool'] != DECIDE_TOOL:
         return _state_with_decision(state, DecisionType.CONTINUE, str(first['thought']), ops=[op])
     try:
-        course = DecideArguments.model_validate(arguments)
-        patch = None if course.plan_patch is None else course.plan_patch.model_dump()
-        return _state_with_decision(state, course.type, course.reason, ops=[op], plan_patch=patch)
+        change = DecideArguments.model_validate(arguments)
+        patch = None if change.plan_patch is None else change.plan_patch.model_dump()
+        return _state_with_decision(state, change.type, change.reason, ops=[op], plan_patch=patch)
     except ValidationError as error:
         wrong = (
             f'Wrong arguments for {DECIDE_TOOL}: {arguments_error_text(error, DecideArguments)}'
@@ -234,16 +238,17 @@ def _decide_by_plan(state: BrainState, turn: TurnContext) -> BrainState:
 
 
 def _plan_ended(state: BrainState, plan: Plan) -> BrainState:
-    """A plan of the model's goes back to the model, one that was given ends the turn."""
+    """After the end of its own plan the model continues; the end of a given plan ends the turn."""
     if plan.metadata.get(PROPOSED_KEY):
         return _state_with_decision(state, DecisionType.CONTINUE, 'the plan has ended')
     done = sum(step.status.value == 'success' for step in plan.steps)
-    words = f'Plan {plan.plan_id}: {plan.status.value}, {done} of {len(plan.steps)} steps done.'
+    text = f'Plan {plan.plan_id}: {plan.status.value}, {done} of {len(plan.steps)} steps done.'
     failed = [f'step {s.step_id} {s.action}' for s in plan.get_failed_steps()]
     if failed:
-        words = f'{words} Failed: {", ".join(failed)}.'
-    good = plan.status is PlanStatus.COMPLETED
-    return _state_with_decision(state, DecisionType.FINISH if good else DecisionType.ABORT, words)
+        text = f'{text} Failed: {", ".join(failed)}.'
+    ended_well = plan.status is PlanStatus.COMPLETED
+    kind = DecisionType.FINISH if ended_well else DecisionType.ABORT
+    return _state_with_decision(state, kind, text)
 
 
 def _state_with_decision(

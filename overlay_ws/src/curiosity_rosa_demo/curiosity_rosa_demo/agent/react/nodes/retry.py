@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the error map says to the last failure: the loop tries again, or tells the model. Pure.
+"""The error map's answer to the last failure: a retry by the loop, or a hint to the model. Pure.
 
-The loop tries a call again once, and only where that can do no harm: a skill that leads to a state
-(``repeatable``), or one that did not begin because another held its resource.
+The loop retries a call once, and only when that is harmless: a skill that leads to a state
+(``repeatable``), or a skill that did not start because another one held its resource.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json
 
-RETRY_WAIT_S = 0.5  # before a call is tried again
-RETRY_OF = 'retry_of'  # in a call that the loop tries again: the ID of the first one
+RETRY_WAIT_S = 0.5  # before a retry
+RETRY_OF = 'retry_of'  # in the entry of a retry: the ID of the first call
 CONFLICT = 'RESOURCE_CONFLICT'
 
 
 def last_failure(state: BrainState, turn: TurnContext) -> tuple[Json, DecisionType] | None:
-    """The last call, and what the error map says to its failure; None: nothing failed, or the map
-    says nothing.
+    """The last call and the error map's decision on its failure; None when it did not fail, or
+    the map has no entry for the failure.
     """
     if not state.messages:
         return None
@@ -38,14 +38,14 @@ def last_failure(state: BrainState, turn: TurnContext) -> tuple[Json, DecisionTy
 
 
 def call_to_retry(state: BrainState, turn: TurnContext) -> Json | None:
-    """The call that the loop tries again now, without asking the model."""
+    """The call that the loop retries now, without the model; None for no retry."""
     failure = last_failure(state, turn)
     if failure is None or failure[1] is not DecisionType.RETRY or RETRY_OF in failure[0]:
         return None
     call = failure[0]
     result = result_of(call)
-    began = 'op' in call and result is not None and not result.error_reason.startswith(CONFLICT)
-    if not began:
+    started = 'op' in call and result is not None and not result.error_reason.startswith(CONFLICT)
+    if not started:
         conflict = result is not None and result.error_reason.startswith(CONFLICT)
         return call if conflict else None
     return call if turn.registry.get(str(call['tool'])).repeatable else None

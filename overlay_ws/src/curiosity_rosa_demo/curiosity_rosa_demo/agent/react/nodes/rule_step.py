@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""When the routine decides a step in the model's place, and which calls it reads. Pure.
+"""When the rule model decides a step in the model's place, and which calls it reads. Pure.
 
-It decides one step, then the model is asked again. What it proposes passes the same guardrails.
+The rule model decides one step; then the model is asked again. Its proposals pass the same
+guardrails.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from curiosity_rosa_demo.agent.rule_model.rules import is_understood
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.plan.plan import Plan
 
-BY, ROUTINE = 'by', 'routine'  # in the operations and the calls that it decided
+BY, ROUTINE = 'by', 'routine'  # marks the rule model's operations and calls
 
 
 def rules_may_decide(state: BrainState, turn: TurnContext) -> bool:
-    """It must understand what the turn is for; a plan goes its own way, and a no of a person is
-    not for it to pass by.
+    """Whether the rule model may decide: it understands the goal, no plan is under way, and the
+    operator's last answer was not a no.
     """
     if turn.fallback is None or not is_understood(turn.text):
         return False
@@ -43,14 +44,14 @@ def refused_too_often(state: BrainState, turn: TurnContext) -> bool:
 
 
 def rules_decided_last(state: BrainState) -> bool:
-    """Whether the last decision was the routine's."""
+    """Whether the rule model made the last decision."""
     decision = state.react.decision
     return decision is not None and any(op.get(BY) == ROUTINE for op in decision.ops)
 
 
 def messages_for_rules(messages: Iterable[Json]) -> list[Json]:
-    """Those calls that were carried out, and its own: a proposal of the model's that was refused
-    is no fault of the skill.
+    """The executed calls and the rule model's own. A refused proposal of the model is left out,
+    because it is no failure of the skill.
     """
     return [each for each in messages if 'op' in each or each.get(BY) == ROUTINE]
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether the turn ends, asks, or goes on."""
+"""Decides whether the turn ends, asks the operator, or continues."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json, SkillStatus
 
-MAX_LOOPS_PER_STEP = 3  # decisions that are no steps: plans, questions, refusals
+MAX_LOOPS_PER_STEP = 3  # decisions on plans, questions and refused calls use no step
 
 
 async def stop_or_loop(state: BrainState, turn: TurnContext) -> BrainState:
-    """``react.stop_reason`` (a DecisionType), ``ok`` and ``answer`` when the turn ends."""
+    """Set ``react.stop_reason`` (a DecisionType), ``ok`` and ``answer`` when the turn ends."""
     react, decision = state.react, state.react.decision
     assert decision is not None
-    if react.stop_reason:  # a person did not want to go on
+    if react.stop_reason:  # the operator chose not to continue
         return with_react_fields(state, ok=False)
     if decision.type is DecisionType.FINISH:
         return _end_turn(state, DecisionType.FINISH, decision.reason.strip() or 'done')
@@ -50,51 +50,50 @@ def _end_if_hopeless(state: BrainState, turn: TurnContext) -> BrainState:
         )
     wants_more = react.spent.steps >= max_steps and react.refused_in_a_row > 0
     too_long = react.iter > MAX_LOOPS_PER_STEP * (max_steps + 1)
-    if wants_more or too_long or react.spent.steps > max_steps:  # by a stop, which no rule refuses
-        words = (
-            f'Stopped after {max_steps} steps without an answer (turn.max_steps of agent.yaml).'
-        )
-        return _end_turn(state, DecisionType.ABORT, words)
+    # A stop can exceed max_steps: no rule refuses it.
+    if wants_more or too_long or react.spent.steps > max_steps:
+        text = f'Stopped after {max_steps} steps without an answer (turn.max_steps of agent.yaml).'
+        return _end_turn(state, DecisionType.ABORT, text)
     if refused_too_often(state, turn) and (
         rules_decided_last(state) or not rules_may_decide(state, turn)
     ):
-        who = 'The model and the routine' if rules_decided_last(state) else 'The model'
-        words = refusals_text(state, who)
-        if _refused_for(state, turn) is DecisionType.ASK_HUMAN:
-            return _whether_to_go_on(state, turn, words)
-        return _end_turn(state, DecisionType.ABORT, words)
+        proposer = 'The model and the routine' if rules_decided_last(state) else 'The model'
+        text = refusals_text(state, proposer)
+        if _decision_on_refusal(state, turn) is DecisionType.ASK_HUMAN:
+            return _ask_to_continue(state, turn, text)
+        return _end_turn(state, DecisionType.ABORT, text)
     if mapped is DecisionType.ASK_HUMAN:
-        words = f'{_last_call(state)} failed: {_last_reason(state)}'
-        return _whether_to_go_on(state, turn, words)
+        text = f'{_last_call(state)} failed: {_last_reason(state)}'
+        return _ask_to_continue(state, turn, text)
     if react.failures_in_a_row >= patience.failures_in_a_row:
-        words = f'{react.failures_in_a_row} failures in a row; the last: {_last_reason(state)}'
-        return _budget_exhausted(state, turn, words)
+        text = f'{react.failures_in_a_row} failures in a row; the last: {_last_reason(state)}'
+        return _end_or_ask(state, turn, text)
     if react.same_in_a_row + 1 >= patience.no_progress:
-        words = f'{_last_call(state)} had the same result {react.same_in_a_row + 1} times in a row'
-        return _budget_exhausted(state, turn, words)
+        text = f'{_last_call(state)} had the same result {react.same_in_a_row + 1} times in a row'
+        return _end_or_ask(state, turn, text)
     return state
 
 
-def refusals_text(state: BrainState, who: str = 'The model') -> str:
+def refusals_text(state: BrainState, proposer: str = 'The model') -> str:
     count = state.react.refused_in_a_row
-    words = f'{who} proposed {count} calls in a row that were refused'
-    return f'{words}; the last: {_last_reason(state)}'
+    text = f'{proposer} proposed {count} calls in a row that were refused'
+    return f'{text}; the last: {_last_reason(state)}'
 
 
-def _budget_exhausted(state: BrainState, turn: TurnContext, words: str) -> BrainState:
+def _end_or_ask(state: BrainState, turn: TurnContext, text: str) -> BrainState:
     if turn.config.guardrails.patience.exhausted is not DecisionType.ASK_HUMAN:
-        return _end_turn(state, DecisionType.ABORT, words)
-    return _whether_to_go_on(state, turn, words)
+        return _end_turn(state, DecisionType.ABORT, text)
+    return _ask_to_continue(state, turn, text)
 
 
-def _whether_to_go_on(state: BrainState, turn: TurnContext, words: str) -> BrainState:
-    """A person decides. A no, or nobody, ends the turn with ``words``."""
-    state = with_react_fields(state, stop_reason=ASK_TO_CONTINUE, ok=False, answer=words)
-    return state_with_question(state, turn, f'{words}. Go on?', [], None)
+def _ask_to_continue(state: BrainState, turn: TurnContext, text: str) -> BrainState:
+    """Ask the operator whether to continue. A no, or no answer, ends the turn with ``text``."""
+    state = with_react_fields(state, stop_reason=ASK_TO_CONTINUE, ok=False, answer=text)
+    return state_with_question(state, turn, f'{text}. Go on?', [], None)
 
 
 def _decision_from_error_map(state: BrainState, turn: TurnContext) -> DecisionType | None:
-    """What the error map says to the last failure."""
+    """The error map's decision on the last failure; None when it has none."""
     done = state.skills.last_result
     call = _last_op(state)
     if done is None or done.status is SkillStatus.SUCCESS or call is None:
@@ -105,8 +104,8 @@ def _decision_from_error_map(state: BrainState, turn: TurnContext) -> DecisionTy
     )
 
 
-def _refused_for(state: BrainState, turn: TurnContext) -> DecisionType | None:
-    """What the error map says to the last refusal of a call that fits no skill."""
+def _decision_on_refusal(state: BrainState, turn: TurnContext) -> DecisionType | None:
+    """The error map's decision on the last refusal of a call that fits no skill."""
     for message in reversed(state.messages):
         result = result_of(message)
         if result is not None and not result.ok and result.error_reason != ONE_CALL_AT_A_TIME_TEXT:
@@ -116,7 +115,7 @@ def _refused_for(state: BrainState, turn: TurnContext) -> DecisionType | None:
 
 
 def _last_op(state: BrainState) -> Json | None:
-    """The entry of the last call that was carried out: the answer's other calls follow it."""
+    """The entry of the last executed call; declined calls of the same answer follow it."""
     return next((each for each in reversed(state.messages) if 'op' in each), None)
 
 

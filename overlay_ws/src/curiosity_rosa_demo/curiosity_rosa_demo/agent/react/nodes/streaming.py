@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A model's text as it arrives, a sentence at a time."""
+"""Splits a model's streamed text into sentences."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _SENTENCE_END = re.compile(r'[.!?]\s|[。！？\n]')
 
 
 class SentenceStream(BaseCallbackHandler):
-    """``tell`` gets each sentence once a further letter follows it. The last one is held back
-    until ``finish``: it may be the whole answer, which is told as such.
+    """Calls ``on_sentence`` with each sentence once more text follows it. The last one is held
+    back until ``finish``: it may be the turn's answer, which is traced as such.
     """
 
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        self._on_sentence = tell
+    def __init__(self, on_sentence: Callable[[str], None]) -> None:
+        self._on_sentence = on_sentence
         self._text = ''
-        self._emitted = 0  # characters of it
+        self._emitted = 0  # characters of _text
         self._closed = False
-        self._lock = threading.Lock()  # a call that was given up goes on in its thread
+        self._lock = threading.Lock()  # an abandoned call continues in its thread
 
     def on_llm_new_token(self, token: Any, **_: Any) -> None:
         with self._lock:
@@ -44,14 +44,14 @@ class SentenceStream(BaseCallbackHandler):
                 self._flush(found.end())
 
     def finish(self, text: str) -> None:
-        """The whole ``text`` is known; a model that does not stream says it only now."""
+        """Emit the rest. ``text`` is the whole text, for a model that does not stream."""
         with self._lock:
             if not self._emitted:
                 self._text = text
             self._flush(len(self._text))
 
     def close(self) -> None:
-        """What comes later is not told."""
+        """Emit nothing from now on."""
         with self._lock:
             self._closed = True
 

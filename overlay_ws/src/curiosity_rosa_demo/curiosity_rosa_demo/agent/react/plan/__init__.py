@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Plans carried out by the loop: steps become operations."""
+"""Plans in the loop: each step becomes an operation."""

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a step of a plan asks of the robot, and of the people. Pure."""
+"""The operation and the question of a plan's step. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
 )
 from curiosity_rosa_demo.domain.text import clip, without_controls
 
-MAX_LINE_CHARS = 500  # characters of what a model wrote, for people
+MAX_LINE_CHARS = 500  # characters of a model's text on the console
 FALLBACK_PARAMETERS = 'fallback_parameters'  # in a step's metadata
 SPEECH_KEYS = ('text', 'message', 'content')
 QUERY_KEYS = ('query', 'question', 'text')
@@ -29,11 +29,11 @@ PROMPT_KEYS = ('prompt', 'message', 'question')
 
 
 class NoOperation(ValueError):
-    """The step lacks what its skill needs; the message says what."""
+    """The step lacks an argument that its skill needs; the message names it."""
 
 
 def step_operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json]:
-    """The skill and its arguments; no skill: nothing is to be done. Raises NoOperation."""
+    """The skill and its arguments; skill '' for a step without operation. Raises NoOperation."""
     if fallback and step.fallback:
         parameters = step.metadata.get(FALLBACK_PARAMETERS, {})
         if not isinstance(parameters, dict):
@@ -52,7 +52,7 @@ def step_operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json
 
 
 def step_question(step: PlanStep, *, fallback: bool = False) -> str:
-    """What a person is asked about this step; empty: nothing."""
+    """The question to the operator about this step; '' for none. Raises NoOperation."""
     if fallback and step.fallback:
         call = call_text(*step_operation(step, fallback=True))
         ask = f'Step {step.step_id} failed. Try {clipped_line(call)} instead?'
@@ -67,7 +67,7 @@ def step_question(step: PlanStep, *, fallback: bool = False) -> str:
 
 
 def plan_needs_confirmation(plan: Plan) -> bool:
-    """A person has to agree to the whole plan, and did not yet."""
+    """Whether the operator has yet to approve the whole plan."""
     risky = plan.requires_confirmation or plan.risk_level is RiskLevel.HIGH
     if plan.status is PlanStatus.CREATED:
         return risky
@@ -75,7 +75,7 @@ def plan_needs_confirmation(plan: Plan) -> bool:
 
 
 def plan_question(plan: Plan) -> str:
-    """Always with the summary: the message alone may hide what will be done."""
+    """The question about the whole plan, always with its steps: the message may hide them."""
     message = clipped_line(plan.confirmation_message or 'Carry out this plan?')
     steps = clipped_line(', '.join(step.action for step in plan.steps))
     risk = plan.risk_level.value
@@ -87,7 +87,7 @@ def step_title(step: PlanStep) -> str:
 
 
 def clipped_line(text: str) -> str:
-    """Fit for a console: nothing in it can move the cursor."""
+    """``text`` for a console: clipped, without control characters that move the cursor."""
     return clip(without_controls(text), MAX_LINE_CHARS)
 
 

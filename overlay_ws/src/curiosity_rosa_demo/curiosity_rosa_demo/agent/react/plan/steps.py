@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How a plan is carried out, one operation at a time. Pure: it says what is next, and never acts.
+"""Steps through a plan, one operation at a time. Pure: it returns the next step and never acts.
 
-A plan that is given is never changed: each function returns a new one, which can be stored at any
-point. What a step is about stands in its status. That its fallback is next, or runs, stands in its
-metadata under PROGRESS: the failure before it, in words. Times are Unix times in seconds.
+No function changes the given plan; each returns a new one, which can be stored at any point. The
+state of a step is its status. While its fallback is next or runs, the step's metadata has the text
+of the failure before it under PROGRESS_KEY. Times are Unix times in seconds.
 """
 
 from __future__ import annotations
@@ -48,11 +48,10 @@ ENDED_STATUSES = (PlanStatus.COMPLETED, PlanStatus.FAILED, PlanStatus.CANCELLED)
 
 @dataclass(frozen=True)
 class NextStep:
-    """The step that is next, RUNNING from now on, or WAIT_CONFIRMATION when it has to
-    ``step_question``.
+    """The next step, now RUNNING, or WAIT_CONFIRMATION when it has a ``question``.
 
-    ``step`` None: the plan is over. ``op_skill`` empty: only the question. ``results``: of what
-    ended or failed on the way here.
+    ``step`` None: the plan is over. ``op_skill`` '': the step has only the question. ``results``:
+    of the steps that ended or failed before this one was found.
     """
 
     plan: Plan
@@ -65,8 +64,8 @@ class NextStep:
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """``result`` is PENDING when the step is done again, or its fallback next. ``skipped``: of the
-    steps that are not done any more.
+    """``result`` is PENDING when the step or its fallback runs next. ``skipped``: results of the
+    steps that will not run.
     """
 
     plan: Plan
@@ -75,9 +74,9 @@ class RecordedStep:
 
 
 def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
-    """What to do, or to ask, next. ``facts``: what is known of the world, for preconditions.
+    """The next operation or question. ``facts``: the observation, for preconditions.
 
-    A step that is RUNNING already has lost its result: it failed.
+    A step that is RUNNING already has lost its result, and fails.
     """
     plan = _copied(plan)
     results: list[ExecutionResult] = []
@@ -110,7 +109,7 @@ def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
 
 
 def approve_step(plan: Plan, step_id: int) -> Plan:
-    """A person agreed to what was asked; the operation may run. Raises PlanError."""
+    """Record the operator's approval; the operation may run. Raises PlanError."""
     plan, step = _open_step(plan, step_id)
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
         plan.status = PlanStatus.APPROVED
@@ -119,7 +118,7 @@ def approve_step(plan: Plan, step_id: int) -> Plan:
 
 
 def reject_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
-    """A person refused: the plan is over. Raises PlanError."""
+    """Record the operator's rejection, which ends the plan. Raises PlanError."""
     plan, step = _open_step(plan, step_id)
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
         plan.status = PlanStatus.CANCELLED
@@ -130,7 +129,7 @@ def reject_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
 def record_step(
     plan: Plan, step_id: int, ok: bool, message: str, output: Json, now: float
 ) -> RecordedStep:
-    """How the operation went, or that a plain question was answered with yes. Raises PlanError."""
+    """Record the result of the operation, or the yes to a plain question. Raises PlanError."""
     plan, step = _open_step(plan, step_id)
     if not ok:
         result, *skipped = _failed(plan, step, message or 'it failed', now, output)
@@ -143,7 +142,7 @@ def record_step(
 
 
 def retry_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
-    """The operation was interrupted, and can be done again. Raises PlanError."""
+    """Make an interrupted, repeatable operation PENDING again. Raises PlanError."""
     plan, step = _open_step(plan, step_id)
     plan.status, step.status = PlanStatus.EXECUTING, StepStatus.PENDING
     message = f'{why}; it is done again'
@@ -154,20 +153,20 @@ def retry_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
 
 
 def revised_plan(old: Plan, new: Plan) -> Plan:
-    """``new`` in place of ``old``: what was done and is in both is not done again.
+    """``new`` with the steps that ``old`` has completed already marked as done.
 
-    A step is the same when its ID and what it does are.
+    Two steps are the same when their ID and their operation are.
     """
     new = _copied(new)
     done = {step.step_id: step for step in old.steps if step.status is StepStatus.SUCCESS}
     for step in new.steps:
-        if step.step_id in done and _work_of(step) == _work_of(done[step.step_id]):
+        if step.step_id in done and _operation_key(step) == _operation_key(done[step.step_id]):
             step.status = StepStatus.SUCCESS
     return new
 
 
 def check_plan(plan: Plan, skills: Collection[str]) -> list[str]:
-    """What would go wrong whatever the world is like; ``skills``: the names there are."""
+    """The problems that do not depend on the world. ``skills``: names of the known skills."""
     problems = []
     if not plan.steps:
         problems.append('the plan has no steps')
@@ -194,7 +193,7 @@ def check_plan(plan: Plan, skills: Collection[str]) -> list[str]:
 
 
 def plan_text(plan: Plan) -> str:
-    """For the console: the plan, and a line for each step."""
+    """The plan for the console, with one line for each step."""
     head = f'{clipped_line(plan.goal)} ({plan.status.value}, risk {plan.risk_level.value})'
     lines = [_step_text(step) for step in plan.steps]
     left_out = left_out_text(plan)
@@ -202,7 +201,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def left_out_text(plan: Plan) -> str:
-    """The fields that plans do not have and that were left out of this one; '': none."""
+    """A note on the unknown fields that were removed from this plan; '' for none."""
     paths = plan.metadata.get(LEFT_OUT)
     if not isinstance(paths, list) or not paths:
         return ''
@@ -221,7 +220,7 @@ def _copied(plan: Plan) -> Plan:
     return Plan.from_dict(plan.to_dict())
 
 
-def _work_of(step: PlanStep) -> tuple[ToolCallType, str, str]:
+def _operation_key(step: PlanStep) -> tuple[ToolCallType, str, str]:
     # As text: 1 == True, but they are different arguments.
     return step.tool_call_type, step.action, json.dumps(step.parameters, sort_keys=True)
 
@@ -231,7 +230,7 @@ def _is_over(plan: Plan) -> bool:
 
 
 def _open_step(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
-    """A copy of the plan, and in it the step whose operation or question is out."""
+    """A copy of the plan, and its step that runs or waits for an answer. Raises PlanError."""
     plan = _copied(plan)
     for step in plan.steps:
         if step.step_id == step_id:
@@ -269,7 +268,7 @@ def _failed(
     *,
     retry: bool = True,
 ) -> list[ExecutionResult]:
-    """The failed attempt; when no fallback is left, it ends the plan, and all the rest follow."""
+    """Record a failed attempt. Without a fallback it ends the plan; the skipped steps follow."""
     before = step.metadata.pop(PROGRESS_KEY, None)
     if retry and step.fallback and before is None:
         step.metadata[PROGRESS_KEY] = why
@@ -285,7 +284,7 @@ def _failed(
 
 
 def _end_plan(plan: Plan, now: float) -> list[ExecutionResult]:
-    """Nothing more is done: what is left is SKIPPED, and the plan says how it ended."""
+    """Skip the unfinished steps and set the plan's final status."""
     left = [step for step in plan.steps if step.status in UNFINISHED]
     for step in left:
         step.metadata.pop(PROGRESS_KEY, None)

@@ -20,7 +20,7 @@ from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
 def trace_plan(trace: TraceFunction, plan: Plan) -> None:
-    """One HYPOTHESIZE."""
+    """Trace the plan as one HYPOTHESIZE event."""
     left_out = left_out_text(plan)
     trace(
         TraceKind.HYPOTHESIZE,
@@ -30,7 +30,7 @@ def trace_plan(trace: TraceFunction, plan: Plan) -> None:
 
 
 def trace_steps(trace: TraceFunction, results: Iterable[ExecutionResult]) -> None:
-    """One RESULT or ERROR for each."""
+    """Trace each result as one RESULT or ERROR event."""
     for result in results:
         trace(
             TraceKind.RESULT if result.success else TraceKind.ERROR,

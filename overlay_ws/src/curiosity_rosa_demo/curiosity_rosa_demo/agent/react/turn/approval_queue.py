@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the agent asks and a person answers, from any thread."""
+"""The queue of the agent's questions to the operator. Thread-safe."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 
 
 class QuestionNotFound(Exception):
-    """No such question is open; the message says which there are."""
+    """No such question is open, or it takes no EDIT; the message says which."""
 
 
 @dataclass(frozen=True)
 class ApprovalAnswer:
-    """``arguments``: those of an EDIT, in place of the operation's own. ``why``: for the model."""
+    """``arguments``: of an EDIT, to replace the operation's own. ``why``: text for the model."""
 
     action: ApprovalAction
     arguments: Json | None = None
@@ -37,41 +37,41 @@ NOBODY_ANSWERS = ApprovalAnswer(ApprovalAction.REJECT, why='nobody is there to a
 
 @dataclass(eq=False)
 class _PendingQuestion:
-    """A question in the queue; it leaves with its one answer, or without."""
+    """A question in the queue, with its answer once it has one."""
 
     question: Question
     answer: ApprovalAnswer | None = None
 
 
 class ApprovalQueue:
-    """``on_change`` is called, in any thread, whenever a question is put or is gone."""
+    """``on_change`` is called after a question is added or removed, in the thread of ask()."""
 
     def __init__(self, *, timeout_s: float, on_change: Callable[[], None] = lambda: None) -> None:
         self.timeout_s, self.on_change = timeout_s, on_change
         self._lock = threading.Condition()
         self._open: tuple[_PendingQuestion, ...] = ()
-        self.is_attended = True  # False: nobody is there who could answer
+        self.is_attended = True  # False: no operator can answer
 
     @property
     def questions(self) -> list[Question]:
-        """Those that are open, in the order in which they were put."""
+        """The open questions, the oldest first."""
         return [pending.question for pending in self._open]
 
     @property
     def oldest_question(self) -> Question | None:
-        """The one that is open, or that has been for longest."""
+        """The oldest open question; None when none is open."""
         return next(iter(self.questions), None)
 
     def reject_all(self) -> None:
-        """Nobody is there any more: what is open, and what is asked from now on, is a REJECT."""
+        """Reject all open and future questions, because no operator is left."""
         with self._lock:
             self.is_attended = False
             self._lock.notify_all()
 
     def ask(self, question: Question, cancellation: Cancellation) -> ApprovalAnswer:
-        """Wait for the answer; none within the time-out is a REJECT. Raises TurnCancelled.
+        """Wait for the answer; the timeout is a REJECT. Raises TurnCancelled.
 
-        The time-out counts from ``question.asked_at``, at most in full.
+        The timeout counts from ``question.asked_at``; a time in the future counts as now.
         """
         cancellation.check()
         if not self.is_attended:
@@ -91,19 +91,19 @@ class ApprovalQueue:
             self.on_change()
 
     def answer(self, answer: ApprovalAnswer, question_id: str = '') -> Question:
-        """Answer this question, the oldest when none is named; no other answer to it counts.
+        """Answer the question, by default the oldest. Only its first answer counts.
         Raises QuestionNotFound.
         """
         with self._lock:
             if not self._open:
                 raise QuestionNotFound('No question is open.')
-            slips = [s for s in self._open if question_id in ('', s.question.id)]
-            if not slips:
+            matches = [each for each in self._open if question_id in ('', each.question.id)]
+            if not matches:
                 there_are = ', '.join(pending.question.id for pending in self._open)
                 raise QuestionNotFound(
                     f'No question {question_id[:40]!r} is open, but {there_are}.'
                 )
-            pending = slips[0]
+            pending = matches[0]
             if answer.action is ApprovalAction.EDIT and pending.question.op is None:
                 raise QuestionNotFound(
                     f'{pending.question.id} is a plain question: approve or reject it.'
@@ -116,7 +116,7 @@ class ApprovalQueue:
     def _wait_for_answer(
         self, pending: _PendingQuestion, until_s: float, cancellation: Cancellation
     ) -> ApprovalAnswer:
-        """The answer; the lock is held but while waiting. A stop counts before an answer."""
+        """The answer. The lock is released only while waiting. A stop overrides an answer."""
         while True:
             cancellation.check()
             if pending.answer is not None:
@@ -126,7 +126,7 @@ class ApprovalQueue:
                 return NOBODY_ANSWERS
             left_s = until_s - time.monotonic()
             if left_s <= 0.0:
-                # Under the same lock as the decision: an answer comes before it, or finds nothing.
+                # Under the lock of answer(): an answer came before this, or finds no question.
                 self._remove(pending)
                 why = f'no answer within {self.timeout_s:g} s'
                 return ApprovalAnswer(ApprovalAction.REJECT, why=why)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the nodes of one turn work with besides the state: nothing of it is kept."""
+"""The objects that one turn's nodes use besides the state. They are not saved."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from langchain_core.messages import BaseMessage
 
 @dataclass
 class TurnContext:
-    """``agent`` is ROSA's: one decision at a time. ``fallback`` decides what it cannot; None: then
-    the turn ends.
+    """``agent`` is ROSA's agent: one decision per call. ``fallback`` decides when the agent fails;
+    with None the turn ends then.
     """
 
     config: Config
     limits: Limits
     registry: SkillRegistry
-    executor: SkillExecutor
+    skill_executor: SkillExecutor
     world: SkillWorld
     agent: Any
     trace: TraceFunction
@@ -44,5 +44,5 @@ class TurnContext:
     text: str = ''
     history: Sequence[BaseMessage] = ()
     memory: Callable[[], str] = lambda: ''
-    recalled: str = ''  # of the memory, at the turn's beginning
+    recalled: str = ''  # the memory at the start of the turn
     steps: StepCache = field(default_factory=StepCache)

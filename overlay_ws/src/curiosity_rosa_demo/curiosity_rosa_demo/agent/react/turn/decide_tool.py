@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""``decide``: the one tool that is no skill, by which a model changes course instead of acting."""
+"""``decide``: the one tool that is no skill. With it a model changes course instead of acting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 DECIDE_TOOL = 'decide'
-PROPOSED_KEY = 'proposed'  # in a plan's metadata: it is the model's own
+PROPOSED_KEY = 'proposed'  # in a plan's metadata: the model has proposed it
 TOOL_DESCRIPTION = (
     'Change course instead of acting. type: REPLAN with plan_patch (propose or revise a plan, '
     'which is then carried out step by step, or drop it); ASK_HUMAN with a yes-or-no question as '
@@ -44,14 +44,14 @@ class DecideArguments(BaseModel):
     plan_patch: PlanPatch | None = None
 
     @model_validator(mode='after')
-    def _says_to_what(self) -> DecideArguments:
+    def _require_goal(self) -> DecideArguments:
         if self.type is DecisionType.SWITCH_TASK and not self.reason.strip():
             raise ValueError('SWITCH_TASK needs the other goal as reason')
         return self
 
 
 def decide_tool() -> BaseTool:
-    """For its schema; it is never run."""
+    """The tool, used for its schema only; it is never run."""
 
     def decide(**_: object) -> ToolResult:
         raise NotImplementedError

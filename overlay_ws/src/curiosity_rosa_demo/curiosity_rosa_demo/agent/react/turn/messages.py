@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a turn has done so far, as the JSON of BrainState.messages and as LangChain has it.
+"""The calls of a turn, as the JSON of BrainState.messages and in LangChain's form.
 
 An entry is one call of the model: ``tool``, ``input``, ``call_id``, ``thought`` (the text beside
 the call), ``result`` (a ToolResult as JSON; None while it is not known) and ``at`` (seconds since
@@ -32,8 +32,8 @@ Steps = list[tuple[AgentAction, str]]
 
 
 def call_entry(action: AgentAction, thought: str, used_ids: set[str]) -> Json:
-    """``used_ids``: those of the turn so far. An ID that is missing or used gets a new one: some
-    models number their calls anew in each answer.
+    """``used_ids``: the call IDs of the turn so far. A missing or used ID is replaced: some models
+    restart their numbering in each answer.
     """
     call_id = getattr(action, 'tool_call_id', '') or ''
     number = len(used_ids)
@@ -65,15 +65,15 @@ def result_of(message: Json) -> ToolResult | None:
 
 
 class StepCache:
-    """LangChain's form of the entries. Making it anew for every question would cost as much as
-    all the rest of a step.
+    """Caches the entries in LangChain's form. Converting them for every call of the model would
+    cost as much as the rest of a step.
     """
 
     def __init__(self) -> None:
         self._cache: dict[str, tuple[Json, tuple[AgentAction, str]]] = {}
 
     def steps(self, messages: Sequence[Json]) -> Steps:
-        """Those whose result is known."""
+        """The calls whose result is known."""
         return [self._step(each) for each in messages if each['result'] is not None]
 
     def _step(self, message: Json) -> tuple[AgentAction, str]:
@@ -86,7 +86,7 @@ class StepCache:
 
 def _agent_step(message: Json) -> tuple[AgentAction, str]:
     tool, arguments = str(message['tool']), json.loads(str(message['input']))
-    # LangChain makes a bare value of the argument "__arg1".
+    # LangChain unwraps the argument "__arg1" into a bare value.
     as_sent = arguments if isinstance(arguments, dict) else {'__arg1': arguments}
     call: Any = {'name': tool, 'args': as_sent, 'id': message['call_id']}
     action = ToolAgentAction(

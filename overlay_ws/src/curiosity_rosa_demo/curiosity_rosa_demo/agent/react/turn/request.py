@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What is asked of a turn, what it has around it, and how it ended."""
+"""The request, environment and result of a turn."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 @dataclass
 class TurnRequest:
-    """One turn. A turn that was cut goes on under its ``thread_id``; empty: a turn nobody goes on
-    with. ``on_start`` hears how many calls it had made before.
+    """One turn. An interrupted turn resumes under its ``thread_id``; '' for a turn that never
+    resumes. ``on_start`` gets the number of calls that the turn made before.
     """
 
     text: str
@@ -38,12 +38,12 @@ class TurnRequest:
 
 @dataclass(frozen=True)
 class TurnEnvironment:
-    """What a turn has around it."""
+    """The objects that a turn uses."""
 
     registry: SkillRegistry
     world: SkillWorld
     approval_queue: ApprovalQueue
-    checkpoints: Path | str  # file of the turns that may go on; ':memory:' for none
+    checkpoints: Path | str  # file of resumable turns; ':memory:' for none
     trace: TraceFunction
     recall: Callable[[], str]
     on_react_state: Callable[[ReactState], None]
@@ -59,4 +59,4 @@ class TurnResult:
     score: float | None = None
     is_good: bool = False
     steps: int = 0
-    goal: str = ''  # of a SWITCH_TASK: what is to be done instead
+    goal: str = ''  # of a SWITCH_TASK: the new goal

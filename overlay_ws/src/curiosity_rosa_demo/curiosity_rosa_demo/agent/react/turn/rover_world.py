@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rover and the people around it, as skills reach them."""
+"""The SkillWorld of the rover: tools, pose, facts, speech and drive checks for skills."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import RoverTools
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 
 
 class _DrivenLegs:
-    """What the skill that runs now has driven so far: the turn counts it when the skill ends."""
+    """Path and time of the running skill; the turn counts them only when the skill ends."""
 
     def __init__(self) -> None:
         self._counted_from: Spent | None = None
@@ -46,13 +46,13 @@ class _DrivenLegs:
         )
 
     def _reset_if_new_step(self, spent: Spent) -> None:
-        if spent != self._counted_from:  # another step
+        if spent != self._counted_from:  # a new step
             self._counted_from, self._metres, self._since_s = spent, 0.0, time.monotonic()
 
 
 class RoverWorld:
-    """A SkillWorld. ``brain_state`` is the kernel's state, ``spent`` what the turn has used so
-    far; both may be set later, as may ``say``, which prints, traces and publishes a text.
+    """A SkillWorld. ``brain_state`` returns the kernel's state, ``spent`` the turn's used budget,
+    ``say`` prints, traces and publishes a text. All three may be set later.
     """
 
     def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
@@ -84,18 +84,18 @@ class RoverWorld:
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
-        self._legs.add_leg(self.spent(), number_text(result.data.get('distance_m')) or 0.0)
+        self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         return result
 
     def reset_budget(self) -> None:
-        """Another turn, or another skill that a person asked for."""
+        """Call before a turn, and before a skill that an operator requested directly."""
         self._legs = _DrivenLegs()
 
     def pose(self) -> RoverPose | None:
         return self._client.pose()
 
     def facts(self) -> Json:
-        """The adapter's word for mast and motion, which is newer than the kernel's."""
+        """Flat facts. Pose, mast and motion are the adapter's, newer than the kernel's."""
         try:
             status = self._client.status()
         except ServiceFailed:
@@ -106,9 +106,9 @@ class RoverWorld:
         state = self.brain_state()
         moving = status.get('moving')
         return {
-            'x': number_text(status.get('rover_x')),
-            'y': number_text(status.get('rover_y')),
-            'yaw_rad': number_text(status.get('yaw_rad')),
+            'x': finite_float(status.get('rover_x')),
+            'y': finite_float(status.get('rover_y')),
+            'yaw_rad': finite_float(status.get('yaw_rad')),
             'mast': _mast_state(status),
             'moving': moving if isinstance(moving, bool) else None,
             'battery_pct': state.robot.battery_pct

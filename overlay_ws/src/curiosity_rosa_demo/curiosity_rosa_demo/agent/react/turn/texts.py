@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What waits for a person, and what a turn has used, in words. Pure."""
+"""Texts of the open questions and of a turn's used budget. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.guardrails import Budget
 
 MAX_ID_CHARS = 12  # characters; of a longer one the first 8 are shown
-# columns; an operation is to be seen in full before it is approved
+# columns; large, because the operator must see the whole operation to approve it
 MAX_OPERATION_COLUMNS, MAX_REASON_COLUMNS = 200, 200
 SUMMARY_COLUMNS = 60
 
@@ -30,17 +30,17 @@ def short_id(question: Question) -> str:
 
 def question_text(question: Question, left_s: float | None) -> str:
     """The question and how to answer it; no answer within ``left_s`` seconds is a no."""
-    said = ': '.join(filter(None, (_op_text(question), _reason_text(question))))
-    end = '' if said.endswith(('.', '?', '!', '。', '？', '！')) else '.'
+    text = ': '.join(filter(None, (_op_text(question), _reason_text(question))))
+    end = '' if text.endswith(('.', '?', '!', '。', '？', '！')) else '.'
     ways = (
         ':approve, :edit {json} or :reject [why]' if question.op else ':approve or :reject [why]'
     )
     limit = '' if left_s is None else f'; no answer within {left_s:.0f} s is a no'
-    return f'? {short_id(question)} {said}{end} {ways}{limit}.'
+    return f'? {short_id(question)} {text}{end} {ways}{limit}.'
 
 
 def question_summary(question: Question) -> str:
-    """For a line on the screen that is always there."""
+    """The question as a permanent line of the screen."""
     ways = ':approve, :edit or :reject' if question.op else ':approve or :reject'
     return f'? {short_id(question)} {clip_columns(_op_text(question), SUMMARY_COLUMNS)}  {ways}'
 
@@ -57,7 +57,7 @@ def pending_table(questions: Iterable[Question], now_s: float) -> str:
 
 
 def budget_text(react: ReactState, budget: Budget, max_steps: int) -> str:
-    """What the turn has used, of how much."""
+    """The used budget of the turn, with its limits."""
     spent = react.spent
     rows = [
         ('steps', spent.steps, max_steps, ''),

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``run_activity``: what the agent is about lasts for a while. It moves nothing.
+"""The skill ``run_activity``: an activity that only takes time. It moves nothing.
 
 metadata: ``run_activity``, its name; ``minutes``; the skill adds ``until``, in seconds since the
 epoch by the policy's clock, so that a restart ends at the same time, and ``outcome``.
@@ -20,11 +20,11 @@ from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext, st
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.outcome import Outcome
 
-POLL_PERIOD_S = 0.1  # of the wall's time; the policy's may pass much faster
+POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run much faster
 
 
 async def run_activity(task: Task, context: SkillContext) -> None:
-    """The time in which it is paused counts."""
+    """Wait until the activity is over. The time of a pause counts."""
     if task.state is LifecycleState.RECOVERING:
         await context.runner.observed(task)
     until = task.metadata.get('until')

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Blocking work of a skill, in a thread of its own that a stop reaches at once."""
+"""Blocking work of a skill, in a separate thread that a stop cancels at once."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ STOP_TIMEOUT_S = 10.0  # a stopped skill waits this long for the runner to end i
 
 
 class SkillsHalted(Exception):
-    """The work was stopped; the message says by whom."""
+    """The work was stopped. The message names the caller of the stop."""
 
 
 class BlockingCalls:
-    """All threads of all skills. An abandoned thread has its cancellation requested for good, so
-    that it can do nothing more.
+    """Runs and halts the threads of all skills. Thread-safe.
+
+    The cancellation of an abandoned thread stays requested, so that it cannot act any more.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: dict[Cancellation, bool] = {}  # and whether a pause may stop it
+        self._running: dict[Cancellation, bool] = {}  # value: whether a pause may stop the work
         self._halt_reasons: list[str] = []
         self._pause_reasons: list[str] = []
 
@@ -45,14 +46,14 @@ class BlockingCalls:
         return bool(self._running)
 
     def halt(self, reason: str) -> None:
-        """From any thread: when it returns no work sends anything more that could move the robot,
-        and none begins until ``release`` was called as often as ``halt``.
+        """Cancel all work. After the return no work sends a command that could move the robot, and
+        none starts until ``release`` was called as often as ``halt``. Thread-safe.
         """
         self.hold(reason)()
 
     def hold(self, reason: str) -> Callable[[], None]:
-        """As ``halt``, but what wakes the work that waits is left to the caller: the result does
-        it, and does not raise. A stop goes out between the two.
+        """As ``halt``, but does not wake waiting work. The returned function wakes it and does not
+        raise. The caller can send a stop to the rover between the two.
         """
         with self._lock:
             self._halt_reasons.append(reason)
@@ -60,8 +61,8 @@ class BlockingCalls:
         return self._request(running, reason)
 
     def hold_cancellable(self, reason: str) -> Callable[[], None]:
-        """As ``hold``, but only for work that may be cancelled, and until ``release_cancellable``
-        was called as often: other work goes on, and begins.
+        """As ``hold``, but only for cancellable work, and until ``release_cancellable`` was called
+        as often. Other work goes on, and may start.
         """
         with self._lock:
             self._pause_reasons.append(reason)
@@ -76,7 +77,7 @@ class BlockingCalls:
             for callback in callbacks:
                 try:
                     callback()
-                except Exception:  # of one skill; the others are woken all the same
+                except Exception:  # the callbacks of the other skills still run
                     _log.exception('event=cancellation_callback_failed')
 
         return wake
@@ -90,9 +91,11 @@ class BlockingCalls:
             self._pause_reasons.pop()
 
     async def run(self, work: Callable[[Cancellation], T], *, cancellable: bool = True) -> T:
-        """What ``work`` returns or raises. When the coroutine is cancelled the work is told, and
-        waited for. ``cancellable`` False: a pause does not stop the work, everything else does.
-        Raises SkillsHalted.
+        """Run ``work`` in a new thread; returns its result or raises its exception.
+
+        A cancellation of this coroutine requests that of ``work`` and waits for its end.
+        ``cancellable`` False: a pause does not stop the work, every other stop does. Raises
+        SkillsHalted.
         """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[T] = loop.create_future()
@@ -102,15 +105,17 @@ class BlockingCalls:
             try:
                 result = work(cancellation)
             except TurnCancelled as cancelled:
-                tell(done.set_exception, SkillsHalted(str(cancelled)))
+                finish(done.set_exception, SkillsHalted(str(cancelled)))
             except BaseException as error:
                 # SystemExit would end the loop, and a future refuses a StopIteration.
                 plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
-                tell(done.set_exception, error if plain else RuntimeError(f'It raised {error!r}'))
+                finish(
+                    done.set_exception, error if plain else RuntimeError(f'It raised {error!r}')
+                )
             else:
-                tell(done.set_result, result)
+                finish(done.set_result, result)
 
-        def tell(setter: Callable[..., None], value: object) -> None:
+        def finish(setter: Callable[..., None], value: object) -> None:
             with self._lock:
                 self._running.pop(cancellation, None)
             with suppress(RuntimeError):  # the loop is closed
@@ -119,13 +124,13 @@ class BlockingCalls:
         threading.Thread(target=run, name='skill', daemon=True).start()
         try:
             return await asyncio.shield(done)
-        except asyncio.CancelledError as asked:
-            cancellation.cancel(str(asked) or 'Interrupted')
+        except asyncio.CancelledError as cancelled:
+            cancellation.cancel(str(cancelled) or 'Interrupted')
             await asyncio.wait([done])
-            done.exception()  # it was looked at
+            done.exception()  # marks the exception as retrieved
             raise
         except SkillsHalted:
-            # Whoever stopped the work is about to end the task too, with a better reason.
+            # The caller of the stop also ends the task, with a more specific reason.
             await asyncio.sleep(STOP_TIMEOUT_S)
             raise
 

@@ -32,7 +32,7 @@ TASK_SKILLS: dict[str, Skill] = {
     'charge': run_charge,
     'activity': run_activity,
 }
-METADATA_SKILLS = ('react', 'activity')  # their arguments are the metadata itself
+METADATA_SKILLS = ('react', 'activity')  # their arguments are the task's metadata
 REACT_ARGUMENTS = (
     'react takes {"text": "...", "expects": "answer" or "good_capture", "plan": a plan or nothing}'
 )
@@ -45,7 +45,7 @@ def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
         work = (
             _bind_context(partial(run_skill, cancellable=definition.cancel_supported), context)
             if own is None
-            else _entered(definition, own, context)
+            else _monitored(definition, own, context)
         )
         context.runner.skill(
             definition.name,
@@ -56,7 +56,7 @@ def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
 
 
 def queued_task_of(task: Task, resources: Iterable[str], *, preemptible: bool) -> QueuedTask:
-    """``task`` as the kernel sees it. Not validated: that would cost more than all the rest."""
+    """``task`` as the kernel sees it. model_construct skips the validation, which is slow."""
     text = task.metadata.get('text')
     return QueuedTask.model_construct(
         task_id=task.id,
@@ -71,10 +71,10 @@ def queued_task_of(task: Task, resources: Iterable[str], *, preemptible: bool) -
     )
 
 
-def _entered(
+def _monitored(
     definition: SkillDef, skill: Skill, context: SkillContext
 ) -> Callable[[Task], Coroutine[Any, Any, None]]:
-    """A skill that no executor runs: the monitor shows it while its task runs."""
+    """Wrap a skill that no SkillExecutor runs: enter it in the monitor while its task runs."""
     monitor = context.execution.monitor
 
     async def work(task: Task) -> None:
@@ -106,7 +106,7 @@ def _bind_context(
 
 
 def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> Task:
-    """A task for the skill ``name``. Raises BadTask that says what would be right."""
+    """A task for the skill ``name``. Raises BadTask, whose message gives the valid arguments."""
     skill = registry.get(name)
     try:
         given = arguments_as_json(skill, arguments)

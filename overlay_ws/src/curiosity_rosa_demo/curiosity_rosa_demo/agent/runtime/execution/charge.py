@@ -27,13 +27,13 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 
 
 async def run_charge(task: Task, context: SkillContext) -> None:
-    """Takes as long as it takes; it fails when the mast cannot be stowed."""
+    """Charge without a time limit. Raises SkillFailed when the mast cannot be stowed."""
     await reobserve(task, context)
     await context.blocking.run(lambda _: context.execution.stop_rover())
 
     def stow(cancellation: Cancellation) -> Outcome:
         with running_task(task.id):
-            # A skill that did not react to its stop may hold the mast until its thread ends.
+            # A skill that ignored its stop may hold the mast until its thread ends.
             while context.execution.monitor.holder_of(('mast',)) is not None:
                 cancellation.sleep(POLL_PERIOD_S)
             return context.execution.run_skill('mast_close', cancellation)
@@ -45,7 +45,7 @@ async def run_charge(task: Task, context: SkillContext) -> None:
         await asyncio.sleep(POLL_PERIOD_S)
     words = f'charging: the battery is at {robot.battery_pct:.0f} %'
     await asyncio.to_thread(context.execution.trace, TraceKind.OBSERVE, words)
-    # Not until the mode changes: after a restart the battery may be above the threshold for low.
+    # Do not wait for the mode: after a restart the battery may be above the low threshold.
     while (robot := context.robot()).battery_pct < 100.0 * context.charged_level:
         await asyncio.sleep(POLL_PERIOD_S)
     store_outcome(task, Outcome(True, f'charged to {robot.battery_pct:.0f} %'))

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What every skill of the agent has to work with."""
+"""The context that every task skill gets, and helpers for the skills."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ class SkillContext:
     blocking: BlockingCalls
     robot: Callable[[], RobotState]  # as the kernel knows it
     charged_level: float  # part of the full charge at which charging ends
-    clock: Callable[[], float]  # the policy's: seconds since the epoch that never go back
+    clock: Callable[[], float]  # the policy's clock: monotonic seconds since the epoch
 
 
 async def reobserve(task: Task, context: SkillContext) -> None:
-    """After a crash nothing is assumed: wait until the rover tells how it stands."""
+    """After a crash, wait until the rover has reported its status; then report it as observed."""
     if task.state is not LifecycleState.RECOVERING:
         return
 
-    def look(cancellation: Cancellation) -> None:
+    def wait_for_status(cancellation: Cancellation) -> None:
         while not context.execution.rover_status().ok:
             cancellation.sleep(POLL_PERIOD_S)
 
-    await context.blocking.run(look)
+    await context.blocking.run(wait_for_status)
     await context.runner.observed(task)
 
 
 def store_outcome(task: Task, outcome: Outcome) -> None:
-    """Keep the outcome with the task. Raises SkillFailed when it is a failure."""
-    kept: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
-    task.metadata['outcome'] = kept
+    """Store the outcome in the task's metadata. Raises SkillFailed when it is a failure."""
+    data: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
+    task.metadata['outcome'] = data
     if not outcome.ok:
         raise SkillFailed(outcome.answer)

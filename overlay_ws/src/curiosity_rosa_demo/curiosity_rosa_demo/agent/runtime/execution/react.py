@@ -6,11 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``run_react``: a text goes to the model, which works with the skills until it answers.
+"""The skill ``run_react``: the model works on a text with the skills until it answers.
 
-metadata: ``text``, ``expects`` (as in prompts.yaml), ``plan`` (to be carried out in place of what
-the model would do); the skill adds ``outcome``. Each step is kept in the turn's checkpoints, under
-the task's ID.
+metadata: ``text``, ``expects`` (as in prompts.yaml), ``plan`` (replaces the model's decisions).
+The skill adds ``outcome``. Each step is saved in the turn's checkpoints, under the task's ID.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.outcome import Outcome
 
-MAX_GOAL_SWITCHES = 3  # a model that only ever wants to do something else is left alone
+MAX_GOAL_SWITCHES = 3  # limit for a model that keeps changing its goal
 
 
 async def run_react(task: Task, context: SkillContext) -> None:
-    """Goes on where the turn of this task was cut."""
+    """Run the turn of this task, or resume it from its last checkpoint."""
     await reobserve(task, context)
 
     def work(cancellation: Cancellation) -> Outcome:

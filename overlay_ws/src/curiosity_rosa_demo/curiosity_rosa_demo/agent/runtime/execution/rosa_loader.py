@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROSA with its model, made in the background: its import takes longer than the node's start."""
+"""Loads ROSA and its model in the background: the import takes longer than the node's start."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 
 class ModelUnavailable(Exception):
-    """No turn is possible; the message says why and what to do."""
+    """No turn is possible. The message gives the reason and the remedy."""
 
 
-class ModelLoader:
+class RosaLoader:
     def __init__(self, environment: TurnEnvironment) -> None:
         self._environment, self._config = environment, environment.world.config
         self._agent: Future[CuriosityRosa] = Future()
-        self._thread = threading.Thread(target=self._load, name='import-rosa', daemon=True)
+        self._thread = threading.Thread(target=self._load, name='rosa-loader', daemon=True)
         self._starting = threading.Lock()
         self._kept_threads: Collection[str] | None = None
 
     def start(self, keep: Collection[str] | None = None) -> None:
-        """Begin, once. Not earlier than it must: the import takes a core from nodes that start.
-        Turns that were cut are forgotten unless their thread is in ``keep``; None: none is.
+        """Start to load, once. Do not start early: the import occupies a core that starting nodes
+        need. Checkpoints of threads that are not in ``keep`` are deleted; None: none are.
         """
         with self._starting:
             if self._thread.ident is None:
@@ -49,7 +49,7 @@ class ModelLoader:
             from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
             from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
             from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-        except BaseException as error:  # not installed, by halves, or it calls sys.exit()
+        except BaseException as error:  # not installed, incomplete, or it calls sys.exit()
             why = error if isinstance(error, Exception) else repr(error)
             self._agent.set_exception(ModelUnavailable(f'ROSA cannot be imported: {why}'))
             return
@@ -68,7 +68,7 @@ class ModelLoader:
                     f'Turns cannot be kept in {file}: {error}; move it out of the way'
                 )
             )
-        except BaseException as error:  # such as an integration that cannot bind tools
+        except BaseException as error:  # for example an integration that cannot bind tools
             self._agent.set_exception(
                 ModelUnavailable(
                     f"The model '{self._config.agent.llm.model}' of "
@@ -79,11 +79,11 @@ class ModelLoader:
             self._agent.set_result(rosa)
 
     def wait_until_loaded(self) -> None:
-        """Until it is made, or it is known why it cannot be. Somebody has to ``start`` it."""
+        """Block until loading has succeeded or failed. Call ``start`` first."""
         futures.wait([self._agent])
 
     def run_turn(self, request: TurnRequest) -> TurnResult:
-        """One turn of ROSA, or the rest of one that was cut. Raises ModelUnavailable and
+        """Run one turn of ROSA, or resume an interrupted one. Raises ModelUnavailable and
         TurnCancelled.
         """
         self.start()
@@ -93,6 +93,6 @@ class ModelLoader:
         from curiosity_rosa_demo.domain.text import valid_unicode
 
         rosa = self._agent.result()
-        rosa.executor.request, rosa.executor.last_result = request, None
+        rosa.turn_executor.request, rosa.turn_executor.last_result = request, None
         answer = rosa.invoke(valid_unicode(request.text))
-        return rosa.executor.last_result or TurnResult(ok=False, answer=answer)
+        return rosa.turn_executor.last_result or TurnResult(ok=False, answer=answer)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Any skill but ``react`` and ``charge``, as a task.
+"""Runs every skill except those in TASK_SKILLS as a task.
 
 metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome``.
 """
@@ -29,8 +29,9 @@ NOT_REPEATED_TEXT = 'It was interrupted after it had begun; a motion is not repe
 
 
 async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = True) -> None:
-    """A motion that was interrupted fails: driving its whole time again would go too far.
-    ``cancellable`` False: a pause lets the skill go on.
+    """Run the skill. An interrupted motion fails: its full duration again would drive too far.
+
+    ``cancellable`` False: a pause does not stop the skill. Raises SkillFailed.
     """
     await reobserve(task, context)
     if task.name in DRIVING_SKILLS:

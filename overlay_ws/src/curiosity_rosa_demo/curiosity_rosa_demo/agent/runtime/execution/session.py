@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the agent can be asked for, whoever asks: tools, turns, a stop. One at a time."""
+"""Runs skills, turns and stops for all interfaces of the agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelLoader, ModelUnavailable
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
@@ -51,15 +51,15 @@ NO_GOOD_CAPTURE_TEXT = 'The turn ended without a picture whose score passes the 
 
 @dataclass(frozen=True)
 class CurrentActivity:
-    """What goes on now, and since when (steady seconds)."""
+    """A description of the running activity, and its start (steady seconds)."""
 
     description: str
     since: float
 
 
 class AgentSession:
-    """``approval_queue`` is where a turn asks; ``checkpoints`` the file of the turns that may go
-    on.
+    """``approval_queue`` gets the questions of a turn. ``checkpoints`` is the file of the turns
+    that can resume.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class AgentSession:
         self.world.spent = lambda: self.react_state.spent if self._in_turn else Spent()
         self.world.brain_state = lambda: self.brain_state()
         self.monitor = SkillMonitor(self._trace_progress)
-        self._model_loader = ModelLoader(
+        self._rosa_loader = RosaLoader(
             TurnEnvironment(
                 registry=registry,
                 world=self.world,
@@ -96,8 +96,8 @@ class AgentSession:
         self._in_turn = False
         self.current_activity: CurrentActivity | None = None
         self.last_score: float | None = None
-        self.react_state = ReactState()  # of the turn that runs, or of the last one
-        self.brain_state: Callable[[], BrainState] = BrainState  # as the kernel knows it
+        self.react_state = ReactState()  # of the running turn, or of the last one
+        self.brain_state: Callable[[], BrainState] = BrainState  # returns the kernel's state
 
     def _set_react_state(self, react: ReactState) -> None:
         self.react_state = react
@@ -115,7 +115,9 @@ class AgentSession:
         self._record(event)
 
     def _trace_progress(self, run: RunningSkill) -> None:
-        """From the skill's thread. What goes on stays the same, and nothing is remembered."""
+        """Emit a progress event from the skill's thread. Neither ``current_activity`` nor the
+        trace buffer changes.
+        """
         data: Json = {
             'progress': run.progress,
             'fraction': fraction_of(run.progress),
@@ -125,7 +127,7 @@ class AgentSession:
         self._emit(new_event(TraceKind.OBSERVE, text, tool_name=run.skill_name, data=data))
 
     def _record(self, event: TraceEvent) -> None:
-        with self._trace_lock:  # a stop is traced from another thread than what it stops
+        with self._trace_lock:  # a stop and the stopped turn trace from two threads
             self.trace_buffer.append(event)
         self._emit(event)
 
@@ -133,7 +135,7 @@ class AgentSession:
         memory = self._config.prompts.memory
         return recall(self.trace_buffer.last(), memory.max_events) if memory.enabled else ''
 
-    # --- what can be asked for: blocking, one at a time ----------------------------------------
+    # --- turns, skills and stops: blocking -----------------------------------------------------
 
     def run_turn(
         self,
@@ -144,52 +146,52 @@ class AgentSession:
         task_id: str = '',
         plan: Json | None = None,
     ) -> Outcome:
-        """A turn with the model, or the rest of the one of this task that was cut; with a
-        ``plan``, that is carried out. ``expects`` as in prompts.yaml decides whether it succeeded.
-        Raises TurnCancelled.
+        """Run a turn with the model, or resume the interrupted turn of this task. A ``plan``
+        replaces the model's decisions. ``expects``, as in prompts.yaml, defines success. Raises
+        TurnCancelled.
         """
 
-        def began(calls: int) -> None:
-            what = f'Going on after {calls} calls' if calls else 'User'
-            self.trace(TraceKind.OBSERVE, f'{what}: {text}')
+        def on_start(calls: int) -> None:
+            prefix = f'Going on after {calls} calls' if calls else 'User'
+            self.trace(TraceKind.OBSERVE, f'{prefix}: {text}')
 
-        request = TurnRequest(text, cancellation, task_id, plan, began)
+        request = TurnRequest(text, cancellation, task_id, plan, on_start)
         return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
 
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
-        """One skill, asked for by name. Raises TurnCancelled."""
+        """Run one skill by name. Raises TurnCancelled."""
 
         def run() -> Outcome:
             if not self._in_turn:
                 self.world.reset_budget()
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
-            result = tool_result(asyncio.run(carry_out()))
+            result = tool_result(asyncio.run(execute()))
             trace_result(self.trace, name, result)
             return self._outcome_of(result)
 
-        async def carry_out() -> SkillResult:
+        async def execute() -> SkillResult:
             executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
             return await executor.result_of(name, arguments, cancellation)
 
         return self._run_exclusively(cancellation, run)
 
     def warm_up(self, keep: Collection[str] | None = None) -> None:
-        """Get ready for a turn, in the background. ``keep``: the tasks whose turns may go on."""
-        self._model_loader.start(keep)
+        """Load the model in the background. ``keep``: the tasks whose turns may resume."""
+        self._rosa_loader.start(keep)
 
     def wait_for_model(self) -> None:
-        """Until what ``warm_up`` has begun is done. Blocks."""
-        self._model_loader.wait_until_loaded()
+        """Block until the loading that ``warm_up`` has started is done."""
+        self._rosa_loader.wait_until_loaded()
 
     def rover_status(self) -> ToolResult:
-        """The rover's status, also while something runs."""
+        """The rover's status. May be called while a skill or a turn runs."""
         try:
             return ToolResult.success(**self._client.status())
         except ServiceFailed as failure:
             return ToolResult.failure(str(failure))
 
     def stop_rover(self) -> Outcome:
-        """Tell the rover to stop, and wait for its answer; for no turn, no tool and no model."""
+        """Send a stop to the rover and wait for its answer. Independent of turns and the model."""
         result = self._call_move_stop()
         trace_result(self.trace, 'move_stop', result)
         return self._outcome_of(result)
@@ -211,7 +213,7 @@ class AgentSession:
         self.world.reset_budget()
         self._in_turn = True
         try:
-            result = self._model_loader.run_turn(request)
+            result = self._rosa_loader.run_turn(request)
         except ModelUnavailable as error:
             self.trace(TraceKind.ERROR, str(error), ok=False, error_reason=str(error))
             return Outcome(False, str(error))
@@ -224,7 +226,7 @@ class AgentSession:
         return Outcome(ok, answer, result.score, result.goal)
 
     def _ensure_stopped(self) -> None:
-        """However a turn ended, nothing is left driving."""
+        """Stop the rover if it moves after a turn, or if its status is unknown."""
         try:
             moving = self._client.status().get('moving', True)
         except ServiceFailed:
@@ -233,7 +235,7 @@ class AgentSession:
             self._call_move_stop()
 
     def _call_move_stop(self) -> ToolResult:
-        """Whatever happens, also in a cancelled turn."""
+        """Call move_stop with a fresh cancellation, so that it also runs in a cancelled turn."""
         return self.world.tool('move_stop', Cancellation())
 
     def _outcome_of(self, result: ToolResult) -> Outcome:

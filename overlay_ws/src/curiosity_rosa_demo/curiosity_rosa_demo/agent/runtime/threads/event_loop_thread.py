@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An asyncio loop in a thread of its own, and the way into it from the other threads."""
+"""An asyncio loop in a separate thread, with thread-safe calls into it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLOSE_TIMEOUT_S = 3.0
 
 
 class EventLoopThread:
-    """``on_error`` hears, in the loop, of a job that ended with an exception."""
+    """``on_error`` is called in the loop when a job has ended with an exception."""
 
     def __init__(self, name: str, on_error: Callable[[BaseException], None]) -> None:
         self._on_error = on_error
@@ -37,8 +37,10 @@ class EventLoopThread:
         self._loop.run_forever()
 
     def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_TIMEOUT_S) -> T:
-        """Run ``work`` in the loop and wait for it, from another thread. Raises what it raises,
-        and TimeoutError; then it is cancelled, so that it does not come late.
+        """Run ``work`` in the loop and wait for its result. Call it from another thread.
+
+        Raises the exceptions of ``work``, and TimeoutError after ``timeout_s``; ``work`` is then
+        cancelled, so that it takes no effect late.
         """
         future = self.submit(work)
         try:
@@ -50,13 +52,13 @@ class EventLoopThread:
             raise TimeoutError(f'No answer from the loop within {timeout_s:g} s') from None
 
     def submit(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
-        """Run ``work`` in the loop, and do not wait for it. What is cancelled before the loop gets
-        to it does not begin. Raises RuntimeError when the loop has ended.
+        """Run ``work`` in the loop without waiting for it. Work that is cancelled before the loop
+        reaches it does not start. Raises RuntimeError when the loop has ended.
         """
 
         async def run() -> T:
             try:
-                await asyncio.sleep(0)  # only then it hears that it was cancelled
+                await asyncio.sleep(0)  # a pending cancellation takes effect here
                 return await work
             finally:
                 work.close()
@@ -70,14 +72,14 @@ class EventLoopThread:
             raise
 
     def call_soon(self, work: Callable[..., object], *arguments: Any) -> None:
-        """Call it in the loop, from any thread, in the order of the calls. Nothing happens once
+        """Call ``work`` in the loop, in the order of the calls. Thread-safe. Has no effect after
         the loop has ended.
         """
-        with suppress(RuntimeError):  # it is closed
+        with suppress(RuntimeError):  # the loop is closed
             self._loop.call_soon_threadsafe(work, *arguments)
 
     def start_job(self, work: Coroutine[Any, Any, Any]) -> None:
-        """In the loop: begin a job that lasts until ``cancel_jobs``."""
+        """Start a job that may run until ``cancel_jobs``. Call it in the loop."""
         job = self._loop.create_task(work)
         self._jobs.add(job)
         job.add_done_callback(self._on_job_end)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A thread that does one thing after the other, and looks around in between."""
+"""A thread that runs queued jobs one by one, and a periodic callback in between."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _log = logging.getLogger('curiosity_rosa.worker')
 
 
 class PeriodicWorker:
-    """``look`` is called after every job and every ``wake``, and whenever ``every_s()`` seconds
-    have passed; None: not by itself. ``on_error`` hears, in the thread, of what a job or a look
-    has raised; the thread goes on.
+    """Calls ``poll`` after every job and every ``wake``, and every ``every_s()`` seconds; None: no
+    period. ``on_error`` is called in the thread with the exception of a job or of ``poll``; the
+    thread goes on.
     """
 
     def __init__(
         self,
         name: str,
         *,
-        look: Job,
+        poll: Job,
         every_s: Callable[[], float | None],
         on_error: Callable[[Exception], None],
     ) -> None:
-        self._look, self._every_s, self._on_error = look, every_s, on_error
+        self._poll, self._every_s, self._on_error = poll, every_s, on_error
         self._condition = threading.Condition()
         self._jobs: deque[Job] = deque()
         self._woken = self._closed = False
@@ -46,7 +46,7 @@ class PeriodicWorker:
         self._thread.start()
 
     def post(self, job: Job) -> None:
-        """From any thread: do it soon, in the order of the calls."""
+        """Queue ``job``, in the order of the calls. Thread-safe."""
         with self._condition:
             self._jobs.append(job)
             self._condition.notify()
@@ -57,8 +57,10 @@ class PeriodicWorker:
             self._condition.notify()
 
     def call(self, work: Callable[[], T], timeout_s: float) -> T:
-        """From another thread: what ``work`` returns or raises. Raises TimeoutError; then it is
-        done nevertheless, unless the thread has ended.
+        """Run ``work`` in the thread and return its result. Call it from another thread.
+
+        Raises the exceptions of ``work``, and TimeoutError after ``timeout_s``. The work then
+        still runs later, unless the thread has ended.
         """
         answer: futures.Future[T] = futures.Future()
 
@@ -78,7 +80,7 @@ class PeriodicWorker:
             raise TimeoutError(f'No answer within {timeout_s:g} s') from None
 
     def close(self) -> None:
-        """End the thread after what it does now."""
+        """End the thread after its current job."""
         with self._condition:
             self._closed = True
             self._condition.notify()
@@ -93,10 +95,10 @@ class PeriodicWorker:
                 if self._closed:
                     return
                 self._woken = False
-                job = self._jobs.popleft() if self._jobs else self._look
+                job = self._jobs.popleft() if self._jobs else self._poll
             self._run_job(job)
-            if job is not self._look:
-                self._run_job(self._look)
+            if job is not self._poll:
+                self._run_job(self._poll)
 
     def _run_job(self, job: Job) -> None:
         try:

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``query_world``: what is known of the robot and its surroundings, now."""
+"""The skill ``query_world``: the current facts about the robot and its surroundings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pydantic import Field
 Query = Annotated[
     str, Field(max_length=500, description='names or words of facts; empty: all of them')
 ]
-# Words for facts whose names do not hold them.
+# Query words that do not occur in the names of the facts they ask for.
 FACT_KEYWORDS = {
     'where': ('x', 'y', 'yaw_rad', 'zones'),
     'position': ('x', 'y'),
@@ -42,17 +42,17 @@ def query_world(call: SkillCall, query: Query = '') -> ToolResult:
 
 
 def matching_facts(facts: Json, query: str) -> Json:
-    """The facts whose names or words ``query`` mentions; all of them when it mentions none."""
+    """The facts that ``query`` mentions by name or keyword; all facts if it mentions none."""
     words = set(re.findall(r'\w+', query.lower()))
-    meant = {name for word in words for name in FACT_KEYWORDS.get(word, ())}
+    keyword_facts = {name for word in words for name in FACT_KEYWORDS.get(word, ())}
     chosen: Json = {
         name: value
         for name, value in facts.items()
-        if name in meant or name.lower() in words or words & _parts(name)
+        if name in keyword_facts or name.lower() in words or words & _parts(name)
     }
     return chosen or dict(facts)
 
 
 def _parts(name: str) -> set[str]:
-    """The words of a fact's name; a unit or a single letter is none."""
+    """The words of a fact's name, without units and single letters (three letters or fewer)."""
     return {part for part in name.lower().split('_') if len(part) > 3}

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The nine tools of the rover, and stop_base: each is one call of the adapter."""
+"""The skills of the nine rover tools, and stop_base. Each makes one call to the adapter."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``speak``: words for the people around the robot."""
+"""The skill ``speak``: a message to the people around the robot."""
 
 from __future__ import annotations
 

@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skills that only tasks run, as far as the registry knows them: their arguments.
+"""Skills that run only as tasks. These functions declare their arguments for the registry.
 
-What they do stands in react.py, charge.py and activity.py; the model is not offered them.
+The task runners implement them; called as a skill of a turn, each one fails. The model does not
+see them.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def react(
     expects: Literal['answer', 'good_capture'] = 'answer',
     plan: Json | None = None,
 ) -> ToolResult:
-    """A text goes to the model, which works with the other skills until it answers; with a plan,
-    that is carried out.
+    """Give a text to the model, which calls other skills until it answers; with a plan, run the
+    plan.
     """
     return _only_as_a_task('react')
 
@@ -43,7 +44,7 @@ def charge(call: SkillCall) -> ToolResult:
 
 
 def activity(call: SkillCall, activity: Text, minutes: Minutes) -> ToolResult:
-    """What the agent is about lasts for so many minutes of its own clock; it moves nothing."""
+    """Spend the given minutes of the agent's clock on an activity; the rover does not move."""
     return _only_as_a_task('activity')
 
 

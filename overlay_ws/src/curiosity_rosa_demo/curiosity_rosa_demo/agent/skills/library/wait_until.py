@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``wait_until``: look at the world until a condition holds."""
+"""The skill ``wait_until``: poll the facts of the world until a condition holds."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ def wait_result(
     timeout_s: float,
     now: Callable[[], float] = time.monotonic,
 ) -> ToolResult:
-    """``now``: steady seconds, which pass in ``call.cancellation.sleep``. Raises TurnCancelled."""
+    """Wait and return the result. ``now``: steady clock in seconds. Raises TurnCancelled."""
     try:
         check(condition)
     except BadCondition as error:
         return ToolResult.failure(f'PARAM_INVALID: {error}')
-    begin = now()
+    started_s = now()
     while True:
         verdict = holds(condition, call.world.facts())
-        passed_s = now() - begin
+        passed_s = now() - started_s
         if verdict.ok:
             return ToolResult.success(held=verdict.why, waited_s=round(passed_s, 3))
         if passed_s >= timeout_s:

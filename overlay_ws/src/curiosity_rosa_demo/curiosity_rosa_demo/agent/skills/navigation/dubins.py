@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shortest ways of something that drives forward and turns in arcs (L. E. Dubins, 1957).
+"""Shortest paths of a vehicle that drives forward and turns in arcs (L. E. Dubins, 1957).
 
 Metres and radians. The formulas are those of Shkel and Lumelsky, "Classification of the Dubins
 set" (2001), for a start at the origin and lengths in units of the radius.
@@ -30,7 +30,7 @@ class PlanarPose:
 
 @dataclass(frozen=True)
 class DubinsPath:
-    """Three parts, each a letter out of L, S, R and its length in metres along the path."""
+    """Three segments, each a letter of L, S, R and its length in metres along the path."""
 
     segments: tuple[tuple[str, float], ...]
 
@@ -40,7 +40,7 @@ class DubinsPath:
 
 
 def dubins_paths(start: PlanarPose, goal: PlanarPose, radius: float) -> Iterator[DubinsPath]:
-    """Each of the six kinds that exists, in no order."""
+    """Yield the path of each Dubins word that connects the two poses, in no order of length."""
     dx, dy = goal.x - start.x, goal.y - start.y
     distance, bearing = math.hypot(dx, dy) / radius, math.atan2(dy, dx)
     alpha, beta = _normalized_angle(start.yaw - bearing), _normalized_angle(goal.yaw - bearing)
@@ -55,7 +55,7 @@ def dubins_paths(start: PlanarPose, goal: PlanarPose, radius: float) -> Iterator
 
 
 def _lengths(word: str, alpha: float, beta: float, d: float) -> tuple[float, float, float] | None:
-    """Of the three parts in units of the radius; None where there is no such way."""
+    """The lengths of the three segments in radii; None if the word has no path."""
     sa, sb, ca, cb = math.sin(alpha), math.sin(beta), math.cos(alpha), math.cos(beta)
     cab = math.cos(alpha - beta)
     if word == 'LSL':
@@ -108,13 +108,13 @@ def _real_root(square: float) -> float:
 
 
 def _normalized_angle(angle: float) -> float:
-    """In [0, 2 pi); a hair less than a whole turn is none."""
+    """``angle`` in [0, 2 pi). Rounding errors just below a full turn become 0."""
     angle %= math.tau
     return 0.0 if angle > math.tau - 1e-9 else angle
 
 
 def pose_after(start: PlanarPose, letter: str, metres: float, radius: float) -> PlanarPose:
-    """Where one part of a way leads."""
+    """The pose at the end of one segment."""
     if letter == 'S':
         return PlanarPose(
             start.x + metres * math.cos(start.yaw),

@@ -6,9 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill ``navigate_to_pose`` by Nav2's action, where nav2_msgs exists and is configured.
+"""The skill ``navigate_to_pose`` through Nav2's action; needs nav2_msgs and its configuration.
 
-Nav2 drives past the adapter, on cmd_vel: motion.stop_unexpected of thresholds.yaml must be off.
+Nav2 publishes on cmd_vel and bypasses the adapter: set motion.stop_unexpected of thresholds.yaml
+to off.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ NAV2_MISSING_TEXT = (
 
 
 class Nav2Goal(Protocol):
-    """One goal of Nav2's action. Blocking."""
+    """One goal of Nav2's action. The calls block."""
 
     def send(self, frame: str, x: float, y: float, yaw_rad: float) -> str:
-        """Why the goal was not accepted; empty when it was."""
+        """Send the goal. Returns the reason of a rejection; empty if Nav2 accepted it."""
 
     def wait_for_result(self, seconds: float) -> tuple[bool | None, float | None]:
-        """Wait: whether the goal succeeded, None while it goes on; the metres that are left."""
+        """Wait up to ``seconds``. Returns whether the goal succeeded (None: it is still active)
+        and the remaining metres (None: unknown).
+        """
 
     def cancel(self) -> None: ...
 
@@ -49,20 +52,20 @@ class Nav2Goal(Protocol):
 def make_navigate_skill(
     action: str, connect: Callable[[str], Nav2Goal] | None = None
 ) -> Callable[..., ToolResult]:
-    """The skill on the action of that name. Raises ConfigError without nav2_msgs."""
+    """Make the skill for the action ``action``. Raises ConfigError if nav2_msgs is missing."""
     if connect is None:
         try:
             from curiosity_rosa_demo.agent.skills.navigation.nav2_client import Nav2Client
         except ImportError:
             raise ConfigError(NAV2_MISSING_TEXT) from None
         connect = Nav2Client
-    opened = connect
+    open_goal = connect
 
     def navigate_to_pose(
         call: SkillCall, x: Metres, y: Metres, yaw_rad: Heading | None = None
     ) -> ToolResult:
         """Drive to a place in the world frame with Nav2, around obstacles. Needs a closed mast."""
-        with closing(opened(action)) as nav2:
+        with closing(open_goal(action)) as nav2:
             return _run_goal(call, nav2, x, y, yaw_rad)
 
     return navigate_to_pose
@@ -71,19 +74,19 @@ def make_navigate_skill(
 def _run_goal(
     call: SkillCall, nav2: Nav2Goal, x: float, y: float, yaw_rad: float | None
 ) -> ToolResult:
-    """Nav2's goals have a heading: without one, it is that in which the goal lies."""
-    begin = call.world.pose()
-    if begin is None:
+    """Run one goal. Nav2 needs a heading; the default is the direction from start to goal."""
+    start = call.world.pose()
+    if start is None:
         return ToolResult.failure('NAV_GOAL_REJECTED: where the rover is is not known')
     why = call.world.may_drive('move_forward', POLL_PERIOD_S)
     if why:
         return ToolResult.failure(f'NAV_GOAL_REJECTED: {why}')
-    yaw = math.atan2(y - begin.y, x - begin.x) if yaw_rad is None else yaw_rad
-    why = nav2.send(begin.frame_id, x, y, yaw)
+    yaw = math.atan2(y - start.y, x - start.x) if yaw_rad is None else yaw_rad
+    why = nav2.send(start.frame_id, x, y, yaw)
     if why:
         return ToolResult.failure(f'NAV_GOAL_REJECTED: {why}')
     reached: bool | None = None
-    whole_m = math.hypot(x - begin.x, y - begin.y)
+    whole_m = math.hypot(x - start.x, y - start.y)
     try:
         while reached is None and not why:
             call.cancellation.check()
@@ -92,10 +95,10 @@ def _run_goal(
             call.progress({'fraction': done, 'distance_m': left_m})
             why = call.world.may_drive('move_forward', POLL_PERIOD_S) if reached is None else ''
     finally:
-        if not reached:  # some of Nav2's own failures leave the rover driving
+        if not reached:  # after some failures of Nav2 the rover keeps driving
             nav2.cancel()
             call.world.tool('move_stop', Cancellation())
-    end = call.world.pose() or begin
+    end = call.world.pose() or start
     data = {'x': end.x, 'y': end.y, 'yaw_rad': end.yaw_rad}
     if reached:
         return ToolResult.success(**data)

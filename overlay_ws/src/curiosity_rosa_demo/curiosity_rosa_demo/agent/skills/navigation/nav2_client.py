@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Nav2's NavigateToPose action by rclpy, on a node of its own that only its caller's thread spins.
+"""Client of Nav2's NavigateToPose action. Its node is spun only in the thread of the caller.
 
-Importing this needs nav2_msgs.
+This module imports nav2_msgs.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class Nav2Client:
         goal.pose.pose.position.x, goal.pose.pose.position.y = x, y
         goal.pose.pose.orientation.z = math.sin(yaw_rad / 2)
         goal.pose.pose.orientation.w = math.cos(yaw_rad / 2)
-        asked = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
-        self._spin_until(asked, ANSWER_TIMEOUT_S)
-        if not asked.done():
+        goal_future = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
+        self._spin_until(goal_future, ANSWER_TIMEOUT_S)
+        if not goal_future.done():
             return f'Service timeout: {self._action}'
-        self._handle = asked.result()
+        self._handle = goal_future.result()
         if not self._handle.accepted:
             return 'Nav2 does not take this goal'
         self._result = self._handle.get_result_async()
@@ -74,7 +74,10 @@ class Nav2Client:
         self._left_m = float(message.feedback.distance_remaining)
 
     def _spin_until(self, future: Any, seconds: float) -> None:
-        """Steady seconds: simulated time may stand still."""
+        """Spin until ``future`` is done or ``seconds`` of steady time have passed.
+
+        Simulated time may stand still, so it cannot limit the wait.
+        """
         deadline = time.monotonic() + seconds
         while not future.done() and time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=SPIN_PERIOD_S)

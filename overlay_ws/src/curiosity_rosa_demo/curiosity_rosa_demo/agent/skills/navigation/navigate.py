@@ -8,9 +8,9 @@
 
 """The skill ``navigate_to_pose`` for a rover that only drives straight and in arcs.
 
-A closed loop: look where the rover is, plan the shortest way (dubins.py), drive the beginning of
-it for a few seconds, look again. How fast it drives and how tightly it turns is learned from what
-each leg did. World frame, metres, radians, seconds.
+A closed loop: read the pose, plan the shortest path (dubins.py), drive its first segment for a few
+seconds, and repeat. Each leg updates the estimates of speed and turn rate (speed_estimate.py).
+World frame, metres, radians, seconds.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.trace.reporter import number_text
+from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 
 TOLERANCE_M = 0.5
 TOLERANCE_RAD = 0.3
-MAX_HEADINGS = 16  # tried where any will do
+MAX_HEADINGS = 16  # tried for a goal without a heading
 MAX_LEG_S = 5.0
-FIRST_LEG_S = 1.5  # of a motion whose speed is not known yet
+FIRST_LEG_S = 1.5  # longest leg of a motion whose speed is not measured yet
 MIN_LEG_S = 0.2
 MAX_LEGS = 100
-MAX_STUCK_LEGS = 3  # in a row that hardly moved the rover
+MAX_STUCK_LEGS = 3  # consecutive legs that hardly moved the rover
 MAX_TURN_RAD = 1.5  # of a leg
-POSE_ATTEMPTS, POSE_RETRY_S = 5, 0.2  # for a pose that is missing
+POSE_ATTEMPTS, POSE_RETRY_S = 5, 0.2  # while TF gives no pose
 DUBINS_MOTIONS = {'L': 'turn_left', 'S': 'move_forward', 'R': 'turn_right'}
 
 Metres = Annotated[float, Field(ge=-1e4, le=1e4, description='metres in the world frame')]
@@ -75,8 +75,9 @@ class NavigationGoal:
         )
 
     def candidate_poses(self) -> Iterator[tuple[PlanarPose, float]]:
-        """Where to aim at, and what each costs in metres beside the way: the middle before the
-        rim, which saves a whole circle where the middle was just missed.
+        """Yield target poses with their penalty in metres: the centre, then points on a ring.
+
+        A ring point can save a whole circle if the rover narrowly missed the centre.
         """
         if self.yaw is None:
             yaws = [(math.tau * i / MAX_HEADINGS, 0.0) for i in range(MAX_HEADINGS)]
@@ -90,42 +91,42 @@ class NavigationGoal:
 
 
 def shortest_path(start: PlanarPose, goal: NavigationGoal, radius: float) -> DubinsPath:
-    """The way to the place that is the best to aim at."""
-    _, way = min(
+    """The path with the least sum of length and penalty over all candidate poses."""
+    _, shortest = min(
         (
-            (way.length + cost, way)
-            for place, cost in goal.candidate_poses()
-            for way in dubins_paths(start, place, radius)
+            (path.length + cost, path)
+            for pose, cost in goal.candidate_poses()
+            for path in dubins_paths(start, pose, radius)
         ),
         key=lambda each: each[0],
     )
-    return way
+    return shortest
 
 
 class _NavigationFailed(Exception):
-    """The reason, for the result."""
+    """Ends the navigation; the message is the reason of the failed result."""
 
 
 class _Navigation:
     def __init__(self, call: SkillCall, goal: NavigationGoal) -> None:
         config = call.world.config
-        fast = config.guardrails.geofence.max_speed_mps  # too fast a guess makes a leg short
+        max_mps = config.guardrails.geofence.max_speed_mps  # a high first guess: short legs
         self._call, self._goal = call, goal
         self._longest_s = min(MAX_LEG_S, config.agent.turn.max_motion_s)
         self._codes = tuple(config.skills.error_map)
-        self._paces = {
-            letter: SpeedEstimate(fast, 0.0 if letter == 'S' else fast / GUESSED_RADIUS_M)
+        self._estimates = {
+            letter: SpeedEstimate(max_mps, 0.0 if letter == 'S' else max_mps / GUESSED_RADIUS_M)
             for letter in DUBINS_MOTIONS
         }
         self._pose: PlanarPose | None = None
         self._legs, self._driven_m, self._stuck = 0, 0.0, 0
-        self._whole_m = 0.0  # from the beginning to the goal
+        self._initial_distance_m = 0.0  # from the start to the goal
 
     def run(self) -> ToolResult:
         """Raises TurnCancelled."""
         try:
             here = self._read_pose()
-            self._whole_m = self._goal.distance(here)
+            self._initial_distance_m = self._goal.distance(here)
             while not self._goal.is_reached(here):
                 here = self._drive_leg(here)
         except _NavigationFailed as failure:
@@ -133,26 +134,29 @@ class _Navigation:
         return ToolResult.success(**self._result_data())
 
     def _drive_leg(self, here: PlanarPose) -> PlanarPose:
-        """Drive the beginning of the shortest way from here."""
+        """Drive the first segment of the shortest path and return the new pose.
+
+        Raises _NavigationFailed and TurnCancelled.
+        """
         if self._legs >= MAX_LEGS:
             left = self._goal.distance(here)
             raise _NavigationFailed(
                 f'NAV_TIMEOUT: not there after {MAX_LEGS} legs, {left:.1f} m are left'
             )
         letter, seconds = self._next_leg(here)
-        name, pace = DUBINS_MOTIONS[letter], self._paces[letter]
+        name, estimate = DUBINS_MOTIONS[letter], self._estimates[letter]
         self._check_guardrails(name, seconds)
         result = self._call.world.tool(name, self._call.cancellation, duration_s=seconds)
         self._legs += 1
-        driven = number_text(result.data.get('distance_m'))
-        self._driven_m += driven or 0.0  # before anything else can fail
+        driven = finite_float(result.data.get('distance_m'))
+        self._driven_m += driven or 0.0  # before _read_pose, which may raise
         there = self._read_pose()
         metres = math.hypot(there.x - here.x, there.y - here.y)
         self._driven_m += metres if driven is None else 0.0
         if not result.ok:
             raise _NavigationFailed(self._with_code(result.error_reason))
         turned = math.remainder(there.yaw - here.yaw, math.tau)
-        if pace.update(seconds, metres, -turned if letter == 'R' else turned):
+        if estimate.update(seconds, metres, -turned if letter == 'R' else turned):
             self._stuck = 0
         else:
             self._stuck += 1
@@ -163,7 +167,7 @@ class _Navigation:
         left = self._goal.distance(there)
         self._call.progress(
             {
-                'fraction': part_done(self._whole_m, left),
+                'fraction': part_done(self._initial_distance_m, left),
                 'distance_m': round(left, 3),
                 'legs': self._legs,
             }
@@ -171,28 +175,30 @@ class _Navigation:
         return there
 
     def _next_leg(self, here: PlanarPose) -> tuple[str, float]:
-        """The motion and its seconds."""
-        turns = [self._paces[letter] for letter in 'LR']
+        """The letter of the next motion and its duration in seconds."""
+        turns = [self._estimates[letter] for letter in 'LR']
         radius = turning_radius(turns)
-        parts = [
+        segments = [
             (letter, self._leg_seconds(letter, metres, radius))
             for letter, metres in shortest_path(here, self._goal, radius).segments
         ]
         letter, seconds = next(
-            (part for part in parts if part[1] >= MIN_LEG_S),
-            max(parts, key=lambda part: part[1]),
+            (segment for segment in segments if segment[1] >= MIN_LEG_S),
+            max(segments, key=lambda segment: segment[1]),
         )
         longest_s = self._longest_s
-        if not self._paces[letter].is_known:
+        if not self._estimates[letter].is_known:
             longest_s = min(longest_s, FIRST_LEG_S)
-        if letter != 'S':  # a heading is only measured up to half a circle
-            longest_s = min(longest_s, MAX_TURN_RAD / self._paces[letter].turn)
+        if letter != 'S':  # a change of heading above half a circle is ambiguous
+            longest_s = min(longest_s, MAX_TURN_RAD / self._estimates[letter].turn)
         return letter, min(max(seconds, MIN_LEG_S), longest_s)
 
     def _leg_seconds(self, letter: str, metres: float, radius: float) -> float:
-        """By the angle where there is one: the rover may turn tighter than planned."""
-        pace = self._paces[letter]
-        return metres / pace.speed if letter == 'S' else metres / radius / pace.turn
+        """The duration of a segment. An arc is timed by its angle, because the rover may turn on a
+        smaller radius than planned.
+        """
+        estimate = self._estimates[letter]
+        return metres / estimate.speed if letter == 'S' else metres / radius / estimate.turn
 
     def _check_guardrails(self, name: str, seconds: float) -> None:
         why = self._call.world.may_drive(name, seconds)
@@ -204,7 +210,7 @@ class _Navigation:
             )
 
     def _with_code(self, why: str) -> str:
-        """A reason that others know as it is."""
+        """``why`` as it is if it starts with a known error code, else as NAV_BLOCKED."""
         return why if why.startswith(self._codes) else f'NAV_BLOCKED: {why}'
 
     def _read_pose(self) -> PlanarPose:
@@ -219,11 +225,11 @@ class _Navigation:
         raise _NavigationFailed(f'{code}: where the rover is is not known')
 
     def _result_data(self) -> dict[str, float | int | None]:
-        place = self._pose
+        pose = self._pose
         return {
-            'x': place.x if place else None,
-            'y': place.y if place else None,
-            'yaw_rad': place.yaw if place else None,
+            'x': pose.x if pose else None,
+            'y': pose.y if pose else None,
+            'yaw_rad': pose.yaw if pose else None,
             'distance_m': self._driven_m,
             'legs': self._legs,
         }

@@ -6,48 +6,48 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How fast the rover drives and how tightly it turns, learned from what its motions did."""
+"""Estimates of the speed and the turn rate of each motion, from its measured legs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-OLD_ESTIMATE_WEIGHT = 0.5  # the weight of what was known before, against the new leg
-GUESSED_RADIUS_M = 2.5  # linear.x 1.0 with angular.z 0.4, as the rover's own services ask for
+OLD_ESTIMATE_WEIGHT = 0.5  # weight of the earlier seconds against those of a new leg
+GUESSED_RADIUS_M = 2.5  # linear.x 1.0 with angular.z 0.4: the Twist of the rover's turn services
 MIN_RADIUS_M = 0.05
-MIN_DISTANCE_M, MIN_ANGLE_RAD = 0.02, 0.005  # a first leg that does less has not moved the rover
-MIN_MOVED_FRACTION = 0.2  # ... and a later one that does less than this part of what was expected
+MIN_DISTANCE_M, MIN_ANGLE_RAD = 0.02, 0.005  # a first leg below these did not move the rover
+MIN_MOVED_FRACTION = 0.2  # of the estimate; a later leg below this did not move it either
 
 
 @dataclass
 class SpeedEstimate:
-    """Of one motion: ``speed`` in m/s, ``turn`` in rad/s in the direction that was asked for."""
+    """One motion: ``speed`` in m/s, ``turn`` in rad/s in the commanded direction."""
 
-    speed: float  # a guess at first
+    speed: float  # a guess until the first update
     turn: float
-    seconds: float = 0.0  # that it was measured for; 0: it is a guess
+    seconds: float = 0.0  # weighted time of measurement; 0: a guess
 
     @property
     def is_known(self) -> bool:
         return self.seconds > 0.0
 
     def update(self, seconds: float, metres: float, radians: float) -> bool:
-        """What a leg did. False when it hardly moved the rover: nothing is learned from that."""
+        """Add a measured leg. Returns False, and ignores the leg, if the rover hardly moved."""
         straight = self.turn == 0.0
         least_m = MIN_MOVED_FRACTION * self.speed * seconds if self.is_known else MIN_DISTANCE_M
         least_rad = MIN_MOVED_FRACTION * self.turn * seconds if self.is_known else MIN_ANGLE_RAD
         if metres < least_m or (not straight and radians < least_rad):
             return False
-        before = OLD_ESTIMATE_WEIGHT * self.seconds
-        self.speed = (self.speed * before + metres) / (before + seconds)
+        old_s = OLD_ESTIMATE_WEIGHT * self.seconds
+        self.speed = (self.speed * old_s + metres) / (old_s + seconds)
         if not straight:
-            self.turn = (self.turn * before + radians) / (before + seconds)
-        self.seconds = before + seconds
+            self.turn = (self.turn * old_s + radians) / (old_s + seconds)
+        self.seconds = old_s + seconds
         return True
 
 
-def turning_radius(paces: Iterable[SpeedEstimate]) -> float:
-    """The widest arc of those that were measured, in metres."""
-    known = [pace.speed / pace.turn for pace in paces if pace.is_known and pace.turn > 0.0]
+def turning_radius(estimates: Iterable[SpeedEstimate]) -> float:
+    """The largest measured radius in metres, or the guess if none was measured."""
+    known = [each.speed / each.turn for each in estimates if each.is_known and each.turn > 0.0]
     return max(MIN_RADIUS_M, *known) if known else GUESSED_RADIUS_M

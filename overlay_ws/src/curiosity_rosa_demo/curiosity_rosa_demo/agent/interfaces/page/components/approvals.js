@@ -1,10 +1,10 @@
-// What waits for a yes. What is being edited stays, whatever else changes.
+// The open questions. An edit in progress survives updates.
 export default {
   props: { facts: Object },
   emits: ['answer'],
-  data: () => ({ edits: {}, whys: {}, said: '', failed: false, sent: {}, now: 0 }),
+  data: () => ({ edits: {}, whys: {}, message: '', failed: false, sent: {}, now: 0 }),
   template: `
-    <div v-if="facts.rows.length || said" class="approvals" role="region" aria-label="Waits for your answer">
+    <div v-if="facts.rows.length || message" class="approvals" role="region" aria-label="Waits for your answer">
       <article v-for="row in facts.rows" :key="row.id" :aria-label="'Question ' + row.short">
         <h3><code>{{ row.short }}</code> {{ row.text }}</h3>
         <ul v-if="row.reasons.length"><li v-for="reason in row.reasons">{{ reason }}</li></ul>
@@ -27,10 +27,10 @@ export default {
           <button type="button" class="no" :disabled="sent[row.id]" @click="answer(row, 'REJECT')">Reject</button>
         </div>
       </article>
-      <p v-if="said" role="status" :class="{ warning: failed, quiet: !failed }">{{ said }}</p>
+      <p v-if="message" role="status" :class="{ warning: failed, quiet: !failed }">{{ message }}</p>
     </div>`,
   watch: {
-    // Who looks at another tab sees that an answer is waited for.
+    // The title shows the open question to an operator in another tab.
     'facts.rows.length': {
       immediate: true,
       handler(open) {
@@ -46,14 +46,14 @@ export default {
   },
   methods: {
     answer(row, action) {
-      this.said = '';
+      this.message = '';
       this.sent[row.id] = true;
       this.$emit('answer', { id: row.id, action, arguments: this.edits[row.id] ?? '', why: this.whys[row.id] ?? '' });
     },
     answered(id, ok, words) {
       delete this.sent[id];
       if (ok) delete this.edits[id];
-      this.said = words;
+      this.message = words;
       this.failed = !ok;
     },
     left(row) {

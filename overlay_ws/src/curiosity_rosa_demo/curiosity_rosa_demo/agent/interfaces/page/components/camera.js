@@ -1,5 +1,5 @@
-// The newest frame, asked for one at a time while somebody can see it: no stream takes a connection
-// that a stop may need.
+// The newest frame, requested one at a time while the panel is visible. A stream would occupy a
+// connection that a stop may need.
 const STALE_S = 2;
 
 export default {
@@ -31,7 +31,7 @@ export default {
     this.makeRoom = () => this.asking?.abort();
     window.addEventListener('stopping', this.makeRoom);
     this.timer = setInterval(this.grow, 200);
-    this.look();
+    this.requestFrame();
   },
   unmounted() {
     this.ended = true;
@@ -47,19 +47,19 @@ export default {
       this.age = this.came === null ? null : Math.max(0, window.curiosity.now() - this.came);
       this.stale = !window.curiosity.live() || this.age > STALE_S;
     },
-    async look() {
+    async requestFrame() {
       const began = performance.now();
-      // All open pages together ask 25 times a second at most: other clients want answers, too.
+      // All open pages together send 25 requests a second at most, and leave room for other clients.
       let wait = 1000 * Math.max(this.period, 0.04 * window.curiosity.pages());
       if (this.seen && !document.hidden) {
         this.asking = new AbortController();
         try {
           wait = Math.max(wait, await this.show(await fetch('/page/frame.jpg', { cache: 'no-store', priority: 'low', signal: this.asking.signal })));
         } catch {
-          wait = 1000; // stopping, or nobody there
+          wait = 1000; // a stop is pending, or the server is gone
         }
       }
-      if (!this.ended) this.next = setTimeout(this.look, Math.max(20, wait - (performance.now() - began)));
+      if (!this.ended) this.next = setTimeout(this.requestFrame, Math.max(20, wait - (performance.now() - began)));
     },
     async show(answer) {
       if (answer.status !== 200) {

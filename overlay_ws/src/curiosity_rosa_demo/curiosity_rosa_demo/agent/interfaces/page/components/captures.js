@@ -2,15 +2,15 @@ export default {
   props: { facts: Object },
   data: () => ({ open: null }),
   computed: {
-    shot() {
+    capture() {
       return this.facts.rows.find((row) => row.id === this.open);
     },
   },
   template: `
     <div class="captures">
-      <div v-if="shot" class="capture" role="group" aria-label="A capture">
-        <img :src="url(shot)" :alt="words(shot)" />
-        <p>{{ words(shot) }}</p>
+      <div v-if="capture" class="capture" role="group" aria-label="A capture">
+        <img :src="url(capture)" :alt="words(capture)" />
+        <p>{{ words(capture) }}</p>
         <button type="button" @click="open = null">Close</button>
       </div>
       <ul v-if="facts.rows.length" aria-label="Captures, the newest first">
@@ -24,7 +24,7 @@ export default {
       <p v-else class="quiet">No captures yet.</p>
     </div>`,
   methods: {
-    url: (row) => '/page/shots/' + encodeURIComponent(row.id) + '.jpg',
+    url: (row) => '/page/captures/' + encodeURIComponent(row.id) + '.jpg',
     words: (row) => `${row.good ? 'Good' : 'Too dark'}: score ${row.score.toFixed(2)} at ${row.place}, ${window.curiosity.time(row.at)}`,
     pick(id) {
       this.open = this.open === id ? null : id;

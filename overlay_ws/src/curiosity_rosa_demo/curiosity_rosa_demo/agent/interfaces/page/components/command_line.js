@@ -1,4 +1,4 @@
-// The line to type into, the same as the console.
+// The input line; it takes the same lines as the console.
 const KEPT = 50;
 
 export default {
@@ -31,7 +31,7 @@ export default {
       this.toEnd();
       this.$emit('say', { number, text });
     },
-    tell(ok, words) {
+    addMessage(ok, words) {
       this.lines = [...this.lines, { number: ++this.number, text: '', words, state: ok ? '' : 'warning' }].slice(-KEPT);
       this.toEnd();
     },

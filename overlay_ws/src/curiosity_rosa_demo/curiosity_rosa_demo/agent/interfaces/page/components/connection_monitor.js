@@ -1,4 +1,4 @@
-// What comes with every look, and the second way of a stop.
+// The heartbeat of every update, and the second path of a stop.
 export default {
   template: '<span hidden></span>',
   emits: ['stop'],

@@ -1,4 +1,4 @@
-// A drawing that the server made: all text in it is escaped there.
+// A drawing made by the server, which escapes all text in it.
 export default {
   props: { facts: Object, label: String },
   emits: ['pick'],
@@ -6,10 +6,10 @@ export default {
     <figure class="drawing" :aria-label="label">
       <div v-html="facts.svg" @click="pick" @keydown.enter="pick" @keydown.space.prevent="pick"></div>
     </figure>`,
-  mounted() { this.tellTime(); },
-  updated() { this.tellTime(); },
+  mounted() { this.showLocalTime(); },
+  updated() { this.showLocalTime(); },
   methods: {
-    tellTime() {  // as this browser has it, like everything else on the page
+    showLocalTime() {  // in the time zone of this browser, like the rest of the page
       for (const label of this.$el.querySelectorAll('[data-at]')) {
         const { at, step } = label.dataset;
         const time = window.curiosity.time(at);

@@ -1,4 +1,4 @@
-// The stream of thought. Lines are kept and filtered here; the raw event is asked for on a click.
+// The trace. Lines are stored and filtered here; a click requests the raw event.
 const KINDS = ['OBSERVE', 'HYPOTHESIZE', 'DECIDE', 'ACT', 'RESULT', 'ERROR'];
 const KEPT = 500;
 
@@ -21,7 +21,7 @@ export default {
       <p v-if="!shown.length" class="quiet">{{ rows.length ? 'The filter hides all events.' : 'No events yet.' }}</p>
       <ol ref="list" class="lines" tabindex="0" aria-label="Trace, the newest last">
         <li v-for="row in shown" :key="row.id" :class="[row.kind, { failed: row.ok === false }]">
-          <button type="button" :aria-expanded="open === row.id" @click="look(row)">
+          <button type="button" :aria-expanded="open === row.id" @click="toggleRaw(row)">
             <time>{{ time(row.ts) }}</time>
             <span class="kind">{{ row.kind.toLowerCase() }}</span>
             <span class="text">{{ row.replay ? '(replay) ' : '' }}{{ row.text }}</span>
@@ -51,13 +51,13 @@ export default {
     toggle(kind) {
       this.hidden = this.hidden.includes(kind) ? this.hidden.filter((each) => each !== kind) : [...this.hidden, kind];
     },
-    look(row) {
+    toggleRaw(row) {
       this.open = this.open === row.id ? null : row.id;
       this.raw = '…';
       if (this.open) this.$emit('raw', row.id);
     },
     time: (moment) => window.curiosity.time(moment),
-    // Neither what came together nor a long silence is the time of a step.
+    // Very short and very long gaps are not the duration of a step.
     took: (row) => (row.took === null || row.took < 0.01 || row.took > 600 ? '' : `+${row.took.toFixed(row.took < 10 ? 2 : 0)} s`),
   },
 };

@@ -1,10 +1,10 @@
-// The connection, and how old everything on the page is: measured here, so that it needs no server.
+// The connection, and the age of all data on the page. Measured here, so it needs no server.
 (() => {
   const STALE_S = 2;
   const steady = () => performance.now() / 1000;
   const opened = steady();
   let newest = null; // the last beat: clock and now of the server, ages by name
-  let lags = []; // our clock minus the server's, of the last beats; the least is the quickest way
+  let lags = []; // our clock minus the server's at the last beats; the least has the shortest delay
   let lost = false;
   let hooked = false;
 
@@ -25,11 +25,11 @@
 
   const seconds = (age) => (age < 10 ? age.toFixed(1) : Math.floor(age).toString()) + ' s';
 
-  // The agent was started anew and does not know this page: load another, once it is there.
+  // The agent was restarted and does not know this page: reload once the agent answers.
   async function again() {
     lost = true;
     refresh();
-    if (!newest) return; // it never worked: another page would not, either
+    if (!newest) return; // the page never worked; a reload would not help
     const answer = await fetch('/healthz', { cache: 'no-store' }).catch(() => null);
     if (answer?.ok) window.location.reload();
   }
@@ -45,9 +45,9 @@
     document.documentElement.dataset.link = link;
     const banner = document.getElementById('link');
     if (banner) {
-      const said = words(link);
-      if (banner.textContent !== said) banner.textContent = said;
-      banner.hidden = !said;
+      const text = words(link);
+      if (banner.textContent !== text) banner.textContent = text;
+      banner.hidden = !text;
     }
     for (const shown of document.querySelectorAll('[data-age]')) {
       const known = newest?.ages[shown.dataset.age];
@@ -68,7 +68,7 @@
       refresh();
     },
     live: () => state() === 'live',
-    pages: () => newest?.pages ?? 1, // that are open anywhere
+    pages: () => newest?.pages ?? 1, // number of open pages in all browsers
     now: () => (newest ? newest.now + silence() : Date.now() / 1000), // of the server
     time: (moment) => new Date(moment * 1000).toLocaleTimeString([], { hour12: false }),
   };

@@ -1,15 +1,15 @@
-// STOP: a request of its own, before Vue, sockets and pictures. "Stopped" stands there only when
-// the agent has said so.
+// STOP: a separate request that needs neither Vue nor sockets. "Stopped" appears only after the
+// agent has confirmed it.
 (() => {
-  const SECOND_WAY_MS = 1000; // without an answer for so long it is also sent through the socket
+  const SECOND_WAY_MS = 1000; // without an answer for so long, the stop is also sent through the socket
   const GIVE_UP_MS = 10000;
-  const TOLD_MS = 10000; // "stopped" is of that moment; what failed stays
-  let last = 0; // number of the newest press: only that one is told of
+  const SHOWN_MS = 10000; // "stopped" disappears after this time; a failure stays
+  let last = 0; // number of the newest press; only its result is shown
 
-  function tell(state, words) {
-    const said = document.getElementById('stop-said');
-    said.dataset.state = state;
-    said.textContent = words;
+  function showStatus(state, words) {
+    const output = document.getElementById('stop-status');
+    output.dataset.state = state;
+    output.textContent = words;
   }
 
   async function ask(signal) {
@@ -17,7 +17,7 @@
       method: 'POST',
       cache: 'no-store',
       credentials: 'same-origin',
-      keepalive: true, // it goes out even if the page is closed at this moment
+      keepalive: true, // sent even if the page closes now
       priority: 'high',
       redirect: 'error',
       signal,
@@ -31,24 +31,24 @@
     const press = ++last;
     const began = performance.now();
     const giveUp = new AbortController();
-    let told = false;
+    let settled = false;
     function answered(ok, words) {
-      if (told) return;
-      told = true;
+      if (settled) return;
+      settled = true;
       clearTimeout(secondWay);
       clearTimeout(end);
       window.removeEventListener('stop-answered', bySocket);
       const took = Math.round(performance.now() - began);
       if (press !== last) return;
       if (ok) {
-        tell('done', `Stopped after ${took} ms: ${words}`);
-        setTimeout(() => press === last && tell('', ''), TOLD_MS);
+        showStatus('done', `Stopped after ${took} ms: ${words}`);
+        setTimeout(() => press === last && showStatus('', ''), SHOWN_MS);
       }
-      else tell('failed', `NOT CONFIRMED: ${words}`);
+      else showStatus('failed', `NOT CONFIRMED: ${words}`);
     }
     const bySocket = (event) => answered(event.detail.ok, event.detail.words);
-    tell('asking', 'Stopping …');
-    window.dispatchEvent(new Event('stopping')); // pictures make room
+    showStatus('asking', 'Stopping …');
+    window.dispatchEvent(new Event('stopping')); // the camera panel pauses
     window.addEventListener('stop-answered', bySocket);
     const secondWay = setTimeout(() => window.dispatchEvent(new Event('stop-again')), SECOND_WAY_MS);
     const end = setTimeout(() => giveUp.abort(), GIVE_UP_MS);

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An agent without a console: who wants something of it comes by HTTP or by the action."""
+"""An agent without a console: clients use HTTP or the action."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ POLL_PERIOD_S = 0.2
 
 
 def print_addresses(url: str, action: str) -> None:
-    """On the error stream: where it can be reached. ``url`` is empty without a page."""
+    """Print the addresses of the agent to standard error. ``url`` is empty without a page."""
     page = f'at {url} and from' if url else 'without a page, only from'
     print(f'agent: headless; orders come {page} the action {action}', file=sys.stderr, flush=True)
 
 
 def wait_for_a_signal() -> None:
-    """Until one of ENDS comes; in the main thread.
+    """Block until one of END_SIGNALS arrives. Call it in the main thread.
 
-    A queue and no Event: a second signal may come while the first one is being taken, and
-    SimpleQueue.put can stand that. A bounded wait in a loop: one that comes in the moment before
-    the wait would not end it.
+    The handler uses SimpleQueue.put, which is reentrant, because a second signal can interrupt
+    the handler of the first. The wait is bounded and repeated: a signal that arrives just before
+    a wait does not end it.
     """
-    told: queue.SimpleQueue[int] = queue.SimpleQueue()
+    signals: queue.SimpleQueue[int] = queue.SimpleQueue()
     for signum in END_SIGNALS:
-        signal.signal(signum, lambda number, _: told.put(number))
+        signal.signal(signum, lambda number, _: signals.put(number))
     while True:
         with suppress(queue.Empty):
-            told.get(timeout=POLL_PERIOD_S)
+            signals.get(timeout=POLL_PERIOD_S)
             return

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The one thread that writes the task file. What it is handed meanwhile shares one commit."""
+"""The only thread that writes the task file. Units queued during a write share one commit."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.storage.sqlite_errors import fault_of, FileFault
 
-MAX_GROUP_CHANGES = 240  # changes in one commit; more would keep the first of them waiting
-MAX_STATEMENT_CHANGES = 1024  # in one statement: SQLite takes 32,766 values
+MAX_GROUP_CHANGES = 240  # changes in one commit; more would delay the first of them
+MAX_STATEMENT_CHANGES = 1024  # in one statement: SQLite allows 32,766 values
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 
 @dataclass(frozen=True)
 class Insert:
-    """A new task in its present state."""
+    """A new task in its current state."""
 
     task: Task
 
 
 @dataclass(frozen=True)
 class Move:
-    """The task has its new state in memory; its row must still be in ``before``."""
+    """A change of state. ``task`` has the new state; its row must still have ``before``."""
 
     task: Task
     before: LifecycleState
@@ -58,7 +58,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Save:
-    """Everything but the state, and but what never changes: see schema.FIXED."""
+    """A change of any columns except the state and schema.FIXED_COLUMNS."""
 
     task: Task
 
@@ -68,7 +68,7 @@ WrittenCallback = Callable[['asyncio.Future[None]'], None]
 
 
 def to_row(change: Change) -> tuple[Any, ...]:
-    """A row of the view change. Raises BadTask."""
+    """Convert a change to a row of the view ``change``. Raises BadTask."""
     values = schema.to_row(change.task)
     if isinstance(change, Move):
         return ('move', change.before.value, *values)
@@ -76,17 +76,18 @@ def to_row(change: Change) -> tuple[Any, ...]:
 
 
 class WriteUnit(NamedTuple):
-    """What is stored together or not at all: rows of the view change."""
+    """Rows of the view ``change`` that are stored atomically."""
 
     rows: list[tuple[Any, ...]]
     done: asyncio.Future[None]
-    on_written: WrittenCallback | None  # called in the loop, at once when it is done
+    on_written: WrittenCallback | None  # called in the loop as soon as ``done`` is set
 
 
-class Writer:
-    """Owns ``connection`` until the end of stop(), which closes it and calls ``at_end``.
+class StoreWriter:
+    """Owns ``connection`` until stop(). Its thread then closes it and calls ``at_end``.
 
-    ``lock`` is held while a transaction is open. ``after_group`` is called after each group.
+    The thread holds ``lock`` while a transaction is open, and while it calls ``after_group`` after
+    each group.
     """
 
     def __init__(
@@ -112,7 +113,7 @@ class Writer:
         self._queue.put(unit)
 
     async def stop(self) -> None:
-        """After all that was put has been committed."""
+        """Commit all queued units, then end the thread."""
         self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -138,10 +139,10 @@ class Writer:
                 return
 
     def _commit(self, group: list[WriteUnit], size: int) -> list[TaskError | None]:
-        """The error of each unit; None: it is on the disk."""
+        """Commit ``group``. Returns the error of each unit, or None if it is on the disk."""
         try:
             errors = self._commit_at_once(group, size) or self._commit_one_by_one(group)
-        except Exception as error:  # whatever it is, nobody may wait for ever
+        except Exception as error:  # every ``done`` must be set, or its caller waits for ever
             if not isinstance(error, sqlite3.Error):
                 _log.exception('event=write_failed')
             self._roll_back()
@@ -152,14 +153,15 @@ class Writer:
         return errors
 
     def _commit_at_once(self, group: list[WriteUnit], size: int) -> list[TaskError | None]:
-        """Empty, and nothing is stored, when a unit was refused or there are too many.
+        """Store the group in one statement. Returns [], with nothing stored, if a unit is refused
+        or the group is too large.
 
-        Every step of a statement gives the GIL away, and while the loop is busy it takes up to
-        5 ms to get it back. So the whole group is one statement, and its own transaction.
+        Each execution of a statement releases the GIL. While the loop is busy, the thread gets it
+        back only after up to 5 ms. Hence one statement per group, which is its own transaction.
         """
         if not 0 < size <= MAX_STATEMENT_CHANGES:
             return []
-        rows = 1 << (size - 1).bit_length()  # few sizes, so that the statements stay prepared
+        rows = 1 << (size - 1).bit_length()  # few sizes, so that SQLite reuses prepared statements
         values = [*chain.from_iterable(row for unit in group for row in unit.rows)]
         values += schema.NO_CHANGE * (rows - size)
         try:
@@ -216,7 +218,7 @@ class Writer:
         try:
             with self.lock:
                 self._after_group(self._connection)
-        except sqlite3.Error as error:  # it is tried again
+        except sqlite3.Error as error:  # retried after the next group
             _log.warning('event=prune_failed error=%r', str(error))
 
     def _roll_back(self) -> None:
@@ -227,8 +229,8 @@ class Writer:
             _log.warning('event=rollback_failed error=%r', str(error))
 
 
-# What is wrong with a row rather than with the file; the last four are raised by values that
-# SQLite cannot hold: other types, integers of more than 64 bits, text that is not Unicode.
+# Errors of a row, not of the file. The last four come from values that SQLite cannot store: other
+# types, integers of more than 64 bits, text that is not Unicode.
 _REFUSALS = (
     *(sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError),
     *(OverflowError, ValueError),
@@ -246,23 +248,23 @@ def _resolve_group(group: list[WriteUnit], errors: list[TaskError | None]) -> No
 def _schedule_resolution(
     loop: asyncio.AbstractEventLoop, group: list[WriteUnit], errors: list[TaskError | None]
 ) -> None:
-    for (_, done, then), error in zip(group, errors, strict=True):
-        if done.done():  # whoever asked was cancelled
+    for (_, done, on_written), error in zip(group, errors, strict=True):
+        if done.done():  # the awaiting caller was cancelled
             continue
         if error is None:
             done.set_result(None)
         else:
             done.set_exception(error)
-        if then is not None:
+        if on_written is not None:
             try:
-                then(done)
-            except Exception as fault:  # the others are still to be told
-                message = f'{then!r} raised'
+                on_written(done)
+            except Exception as fault:  # the other units must still be resolved
+                message = f'{on_written!r} raised'
                 loop.call_exception_handler({'message': message, 'exception': fault})
 
 
 def store_error(error: Exception, name: str) -> StoreError:
-    """What is wrong with the file ``name``, and what to do about it."""
+    """Convert ``error`` to a StoreError that names the file, the problem and the remedy."""
     text, fault = str(error), fault_of(error)
     if fault is FileFault.FULL:
         return StoreFull(f'{name} cannot be written: {text}; free some space or check the disk')

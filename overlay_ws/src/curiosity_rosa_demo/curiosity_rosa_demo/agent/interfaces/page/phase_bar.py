@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Where the time of a turn went, as one bar: thinking, checking, acting, asking. Pure."""
+"""The time of a turn by phase, as one bar: thinking, checking, acting, asking. Pure."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from curiosity_rosa_demo.drawing.svg import (
 
 WIDTH, HEIGHT, BAR = 520.0, 46.0, 20.0
 LEFT, RIGHT = 4.0, 516.0
-MAX_EVENTS = 200  # events, the newest
-MIN_DURATION_S, MAX_DURATION_S = 1e-6, 1e7  # of a stretch; clocks jump
+MAX_EVENTS = 200  # only the newest events are drawn
+MIN_DURATION_S, MAX_DURATION_S = 1e-6, 1e7  # of a span; clocks may jump
 LABEL_PADDING = 4.0  # beside a label in a bar
 
 
 @dataclass(frozen=True)
 class PhaseSpan:
-    """A stretch of a turn. ``detail``: the tool that it was about."""
+    """A span of a turn. ``detail``: the tool of the span."""
 
     phase: str
     seconds: float
@@ -42,10 +42,10 @@ class PhaseSpan:
 
 
 def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
-    """The stretches between the events of one turn, the oldest first.
+    """The spans between the events of one turn, the oldest first.
 
-    Until a DECIDE the model thinks, from there to the ACT the guardrails check, from there to the
-    RESULT or ERROR the rover acts. From a question to its answer a person is asked.
+    Thinking lasts until a DECIDE, checking until the ACT, acting until the RESULT or ERROR. Asking
+    lasts from a question to its answer.
     """
     steps: list[PhaseSpan] = []
     events = events[-MAX_EVENTS:]
@@ -61,8 +61,8 @@ def phase_spans(events: Sequence[TraceEvent]) -> list[PhaseSpan]:
     return steps
 
 
-def decision_strip(events: Sequence[TraceEvent]) -> Svg:
-    """The stretches side by side, as long as they took, and their sums in words."""
+def phase_bar(events: Sequence[TraceEvent]) -> Svg:
+    """The spans side by side, as wide as their durations, and the sums per phase as text."""
     steps = phase_spans(events)
     total = sum(step.seconds for step in steps)
     sums = {phase: sum(s.seconds for s in steps if s.phase == phase) for phase in PHASES}

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A RoverClient that tells of each call that it makes."""
+"""A RoverClient that reports each of its service calls to a callback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CANCELLED = 'cancelled'
 
 @dataclass(frozen=True)
 class ServiceCall:
-    """A call that ended. ``answer``: what the service said, or why there is none."""
+    """A finished call. ``answer`` is the response as text, or the reason of a failure."""
 
     service: str
     ok: bool
@@ -36,9 +36,9 @@ class ServiceCall:
     duration_s: float
 
 
-class RecordedClient(RoverClient):
-    """``on_call`` is called in the caller's thread and must be quick. Of get_status only what
-    fails is told: it is asked for twenty times a second.
+class RecordingClient(RoverClient):
+    """``on_call`` runs in the caller's thread and must return quickly. Successful get_status calls
+    are not reported: there are up to twenty a second.
     """
 
     def __init__(
@@ -51,27 +51,27 @@ class RecordedClient(RoverClient):
         self._names = {name: getattr(services, name).name for name in type(services).model_fields}
 
     def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
-        return self._recorded(
+        return self._record(
             self._names[name], lambda: RoverClient.trigger(self, name, cancellation), str
         )
 
     def start(self, name: str, cancellation: Cancellation) -> str:
-        return self._recorded(
+        return self._record(
             self._names[name], lambda: RoverClient.start(self, name, cancellation), str
         )
 
     def capture(self) -> CaptureAndScore.Response:
-        return self._recorded(
+        return self._record(
             self._capture_name,
             lambda: RoverClient.capture(self),
             lambda response: f'score {response.score:.3f}; {response.debug}',
         )
 
-    def _recorded(self, service: str, call: Callable[[], T], words: Callable[[T], str]) -> T:
+    def _record(self, service: str, call: Callable[[], T], text_of: Callable[[T], str]) -> T:
         began_s, ok, answer = time.monotonic(), False, CANCELLED
         try:
             result = call()
-            ok, answer = True, words(result)
+            ok, answer = True, text_of(result)
             return result
         except ServiceFailed as failure:
             answer = str(failure)

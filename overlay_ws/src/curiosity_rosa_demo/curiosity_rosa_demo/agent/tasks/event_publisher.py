@@ -6,14 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What was committed, as the log, the counters and the subscribers are told of it."""
+"""Report committed changes to the log, the counters and the subscribers."""
 
 from __future__ import annotations
 
 from collections import Counter
 import logging
 
-from curiosity_rosa_demo.agent.tasks.bus import Bus
+from curiosity_rosa_demo.agent.tasks.bus import TaskEventBus
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange, TaskRecord
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -28,9 +28,9 @@ _SUBMIT_EVENTS = (EventType.TASK_SUBMIT, EventType.INTERRUPT)
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 
-class TaskEventWriter:
+class TaskEventPublisher:
     def __init__(self) -> None:
-        self.bus = Bus()
+        self.bus = TaskEventBus()
         self.counters: Counter[str] = Counter()
 
     def publish_change(self, record: TaskRecord, step: PendingChange) -> None:

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta, timezone
 
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import PriorityRanks, Rank, rank_of
-from curiosity_rosa_demo.agent.tasks.scheduler import Scheduler
+from curiosity_rosa_demo.agent.tasks.ready_queue import ReadyQueue
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
@@ -28,15 +28,15 @@ def rank(priority: int = 3, *, urgent: bool = False) -> Rank:
     return rank_of(Task('x', priority, urgent=urgent), 0.0)
 
 
-def ready(*tasks: tuple[str, int, tuple[str, ...]]) -> Scheduler:
+def ready(*tasks: tuple[str, int, tuple[str, ...]]) -> ReadyQueue:
     """Tasks of id, priority and resources, submitted in this order."""
-    made = Scheduler()
+    made = ReadyQueue()
     for seq, (task_id, priority, resources) in enumerate(tasks):
         made.add(task_id, (rank(priority), True, seq), frozenset(resources))
     return made
 
 
-def take_all(made: Scheduler) -> list[str]:
+def take_all(made: ReadyQueue) -> list[str]:
     return list(iter(made.pop_next, None))
 
 
@@ -168,7 +168,7 @@ class AgainstReference(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.made = Scheduler()
+        self.made = ReadyQueue()
         self.ready: dict[str, tuple[tuple[Rank, bool, int], frozenset[str]]] = {}
         self.running: list[frozenset[str]] = []
         self.allowed: frozenset[int] | None = None
@@ -257,15 +257,15 @@ def test_a_decision_costs_no_more_than_the_logarithm():
 def test_what_could_not_start_starts_when_that_which_had_reserved_goes_or_may_not() -> None:
     base, both = frozenset({'base'}), frozenset({'base', 'mast'})
 
-    def blocked() -> Scheduler:
-        scheduler = Scheduler()
-        scheduler.add('runs', ((True, -9.0), True, 1), frozenset({'mast'}))
-        assert scheduler.pop_next() == 'runs'
-        scheduler.add('reserves', ((True, -5.0), True, 2), both)
-        scheduler.add('low', ((True, -1.0), True, 3), base)
-        assert scheduler.pop_next() is None
-        assert scheduler.pop_next() is None
-        return scheduler
+    def blocked() -> ReadyQueue:
+        queue = ReadyQueue()
+        queue.add('runs', ((True, -9.0), True, 1), frozenset({'mast'}))
+        assert queue.pop_next() == 'runs'
+        queue.add('reserves', ((True, -5.0), True, 2), both)
+        queue.add('low', ((True, -1.0), True, 3), base)
+        assert queue.pop_next() is None
+        assert queue.pop_next() is None
+        return queue
 
     discarded, gated, released = blocked(), blocked(), blocked()
     discarded.discard('reserves')

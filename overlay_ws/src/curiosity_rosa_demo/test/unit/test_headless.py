@@ -14,13 +14,13 @@ import signal
 import subprocess
 import sys
 
-from curiosity_rosa_demo.agent.interfaces.terminal.no_console import END_SIGNALS, print_addresses
+from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS, print_addresses
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 import pytest
 
 WAITER = """
 import os, signal, sys, threading, time
-from curiosity_rosa_demo.agent.interfaces.terminal.no_console import END_SIGNALS, wait_for_a_signal
+from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS, wait_for_a_signal
 
 def shower():
     while not callable(signal.getsignal(END_SIGNALS[-1])):

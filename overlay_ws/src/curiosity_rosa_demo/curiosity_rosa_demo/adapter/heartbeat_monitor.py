@@ -6,20 +6,20 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether the agent's kernel, once heard, still speaks. Pure; times are steady seconds."""
+"""Liveness of the agent's kernel by its heartbeat. Pure; times are seconds of a steady clock."""
 
 from __future__ import annotations
 
 
-class AgentHeartbeat:
-    """Silent only after it was heard: without an agent, people may call the services by hand."""
+class AgentHeartbeatMonitor:
+    """Silence counts only after a first beat: without an agent, a person may call the services."""
 
     def __init__(self, max_age_s: float) -> None:
         self.max_age_s = max_age_s
         self._at: float | None = None
 
     @property
-    def heard(self) -> bool:
+    def received(self) -> bool:
         return self._at is not None
 
     def beat(self, now: float) -> None:
@@ -32,7 +32,7 @@ class AgentHeartbeat:
         return self._at is not None and now - self._at > self.max_age_s
 
     def next_wakeup(self, now: float) -> float | None:
-        """When it will have fallen silent; None: it was not heard, or is silent already."""
+        """The time at which the silence begins; None without a beat or when already silent."""
         if self._at is None or self.silent(now):
             return None
         return self._at + self.max_age_s + 0.01

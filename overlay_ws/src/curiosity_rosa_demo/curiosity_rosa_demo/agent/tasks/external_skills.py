@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Stands in for the skills of tasks that somebody outside carries out."""
+"""Placeholder skills for tasks that an external executor runs."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ import asyncio
 from collections.abc import Iterable
 
 from curiosity_rosa_demo.agent.tasks.errors import SkillFailed
-from curiosity_rosa_demo.agent.tasks.skill import Skill, Skills
+from curiosity_rosa_demo.agent.tasks.skill import TaskSkill, TaskSkills
 from curiosity_rosa_demo.agent.tasks.task import Task
 
 
-class OutsideExecutor(Skills):
-    """Every name is a skill; it waits until report() tells how the task went."""
+class ExternalSkills(TaskSkills):
+    """Every name is a skill, which waits until report() delivers the outcome of its task."""
 
     def __init__(self, resources: Iterable[str]) -> None:
         super().__init__(resources)
         self._outcomes: dict[str, asyncio.Future[None]] = {}
 
-    def get(self, name: str) -> Skill:
-        return Skill(self._wait, self.resources, recovers=False)
+    def get(self, name: str) -> TaskSkill:
+        return TaskSkill(self._wait, self.resources, recovers=False)
 
     def report(self, task_id: str, error: str | None) -> None:
-        """The task is done; ``error``: why it failed. The first report counts."""
+        """End a task; ``error`` is the reason of its failure. The first report counts."""
         outcome = self._outcome(task_id)
         if outcome.done():
             return
@@ -39,7 +39,7 @@ class OutsideExecutor(Skills):
             outcome.set_exception(SkillFailed(error))
 
     def _outcome(self, task_id: str) -> asyncio.Future[None]:
-        """Made by whoever comes first: the report may precede the start of _wait()."""
+        """Get or create the outcome: report() may be called before _wait() starts."""
         if task_id not in self._outcomes:
             self._outcomes[task_id] = asyncio.get_running_loop().create_future()
         return self._outcomes[task_id]

@@ -6,23 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which of the tasks that are ready starts next. Pure: no clock, no loop, no store.
+"""Select the next of the ready tasks to start. Pure: no clock, no loop, no store.
 
-Order: urgent first, then the higher effective priority, then what recovers from a crash, then
-the earlier submission. A task that was paused keeps its place.
+Order: urgent tasks, then higher effective priority, then tasks that recover from a crash, then
+earlier submission. A paused task keeps its place.
 
-Resources and priority inversion. Tasks whose resources do not meet run side by side. A task that
-waits for a resource RESERVES all it needs: nothing that ranks lower and needs any of it starts, so
-that a task that needs ``base`` and ``mast`` does not starve behind a stream of small ones that
-need one of them. A running task is never preempted here (SkillRunner.interrupt does that), so a
-task waits at most for those that already run. Where a task waits for another (``blocked_by``), the
-other inherits its rank (priority_inheritance.py), and tasks that rank in between do not overtake
-it. A skill that waits for a task which it has submitted itself should see that this one needs
-nothing that a higher task may have reserved; else both wait for each other until a deadline ends
-one.
+Resources and priority inversion. Tasks with disjoint resources run in parallel. A task that waits
+for a resource RESERVES all resources that it needs: no lower task that needs any of them starts.
+So a task that needs ``base`` and ``mast`` does not starve behind a stream of small tasks that need
+one of them. The scheduler never preempts a running task (SkillRunner.interrupt does), so a task
+waits at most for those that already run. A task in another's ``blocked_by`` inherits the rank of
+that other task (priority_inheritance.py), so tasks of a rank in between do not overtake it. If a
+skill waits for a task that it submitted, that task must not need resources that a higher task may
+have reserved. Otherwise both wait for each other until a deadline ends one of them.
 
-Cost: a heap for every set of resources (there are few), deleted from lazily. A decision looks at
-the heads alone: O(log n) for n ready tasks.
+Cost: one heap per set of resources (there are few), with lazy deletion. A decision reads only the
+heads: O(log n) for n ready tasks.
 """
 
 from __future__ import annotations
@@ -34,29 +33,29 @@ import heapq
 from curiosity_rosa_demo.agent.tasks.priority_inheritance import Rank
 
 Place = tuple[Rank, bool, int]  # rank, not recovering, seq
-_Lane = list[tuple[Place, int, str]]  # a heap of place, ticket, id
-_Lanes = dict[frozenset[str], _Lane]
+_Heap = list[tuple[Place, int, str]]  # a heap of place, ticket, id
+_Heaps = dict[frozenset[str], _Heap]
 
-_SLACK = 64  # stale entries that are not worth a clean-up
+_SLACK = 64  # stale entries allowed before a rebuild
 
 
 @dataclass(frozen=True)
 class _Ready:
-    ticket: int  # entries of the heaps with another one are stale
+    ticket: int  # heap entries with another ticket are stale
     place: Place
     resources: frozenset[str]
 
 
-class Scheduler:
+class ReadyQueue:
     def __init__(self) -> None:
         self._ready: dict[str, _Ready] = {}
         self._busy: frozenset[str] = frozenset()
         self._tickets = 0
-        # the last take() found nothing, and nothing has changed since
+        # The last pop_next() returned None, and nothing has changed since.
         self._nothing_to_start = False
-        self._all: _Lanes = {}
+        self._all: _Heaps = {}
         self._allow: Callable[[str], bool] | None = None
-        self._allowed: _Lanes = {}  # what the gate lets through, while it is closed
+        self._allowed: _Heaps = {}  # the tasks that a closed gate admits
 
     def __len__(self) -> int:
         return len(self._ready)
@@ -65,7 +64,7 @@ class Scheduler:
         return task_id in self._ready
 
     def add(self, task_id: str, place: Place, resources: frozenset[str]) -> None:
-        """It may start; a task that is here already moves to ``place``."""
+        """Add a ready task, or move a queued one to ``place``."""
         self._nothing_to_start = False
         self._tickets += 1
         self._ready[task_id] = ready = _Ready(self._tickets, place, resources)
@@ -76,16 +75,16 @@ class Scheduler:
             self._rebuild()
 
     def move(self, task_id: str, rank: Rank) -> None:
-        """Its rank has changed; nothing happens to a task that is not here."""
+        """Change the rank of a queued task. Other IDs are ignored."""
         if (ready := self._ready.get(task_id)) is not None:
             self.add(task_id, (rank, *ready.place[1:]), ready.resources)
 
     def discard(self, task_id: str) -> None:
         if self._ready.pop(task_id, None) is not None:
-            self._nothing_to_start = False  # it may have reserved what another needs
+            self._nothing_to_start = False  # it may have reserved resources of another
 
     def gate(self, allow: Callable[[str], bool] | None) -> None:
-        """From now on only what ``allow`` says starts; None: everything. O(n) when it closes."""
+        """Let only tasks start for which ``allow`` returns True; None: all. O(n) unless None."""
         self._nothing_to_start = False
         self._allow, self._allowed = allow, {}
         if allow is not None:
@@ -94,18 +93,18 @@ class Scheduler:
                     _push(self._allowed, task_id, ready)
 
     def admits(self, task_id: str) -> bool:
-        """Whether the gate lets it through."""
+        """Whether the gate admits the task."""
         return self._allow is None or self._allow(task_id)
 
     def pop_next(self) -> str | None:
-        """The task that starts now, which keeps its resources until ``free``; None: none can."""
+        """Take the next task that can start, or None. It occupies its resources until free()."""
         if self._nothing_to_start or not self._ready:
             return None
-        lanes = self._all if self._allow is None else self._allowed
+        heaps = self._all if self._allow is None else self._allowed
         heads = [
-            (lane[0], resources)
-            for resources, lane in lanes.items()
-            if self._drop_stale_heads(lane)
+            (heap[0], resources)
+            for resources, heap in heaps.items()
+            if self._drop_stale_heads(heap)
         ]
         taken = self._busy
         for (_, _, task_id), resources in sorted(heads):
@@ -121,14 +120,14 @@ class Scheduler:
         self._nothing_to_start = False
         self._busy -= resources
 
-    def _drop_stale_heads(self, lane: _Lane) -> bool:
-        """Drop stale heads; whether anything is left."""
-        while lane:
-            _, ticket, task_id = lane[0]
+    def _drop_stale_heads(self, heap: _Heap) -> bool:
+        """Drop stale heads. Returns whether any entry remains."""
+        while heap:
+            _, ticket, task_id = heap[0]
             ready = self._ready.get(task_id)
             if ready is not None and ready.ticket == ticket:
                 return True
-            heapq.heappop(lane)
+            heapq.heappop(heap)
         return False
 
     def _rebuild(self) -> None:
@@ -138,5 +137,5 @@ class Scheduler:
         self.gate(self._allow)
 
 
-def _push(lanes: _Lanes, task_id: str, ready: _Ready) -> None:
-    heapq.heappush(lanes.setdefault(ready.resources, []), (ready.place, ready.ticket, task_id))
+def _push(heaps: _Heaps, task_id: str, ready: _Ready) -> None:
+    heapq.heappush(heaps.setdefault(ready.resources, []), (ready.place, ready.ticket, task_id))

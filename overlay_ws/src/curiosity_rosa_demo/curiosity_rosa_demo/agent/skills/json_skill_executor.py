@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill executor for code that knows skill names and plain JSON alone."""
+"""The skill executor for callers that use only skill names and plain JSON."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.interfaces import ISkillExecutor
 
 
-class PlainSkillExecutor(ISkillExecutor):
-    """Adapts a SkillExecutor, whose errors it raises. ``cancellation`` stops every run of it and
-    refuses further ones: the owner of a stop button must hold it. The guardrails of a turn do not
-    see these runs; the adapter's checks hold for them as for all others.
+class JsonSkillExecutor(ISkillExecutor):
+    """Adapts a SkillExecutor and raises its errors. ``cancellation`` stops every run of this
+    executor and refuses new ones; the owner of a stop button must hold it. A turn's guardrails do
+    not check these runs; the adapter's checks apply to them as to all others.
     """
 
     def __init__(self, executor: SkillExecutor, cancellation: Cancellation) -> None:
