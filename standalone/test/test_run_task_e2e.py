@@ -19,7 +19,9 @@ from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED,
 from curiosity_rosa_interfaces.action import RunTask
 from demo_bench import Bench, READY_S
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist
 from harness import wait_until
+from http_client import Api
 import pytest
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
@@ -101,6 +103,28 @@ def test_a_demo_is_cancelled_half_way_and_then_done(bench: Bench) -> None:
     run.popen.wait(timeout=READY_S)
     assert 'Traceback' not in run.output()
     bench.nothing_left()
+
+
+def test_the_fence_binds_every_door(bench: Bench) -> None:
+    """An order that no model has proposed is refused as one that it has, in the same words."""
+    commands = bench.box.collect(Twist, '/cmd_vel')
+    config = bench.box.config_dir(guardrails={'geofence': {'x_max': 3.0}})
+    run = bench.run('--config-dir', config)
+    api, client = Api(run).ready(), Client(bench)
+    assert done(client.ask(client.send(skill='mast_close').get_result_async), 'the mast').result.ok
+
+    run.send(':forward 12')
+    run.expect('GEOFENCE: may lead to x ')
+    order = {'name': 'move_forward', 'metadata': {'duration_s': 12.0}}
+    drive = api.post('/tasks', order)['id']
+    wait_until(lambda: api.get(f'/tasks/{drive}')['state'] == 'failed', 'the task to fail')
+    reason = api.get(f'/tasks/{drive}')['reason']
+    assert reason.startswith('GEOFENCE: may lead to x ')
+    goal = client.send(skill='move_forward', arguments_json='{"duration_s": 12.0}')
+    refused = done(client.ask(goal.get_result_async), 'the goal')
+    assert refused.status == GoalStatus.STATUS_ABORTED
+    assert refused.result.answer == reason
+    assert not any(each.linear.x for each in commands)
 
 
 def test_each_node_tells_how_it_is(bench: Bench) -> None:

@@ -13,10 +13,13 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld, NO_MOTION_TEXT
-from curiosity_rosa_demo.domain.brain_state import Spent
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from hypothesis import given
+from hypothesis import strategies as st
 import pytest
 from tool_rover import SimulatedRover
 from turn_world import SHIPPED, SimulatedRoverWorld
@@ -54,8 +57,8 @@ def test_of_a_silent_adapter_nothing_is_known() -> None:
 def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> None:
     world, spent = SimulatedRoverWorld(SimulatedRover(), with_metres(7.0)), Spent()
     world.spent = lambda: spent
-    assert world.may_drive('move_forward', 1.0) == ''  # up to 4.5 m, with the way of a stop
-    while (why := world.may_drive('move_forward', 1.0)) == '':
+    assert world.may_drive('move_forward', 2.0) == ''  # up to 5.5 m, with the way of a stop
+    while (why := world.may_drive('move_forward', 2.0)) == '':
         assert drive(world).data['distance_m'] == pytest.approx(1.0, abs=0.1)
     assert why.startswith('BUDGET: ')
     assert world.may_drive('move_forward', 0.1) == ''
@@ -81,3 +84,77 @@ def test_a_skill_of_others_that_a_pause_cannot_stop_does_not_drive() -> None:
     assert drive(world).error_reason == NO_MOTION_TEXT
     assert rover.starts == []
     assert world.tool('mast_open', Cancellation()).ok
+
+
+# --- the guardrails at the call itself ----------------------------------------------------------
+
+
+def fenced(**fence: object) -> Config:
+    rules = SHIPPED.guardrails
+    guardrails = rules.model_copy(update={'geofence': rules.geofence.model_copy(update=fence)})
+    return SHIPPED.model_copy(update={'guardrails': guardrails})
+
+
+def state_with(*, mode: Mode = Mode.IDLE, latch: str = '') -> BrainState:
+    state = BrainState()
+    return state.model_copy(
+        update={
+            'tasks': state.tasks.model_copy(update={'mode': mode}),
+            'robot': state.robot.model_copy(update={'safety_latch': latch}),
+        }
+    )
+
+
+def refuse_status() -> ServiceFailed:
+    return ServiceFailed('Service timeout: /adapter/get_status')
+
+
+@pytest.mark.parametrize(
+    ('rover', 'config', 'state', 'reason'),
+    [
+        ({}, fenced(x_max=3.0), {}, 'GEOFENCE: may lead to x '),
+        ({}, with_metres(1.0), {}, 'BUDGET: up to '),
+        ({}, SHIPPED, {'mode': Mode.SAFE}, 'SAFE_MODE: the mode is SAFE'),
+        ({}, SHIPPED, {'latch': 'e_stop'}, 'SAFE_MODE: the safety latch is set (e_stop)'),
+        ({}, SHIPPED, {'mode': Mode.CHARGE}, 'BATTERY_CRITICAL: '),
+        ({'mast_is_open': True}, SHIPPED, {}, 'Need to close mast'),
+        ({'mast_is_open': None}, SHIPPED, {}, 'Need to close mast'),
+        ({'faults': {'get_status': refuse_status}}, SHIPPED, {}, 'Service timeout: '),
+    ],
+)
+def test_each_rule_refuses_a_call_that_no_turn_has_checked(
+    rover: dict[str, Any], config: Config, state: dict[str, Any], reason: str
+) -> None:
+    simulated = SimulatedRover(**rover)
+    world = SimulatedRoverWorld(simulated, config)
+    world.brain_state = lambda: state_with(**state)
+    result = drive(world, 12.0)
+    assert not result.ok
+    assert result.error_reason.startswith(reason)
+    assert simulated.starts == []
+    assert world.tool('move_stop', Cancellation()).ok  # always allowed
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from((*MOTIONS, 'mast_open', 'mast_close', 'move_stop')),
+            st.floats(0.1, 30.0),
+        ),
+        max_size=12,
+    ),
+    st.sampled_from([3.0, 6.0, 20.0]),
+)
+def test_no_sequence_of_calls_leaves_the_fence_or_drives_with_the_mast_up(
+    calls: list[tuple[str, float]], half_m: float
+) -> None:
+    rover = SimulatedRover()
+    fence = {'x_min': -half_m, 'x_max': half_m, 'y_min': -half_m, 'y_max': half_m}
+    world = SimulatedRoverWorld(rover, fenced(**fence))
+    for name, seconds in calls:
+        arguments = {'duration_s': seconds} if name in MOTIONS else {}
+        mast_was_open, starts = rover.mast_is_open, len(rover.starts)
+        world.tool(name, Cancellation(), **arguments)
+        assert mast_was_open is False or len(rover.starts) == starts
+        status = rover.status()
+        assert max(abs(status['rover_x']), abs(status['rover_y'])) < half_m

@@ -178,7 +178,7 @@ RULES: tuple[Rule, ...] = (
     seconds_left,
     geofence,
 )
-# For each call of the rover, whatever its origin. Cost and patience belong to a turn, and the skill
+# For each call of the rover, whatever its origin. Cost and patience belong to a turn; the skill
 # executor claims the resources.
 CALL_RULES: tuple[Rule, ...] = (
     safety,

@@ -68,8 +68,10 @@ class RoverWorld:
         return self._config
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        """Raises TurnCancelled. The one way to the rover: the guardrails look at each motion of
-        base and mast here, whatever asked for it.
+        """Call one of the nine tools. Raises TurnCancelled.
+
+        Every door leads here, so the guardrails check each motion of base and mast once more, on
+        a fresh status. A refusal or a silent adapter is a failure, and nothing is called.
         """
         cancellation.check()
         if name in MOTIONS or name in MAST_SKILLS:
