@@ -24,6 +24,8 @@ that is not ok.
 A kill is no power failure: written data survives it, synced or not. bench/tasks.py checks that
 every commit is synced.
 
+Over 300 lines: the witness checks all promises of the task file in one pass.
+
 Run: python bench/crash.py [rounds, default 200] [seed]
 """
 

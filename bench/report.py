@@ -12,6 +12,8 @@ A result has one or more runs. A figure of several runs appears as the median wi
 the greatest value. A figure that is a span, [low, high], appears as this span.
 
 Run: scripts/bench.sh --report
+
+Over 300 lines: one small function for each table of the page.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@
 
 """The process of the agent: the console in the main thread, rclpy in a spin thread.
 
-Over 300 lines in one file: the components close in reverse order of their construction, and the
-two orders are easier to compare side by side.
+Over 300 lines in one file: it constructs and closes every component, and the two orders are easier
+to compare side by side.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ Every node of the kernel takes a BrainState and returns one. Construction by pos
 the order of the fields, so a new field goes to the end of its model. Times named ``*_s`` are
 seconds of the steady clock unless noted otherwise. Lengths are metres and angles radians, in the
 world frame.
+
+Over 300 lines in one file: it is one schema, and its parts are declarations.
 """
 
 from __future__ import annotations

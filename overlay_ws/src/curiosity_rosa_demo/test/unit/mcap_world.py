@@ -72,10 +72,12 @@ def a_battery(fraction: float) -> bytes:
     return bytes(serialize_message(BatteryState(percentage=fraction)))
 
 
-Said = tuple[str, float, bytes]  # role, seconds since BEGAN_NS, what was said
+RawMessage = tuple[str, float, bytes]  # role, seconds since BEGAN_NS, payload
 
 
-def write_run(path: Path, said: Iterable[Said], *, end: bool = True, info: Any = None) -> Path:
+def write_run(
+    path: Path, said: Iterable[RawMessage], *, end: bool = True, info: Any = None
+) -> Path:
     file = RunFile(path, INFO if info is None else info)
     for role, at_s, data in said:
         file.write(channels()[role], data, BEGAN_NS + round(at_s * 1e9))

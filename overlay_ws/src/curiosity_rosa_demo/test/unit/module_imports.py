@@ -22,11 +22,11 @@ PACKAGE = 'curiosity_rosa_demo'
 class Imports:
     """What a module imports: ours by full name, others by their top-level name.
 
-    ``at_once`` is what is imported with the module; ``ever`` adds the imports inside functions and
+    ``eager`` is what is imported with the module; ``ever`` adds the imports inside functions and
     those for type checkers alone.
     """
 
-    at_once: set[str] = field(default_factory=set)
+    eager: set[str] = field(default_factory=set)
     ever: set[str] = field(default_factory=set)
 
 
@@ -83,5 +83,5 @@ def reach(name: str, modules: Mapping[str, Imports]) -> set[str]:
         one = todo.pop()
         seen.add(one)
         if one in modules:
-            todo |= modules[one].at_once - seen
+            todo |= modules[one].eager - seen
     return seen

@@ -114,5 +114,5 @@ def test_what_is_imported_later_or_for_types_alone_is_not_imported_at_once(tmp_p
         'def late():\n    import rclpy\n'
     )
     one = read(folder)[f'{PACKAGE}.room.one']
-    assert one.at_once == {'typing', 'numpy', 'math', 'json'}
-    assert one.ever - one.at_once == {f'{PACKAGE}.room.other', 'rclpy'}
+    assert one.eager == {'typing', 'numpy', 'math', 'json'}
+    assert one.ever - one.eager == {f'{PACKAGE}.room.other', 'rclpy'}

@@ -44,7 +44,7 @@ SEED = {
 
 
 @pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_retry_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
     monkeypatch.setattr(react_decide, 'RETRY_WAIT_S', 0.0)
 

@@ -284,15 +284,15 @@ def test_text_before_a_torn_call_is_told_and_nothing_moves(
 
 @given(st.lists(text | st.sampled_from(['A. ', 'B? ', '。', '\n', ' ', '.']), max_size=12))
 def test_the_sentences_are_the_text_whatever_the_pieces(pieces: list[str]) -> None:
-    whole, told, at_once = ''.join(pieces), list[str](), list[str]()
+    whole, told, unsplit = ''.join(pieces), list[str](), list[str]()
     listener = SentenceStream(told.append)
     for piece in pieces:
         listener.on_llm_new_token(piece)
     listener.finish(whole)
     assert ''.join(''.join(told).split()) == ''.join(whole.split())
     assert all(sentence.strip() == sentence != '' for sentence in told)
-    SentenceStream(at_once.append).finish(whole)
-    assert ''.join(''.join(at_once).split()) == ''.join(whole.split())
+    SentenceStream(unsplit.append).finish(whole)
+    assert ''.join(''.join(unsplit).split()) == ''.join(whole.split())
 
 
 def test_what_comes_after_a_call_was_given_up_is_not_told() -> None:

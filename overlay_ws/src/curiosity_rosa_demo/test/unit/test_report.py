@@ -41,7 +41,7 @@ from mcap_world import (
     an_event,
     an_odometry,
     BEGAN_NS,
-    Said,
+    RawMessage,
     write_run,
 )
 from nav_msgs.msg import Odometry
@@ -91,27 +91,27 @@ class Page(HTMLParser):
         return [attributes for each, attributes in self.tags if each == tag]
 
 
-def event(number: int, at_s: float, kind: TraceKind, message: str, **fields: Any) -> Said:
+def event(number: int, at_s: float, kind: TraceKind, message: str, **fields: Any) -> RawMessage:
     made = TraceEvent(
         event_id=str(number), ts=BEGAN_NS * 1e-9 + at_s, kind=kind, message=message, **fields
     )
     return 'trace', at_s, an_event(made)
 
 
-def capture(number: int, at_s: float, **fields: Any) -> Said:
+def capture(number: int, at_s: float, **fields: Any) -> RawMessage:
     return event(
         number, at_s, TraceKind.RESULT, 'captured', tool_name='capture_and_score', **fields
     )
 
 
-def call(at_s: float, service: str, ok: bool, answer: str) -> Said:
+def call(at_s: float, service: str, ok: bool, answer: str) -> RawMessage:
     made = {'service': service, 'request': {}, 'ok': ok, 'answer': answer, 'duration_s': 0.123}
     return 'calls', at_s, json.dumps(made).encode()
 
 
-def a_run() -> list[Said]:
+def a_run() -> list[RawMessage]:
     """Drives to x = 6 m in 30 s; a dark picture at 2, one that fails, a good one at 6."""
-    said: list[Said] = [
+    said: list[RawMessage] = [
         event(1, 0.0, TraceKind.OBSERVE, 'User: find the light'),
         event(2, 1.0, TraceKind.DECIDE, 'drive to the light'),
         event(3, 2.0, TraceKind.ACT, 'move_forward(10)', tool_name='move_forward'),
@@ -285,7 +285,7 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
 
 
 def test_what_is_no_picture_is_not_shown_as_one(tmp_path: Path) -> None:
-    said: list[Said] = [
+    said: list[RawMessage] = [
         capture(1, 0.0, ok=True, score=0.5),
         ('capture', 0.1, a_picture(b'<svg onload=alert(1)>')),
     ]
@@ -311,7 +311,7 @@ def test_what_is_no_picture_is_not_shown_as_one(tmp_path: Path) -> None:
 )
 def test_any_recording_has_a_report(
     told: list[TraceEvent],
-    noise: list[Said],
+    noise: list[RawMessage],
     places: list[tuple[float, float]],
 ) -> None:
     said = [('trace', float(number), an_event(each)) for number, each in enumerate(told)]

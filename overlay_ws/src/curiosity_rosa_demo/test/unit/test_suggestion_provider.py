@@ -56,9 +56,9 @@ class Model:
     or at once; the time they take is that of ``steady``.
     """
 
-    def __init__(self, reply: Any = REST, *, at_once: bool = True, **changes: Any) -> None:
+    def __init__(self, reply: Any = REST, *, immediate: bool = True, **changes: Any) -> None:
         self.reply = reply
-        self.at_once = at_once
+        self.immediate = immediate
         self.steady = 0.0
         self.asked: list[tuple[PromptSituation, str]] = []
         self.calls: list[Callable[[], None]] = []
@@ -79,7 +79,7 @@ class Model:
 
     def _start(self, call: Callable[[], None]) -> None:
         self.calls.append(call)
-        if self.at_once:
+        if self.immediate:
             call()
 
     def _hear(self) -> None:
@@ -107,7 +107,7 @@ def test_the_rationale_can_be_shown() -> None:
 
 
 def test_while_the_model_thinks_the_policy_goes_on() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     assert model.poll() == PendingSuggestion()
     assert model.poll(at=NOON + 1) == PendingSuggestion()
     # else nobody would fetch the answer
@@ -149,7 +149,7 @@ def test_windows_lie_where_the_clock_says_not_where_the_last_request_was() -> No
 
 
 def test_without_a_cache_an_answer_comes_once() -> None:
-    model = Model(cache_s=0.0, at_once=False)
+    model = Model(cache_s=0.0, immediate=False)
     model.poll()
     model.calls[0]()
     assert isinstance(model.poll(at=NOON + 20), Suggestion)
@@ -157,7 +157,7 @@ def test_without_a_cache_an_answer_comes_once() -> None:
 
 
 def test_an_answer_to_what_is_over_is_not_acted_on() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     model.poll()
     model.calls[0]()
     gone = no_answer(model.poll(BASE, NOON + 20))
@@ -167,11 +167,11 @@ def test_an_answer_to_what_is_over_is_not_acted_on() -> None:
 
 
 def test_an_answer_that_nobody_looked_at_for_hours_is_not_acted_on() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     model.poll()
     model.calls[0]()
     assert 'too late' in no_answer(model.poll(at=NOON + 9 * HOUR)).reason
-    model.at_once = True
+    model.immediate = True
     assert isinstance(model.poll(at=NOON + 9 * HOUR), Suggestion)
     assert len(model.asked) == 2
 
@@ -211,7 +211,7 @@ def test_the_model_hears_what_was_refused_and_why() -> None:
 
 
 def test_an_idea_refused_while_the_model_thought_of_it_is_not_returned() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     model.poll()
     model.provider.record_refusal(FIELD, REST, 'no', NOON + 1)
     model.provider.record_refusal(FIELD, PolicyAction(type='survey'), 'no', NOON + 2)
@@ -221,7 +221,7 @@ def test_an_idea_refused_while_the_model_thought_of_it_is_not_returned() -> None
 
 
 def test_another_idea_than_the_refused_one_is_returned() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     model.poll()
     model.provider.record_refusal(
         FIELD, PolicyAction(type='rest', preemptive=True), 'no', NOON + 1
@@ -271,7 +271,7 @@ def test_after_its_rest_the_model_is_tried_once() -> None:
     model = Model(OSError())
     for window in range(3):
         model.poll(at=NOON + window * 900)
-    model.at_once = False
+    model.immediate = False
     assert model.poll(at=NOON + 3600) == PendingSuggestion()
     assert model.provider._breaker.state == 'half open'
     model.calls[-1]()
@@ -289,7 +289,7 @@ def test_a_thread_that_cannot_begin_counts_as_a_failure() -> None:
 
 
 def test_the_time_limit_is_that_of_a_clock_which_nobody_sets() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     model.poll()
     model.steady = 30.0
     assert model.poll(at=NOON + 5 * HOUR) == PendingSuggestion()
@@ -301,7 +301,7 @@ def test_the_time_limit_is_that_of_a_clock_which_nobody_sets() -> None:
 
 
 def test_an_answer_in_time_counts_however_late_it_is_looked_at() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     model.poll()
     model.steady = 29.0
     model.calls[0]()
@@ -310,7 +310,7 @@ def test_an_answer_in_time_counts_however_late_it_is_looked_at() -> None:
 
 
 def test_an_answer_after_the_time_limit_is_a_failure() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     model.poll()
     model.steady = 31.0
     model.calls[0]()
@@ -340,7 +340,7 @@ def test_a_model_unavailable_for_a_day_costs_a_bounded_number_of_requests(reply:
 
 
 def test_calls_that_hang_for_a_day_leave_few_threads_behind() -> None:
-    model = Model(at_once=False)
+    model = Model(immediate=False)
     day(model, NOON)
     assert len(model.calls) == module.MAX_ABANDONED_CALLS
     assert 'hang' in no_answer(model.poll(at=NOON + DAY + HOUR)).reason

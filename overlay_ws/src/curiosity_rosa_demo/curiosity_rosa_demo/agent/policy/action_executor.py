@@ -14,6 +14,8 @@ repeats the commands that follow from its state, and cancels tasks that belong t
 Commands must be idempotent: they may come twice, or name tasks that have ended or that the kernel
 does not know. An activity whose tasks are missing is not started again, because its time may have
 passed.
+
+Over 300 lines in one file: start, suspension, resumption and end change the same few fields.
 """
 
 from __future__ import annotations

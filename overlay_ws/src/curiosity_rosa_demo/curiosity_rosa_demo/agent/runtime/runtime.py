@@ -10,6 +10,8 @@
 
 Other threads call the runtime. A stop is sent to the rover before the loop is notified, so that
 it never waits for the loop. The autonomy is notified of every stop by ``on_stop``.
+
+Over 300 lines in one file: it is the only module that both other threads and the loop enter.
 """
 
 from __future__ import annotations

@@ -11,6 +11,8 @@
 The constructors validate and raise PlanError, a ValueError. The dict forms are plain JSON and
 share no objects with the instances. Times are Unix times in seconds. The docstring below a field
 of Plan and PlanStep is its description in the JSON schema.
+
+Over 300 lines in one file: the classes refer to each other, and a third of it is field texts.
 """
 
 from __future__ import annotations

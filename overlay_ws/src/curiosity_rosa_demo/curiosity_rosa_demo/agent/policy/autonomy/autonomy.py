@@ -10,6 +10,8 @@
 
 Off until an operator switches it on. Every stop switches it off; a pause holds it until a resume.
 Each decision is saved before it is executed.
+
+Over 300 lines in one file: the public methods and the worker thread share one switch and state.
 """
 
 from __future__ import annotations
