@@ -99,7 +99,11 @@ def main() -> int:
             floor = script(box, FLOOR, 'floor')
             pids = {name: demo.nodes()[name] for name in NODES} | {'floor': floor.pid}
             wait_until(lambda: not json.loads(ask(box, 'get_status'))['moving'], 'a still rover')
-            cpu_percent(pids, 3.0)  # wait until discovery has settled
+            wait_until(
+                lambda: max(cpu_percent(pids, 2.0).values()) < NEVER_PERCENT,
+                'the imports and discovery to be over',
+                60.0,
+            )
             idle = phase(pids, for_s)
 
             pictures = box.collect(CompressedImage, '/capture/image_raw/compressed', 10)

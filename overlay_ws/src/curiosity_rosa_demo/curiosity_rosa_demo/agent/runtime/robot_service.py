@@ -27,8 +27,8 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
+from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
@@ -66,7 +66,7 @@ class RobotService:
         runtime: Runtime,
         session: AgentSession,
         autonomy: AutonomyStatus,
-        console: OperatorConsole,
+        console: ConsolePort,
         *,
         event_bus: TraceBus,
         camera: CameraFeed,

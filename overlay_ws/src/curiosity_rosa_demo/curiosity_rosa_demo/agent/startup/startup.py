@@ -16,8 +16,8 @@ from collections.abc import Callable
 import threading
 
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.startup.web import WebServer
@@ -43,7 +43,7 @@ class Startup:
         session: AgentSession,
         runtime: Runtime,
         autonomy: Autonomy,
-        console: OperatorConsole,
+        console: ConsolePort,
         robot_service: RobotService,
         web: WebServer,
         *,

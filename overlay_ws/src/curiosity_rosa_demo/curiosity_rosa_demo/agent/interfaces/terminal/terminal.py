@@ -23,8 +23,8 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from curiosity_rosa_demo.agent.react.turn.texts import question_summary
+from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.operator_console import OperatorConsole
 from curiosity_rosa_demo.infra.storage.paths import state_folder
 
 DOUBLE_PRESS_S = 3.0
@@ -33,7 +33,7 @@ DOUBLE_PRESS_S = 3.0
 class InterruptHandler:
     """Handles Ctrl-C: the first stops the rover and the turn, a second within 3 s exits."""
 
-    def __init__(self, console: OperatorConsole) -> None:
+    def __init__(self, console: ConsolePort) -> None:
         self._console = console
         self._last = -DOUBLE_PRESS_S
         signal.signal(signal.SIGINT, self._on_signal)
@@ -57,7 +57,7 @@ class InterruptHandler:
             raise KeyboardInterrupt
 
 
-def wait_for_go_ahead(console: OperatorConsole, opened: threading.Event) -> None:
+def wait_for_go_ahead(console: ConsolePort, opened: threading.Event) -> None:
     """Wait until the agent is ready, print READY_MESSAGE, and wait for a line of standard input.
 
     Several agents on one machine slow each other down while they start, so none drives until all
@@ -70,7 +70,7 @@ def wait_for_go_ahead(console: OperatorConsole, opened: threading.Event) -> None
         sys.stdin.readline()
 
 
-def run_commands(console: OperatorConsole, commands: list[str]) -> None:
+def run_commands(console: ConsolePort, commands: list[str]) -> None:
     """Run each command to its end. ``console.last_outcome`` is the outcome of the last one."""
     _wait(console)
     for command in commands:
@@ -80,7 +80,7 @@ def run_commands(console: OperatorConsole, commands: list[str]) -> None:
         _wait(console)
 
 
-def run_pipe(console: OperatorConsole) -> None:
+def run_pipe(console: ConsolePort) -> None:
     """Run the lines of standard input until its end. A stop takes effect while a line runs."""
     _wait(console)
     for line in sys.stdin or ():  # None: standard input was closed at the start
@@ -91,7 +91,7 @@ def run_pipe(console: OperatorConsole) -> None:
 
 
 def run_terminal(
-    console: OperatorConsole, session: AgentSession, interrupts: InterruptHandler
+    console: ConsolePort, session: AgentSession, interrupts: InterruptHandler
 ) -> None:
     """Read lines from a terminal, with editing, history, completion and a status line."""
     from prompt_toolkit import PromptSession
@@ -147,7 +147,7 @@ def run_terminal(
 
 
 @contextlib.contextmanager
-def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
+def _errors_above_the_prompt(console: ConsolePort) -> Iterator[None]:
     """Redirect file descriptor 2 to notices: rclpy and DDS write there."""
     read_fd, write_fd = os.pipe()
     before = os.dup(2)
@@ -169,7 +169,7 @@ def _errors_above_the_prompt(console: OperatorConsole) -> Iterator[None]:
         thread.join(timeout=1.0)
 
 
-def _wait(console: OperatorConsole) -> None:
+def _wait(console: ConsolePort) -> None:
     # A bounded wait in a loop: an unbounded one would keep Python from handling signals.
     while not console.wait_until_idle(0.5):
         pass

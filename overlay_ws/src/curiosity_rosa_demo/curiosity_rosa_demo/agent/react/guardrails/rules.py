@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_reason,
@@ -178,19 +179,9 @@ RULES: tuple[Rule, ...] = (
     seconds_left,
     geofence,
 )
-# For each call of the rover, whatever its origin. Cost and patience belong to a turn; the skill
-# executor claims the resources.
-CALL_RULES: tuple[Rule, ...] = (
-    safety,
-    charging,
-    mast_closed,
-    still_for_mast,
-    metres_left,
-    seconds_left,
-    geofence,
-)
-# For one leg of navigate_to_pose: step, cost and resources were checked for the whole operation.
-MOTION_LEG_RULES: tuple[Rule, ...] = (safety, charging, mast_closed, metres_left, seconds_left)
+# These need a turn. Every other rule also binds each call of the rover, whatever its origin.
+TURN_RULES = frozenset({resource_conflict, same_refused, steps_left, cost_left})
+CALL_RULES = tuple(rule for rule in RULES if rule not in TURN_RULES)
 
 
 def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
@@ -205,13 +196,13 @@ def drive_refusal(
 
     The operator cannot be asked in the middle of a path, so a leg never leads outside the fence.
     """
-    rules, arguments = (*MOTION_LEG_RULES, geofence_reason), {'duration_s': duration_s}
+    rules, arguments = (*CALL_RULES, geofence_reason), {'duration_s': duration_s}
     return _call_refusal(rules, name, arguments, facts, spent, limits)
 
 
 def call_refusal(
     name: str,
-    arguments: Mapping[str, object],
+    arguments: Mapping[str, Any],
     facts: Mapping[str, object],
     spent: Spent,
     limits: Limits,
@@ -226,7 +217,7 @@ def call_refusal(
 def _call_refusal(
     rules: tuple[Rule, ...],
     name: str,
-    arguments: Mapping[str, object],
+    arguments: Mapping[str, Any],
     facts: Mapping[str, object],
     spent: Spent,
     limits: Limits,

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.outcome import Outcome
 
 
-class OperatorConsole(Protocol):
+class ConsolePort(Protocol):
     """Every method is thread-safe."""
 
     def handle_line(self, line: str) -> bool:
