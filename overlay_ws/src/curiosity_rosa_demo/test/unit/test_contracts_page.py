@@ -80,7 +80,7 @@ def test_a_key_is_told_with_default_limits_and_comment() -> None:
         'battery.low',
         '`0.2`',
         'number, from 0 to 1',
-        '0.0 to 1.0; from here down the rover stops, stows its mast and charges',
+        '0.0 to 1.0; at or below, the rover stops, stows its mast and charges',
     )
     assert found['motion.max_duration_s'].kind == 'number, above 0 to 3600'
     assert found['capture.require_open_mast'].kind == 'true or false'
