@@ -36,7 +36,8 @@ def _mode(mode: Mode, latch: str = '') -> Callable[[World], None]:
     state = BrainState(tasks=TasksState(mode=mode), robot=RobotState(safety_latch=latch))
 
     def arrange(world: World) -> None:
-        world.rosa.turn_executor._turn.world.brain_state = lambda: state  # type: ignore[attr-defined]
+        turn = world.rosa.turn_executor._turn
+        turn.world.brain_state = lambda: state  # type: ignore[attr-defined]
 
     return arrange
 

@@ -172,7 +172,8 @@ def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failur
 
 @pytest.mark.parametrize('llm', [{'fallback': 'none'}, {'provider': 'routine'}])
 def test_there_may_be_no_fallback(llm: dict[str, str]) -> None:
-    assert rosa_of(SimulatedRover(), config_of(llm={**LLM, **llm})).executor._turn.fallback is None
+    rosa = rosa_of(SimulatedRover(), config_of(llm={**LLM, **llm}))
+    assert rosa.turn_executor._turn.fallback is None
 
 
 def test_without_a_fallback_the_failure_ends_the_turn(make: Callable[..., World]) -> None:
@@ -305,7 +306,7 @@ class Watched(SkillExecutor):
 
 @cache
 def routine() -> Any:
-    fallback = rosa_of(SimulatedRover(), config_of(llm=LLM)).executor._turn.fallback
+    fallback = rosa_of(SimulatedRover(), config_of(llm=LLM)).turn_executor._turn.fallback
     assert fallback is not None
     return fallback.agent
 

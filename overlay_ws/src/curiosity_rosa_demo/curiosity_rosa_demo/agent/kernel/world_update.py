@@ -65,12 +65,12 @@ def _obstacles(robot: RobotState) -> list[Json]:
     if not _is_live(robot, 'scan'):
         return []
     scan = robot.heard['scan'].value
-    obstacles = [
-        {'distance_m': metres, 'bearing_rad': bearing}
+    nearest_first = sorted(
+        (metres, bearing)
         for name, bearing in SECTOR_BEARINGS.items()
         if (metres := scan[name]) is not None
-    ]
-    return sorted(obstacles, key=lambda each: each['distance_m'])  # type: ignore[arg-type,return-value]
+    )
+    return [{'distance_m': metres, 'bearing_rad': bearing} for metres, bearing in nearest_first]
 
 
 def _world_summary(robot: RobotState, zones: list[str]) -> str:
