@@ -182,6 +182,8 @@ RULES: tuple[Rule, ...] = (
 # These need a turn. Every other rule also binds each call of the rover, whatever its origin.
 TURN_RULES = frozenset({resource_conflict, same_refused, steps_left, cost_left})
 CALL_RULES = tuple(rule for rule in RULES if rule not in TURN_RULES)
+# For one leg of a longer path the fence refuses in any case: a leg runs without questions.
+LEG_RULES = (*(rule for rule in CALL_RULES if rule is not geofence), geofence_reason)
 
 
 def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
@@ -196,8 +198,7 @@ def drive_refusal(
 
     The operator cannot be asked in the middle of a path, so a leg never leads outside the fence.
     """
-    rules, arguments = (*CALL_RULES, geofence_reason), {'duration_s': duration_s}
-    return _call_refusal(rules, name, arguments, facts, spent, limits)
+    return call_refusal(name, {'duration_s': duration_s}, facts, spent, limits, LEG_RULES)
 
 
 def call_refusal(
@@ -206,22 +207,12 @@ def call_refusal(
     facts: Mapping[str, object],
     spent: Spent,
     limits: Limits,
+    rules: tuple[Rule, ...] = CALL_RULES,
 ) -> str:
     """Why the rover's tool ``name`` must not be called now, for any origin; '' when it may.
 
-    With ``leaving: ask`` the fence does not refuse here: a turn has asked before.
+    With ``leaving: ask`` CALL_RULES do not apply the fence: a turn has asked before.
     """
-    return _call_refusal(CALL_RULES, name, arguments, facts, spent, limits)
-
-
-def _call_refusal(
-    rules: tuple[Rule, ...],
-    name: str,
-    arguments: Mapping[str, Any],
-    facts: Mapping[str, object],
-    spent: Spent,
-    limits: Limits,
-) -> str:
     resources = frozenset({'base'} if name in limits.motions else ())
     proposal = Proposal(Operation(name, dict(arguments)), resources, RiskLevel.LOW, 0.0)
     refused = _first_refusal(rules, proposal, situation_of_facts(facts, spent=spent), limits)
