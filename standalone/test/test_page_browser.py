@@ -313,6 +313,10 @@ def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
     expect(spot).to_have_count(1)
     robot.where = RoverPose(x=0.0, frame_id='odom')  # it stood upon the spot
     spot.focus()
+    spot.evaluate('spot => spot.setAttribute("data-old", "")')
+    robot.where = RoverPose(x=4.0, frame_id='odom')
+    expect(tab.page.locator('.map [data-old]')).to_have_count(0)  # a new map
+    expect(spot).to_be_focused()
     tab.page.keyboard.press('Enter')
     image = tab.page.locator('.capture img')
     expect(image).to_be_visible()

@@ -7,7 +7,17 @@ export default {
       <div v-html="facts.svg" @click="pick" @keydown.enter="pick" @keydown.space.prevent="pick"></div>
     </figure>`,
   mounted() { this.showLocalTime(); },
-  updated() { this.showLocalTime(); },
+  beforeUpdate() {  // a new drawing replaces its shapes, so the keyboard focus has to move to the new one
+    const focused = this.$el.contains(document.activeElement) && document.activeElement;
+    this.focusedEvent = focused ? focused.dataset.event : undefined;
+  },
+  updated() {
+    this.showLocalTime();
+    if (this.focusedEvent === undefined) return;
+    for (const shape of this.$el.querySelectorAll('[data-event]')) {
+      if (shape.dataset.event === this.focusedEvent) shape.focus();
+    }
+  },
   methods: {
     showLocalTime() {  // in the time zone of this browser, like the rest of the page
       for (const label of this.$el.querySelectorAll('[data-at]')) {
