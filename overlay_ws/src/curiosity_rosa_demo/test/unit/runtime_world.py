@@ -43,7 +43,15 @@ from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from runtime_harness import RuntimeHarness
 
-CONFIG = load_config()
+
+def with_watchdog(config: Config, limit_s: float) -> Config:
+    kernel = config.agent.kernel.model_copy(update={'watchdog_s': limit_s})
+    agent = config.agent.model_copy(update={'kernel': kernel})
+    return config.model_copy(update={'agent': agent})
+
+
+# A busy machine can starve a test of the CPU for seconds; that is not a silent kernel.
+CONFIG = with_watchdog(load_config(), 60.0)
 REGISTRY = make_registry(CONFIG)
 WAIT_S = RuntimeHarness.wait_s
 DONE = ('COMPLETED', 'FAILED', 'CANCELLED')

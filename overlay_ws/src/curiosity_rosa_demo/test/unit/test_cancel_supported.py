@@ -27,7 +27,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
-from runtime_world import CONFIG, RuntimeBench, settle
+from runtime_world import CONFIG, RuntimeBench, settle, with_watchdog
 from skill_world import ended, in_loop, looping, reaches, Stage, titled
 
 RESOURCES = ('mast',)
@@ -276,8 +276,12 @@ def test_the_e_stop_ends_the_skill(bench: RuntimeBench) -> None:
     assert bench.session.used[0].requested
 
 
-def test_the_watchdog_ends_the_skill(bench: RuntimeBench) -> None:
-    bench.block_the_loop(CONFIG.agent.kernel.watchdog_s * 2)
-    bench.until(lambda: bench.session.used[0].requested, 'the watchdog')
-    bench.becomes('mast_rotate', 'CANCELLED')
-    assert bench.session.stops >= 1
+def test_the_watchdog_ends_the_skill(tmp_path: Path) -> None:
+    watched = with_watchdog(CONFIG, 2.0)
+    with RuntimeBench(tmp_path, config=watched, registry=preemptible_registry()) as bench:
+        bench.runs(':mast_rotate')
+        bench.becomes('mast_rotate', 'ACTIVE')
+        bench.block_the_loop(4.0)
+        bench.until(lambda: bench.session.used[0].requested, 'the watchdog')
+        bench.becomes('mast_rotate', 'CANCELLED')
+        assert bench.session.stops >= 1

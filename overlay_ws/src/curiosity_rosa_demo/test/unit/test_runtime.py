@@ -31,18 +31,25 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from hypothesis import given, Phase, settings
 from hypothesis import strategies as st
 import pytest
-from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S
+from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S, with_watchdog
 
 # A failure that takes seconds is not made smaller: that could take minutes.
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
 APPROVE, REJECT = ApprovalAction.APPROVE, ApprovalAction.REJECT
 GRACE_S = CONFIG.agent.tasks.cancel_grace_s
-WATCHDOG_S = CONFIG.agent.kernel.watchdog_s
+WATCHDOG_S = 4.0
+WATCHED = with_watchdog(CONFIG, WATCHDOG_S)
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[RuntimeBench]:
     with RuntimeBench(tmp_path) as bench:
+        yield bench
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[RuntimeBench]:
+    with RuntimeBench(tmp_path, config=WATCHED) as bench:
         yield bench
 
 
@@ -288,20 +295,20 @@ def test_a_silent_adapter_holds_everything_until_it_is_back(tmp_path: Path) -> N
 # --- stops ----------------------------------------------------------------------------------
 
 
-def test_a_stop_waits_for_nothing_in_a_blocked_loop(bench: RuntimeBench) -> None:
-    bench.runs('look around')
+def test_a_stop_waits_for_nothing_in_a_blocked_loop(watched: RuntimeBench) -> None:
+    watched.runs('look around')
     begin = time.monotonic()
-    bench.block_the_loop(WATCHDOG_S + 1.0)
-    bench.console.handle_line(':stop')
+    watched.block_the_loop(WATCHDOG_S + 1.0)
+    watched.console.handle_line(':stop')
     assert time.monotonic() - begin < WATCHDOG_S  # the loop is still blocked
-    assert bench.session.order[:1] == ['begin answer: look around']
-    assert 'stop' in bench.session.order
-    assert bench.session.used[0].requested
-    bench.until(lambda: bench.session.stops == 2, 'the watchdog')
-    bench.replies('Stopped by the watchdog: the kernel was silent for')
-    bench.becomes('look around', 'CANCELLED')
-    bench.runs(':cap')  # the agent goes on
-    bench.finish()
+    assert watched.session.order[:1] == ['begin answer: look around']
+    assert 'stop' in watched.session.order
+    assert watched.session.used[0].requested
+    watched.until(lambda: watched.session.stops == 2, 'the watchdog')
+    watched.replies('Stopped by the watchdog: the kernel was silent for')
+    watched.becomes('look around', 'CANCELLED')
+    watched.runs(':cap')  # the agent goes on
+    watched.finish()
 
 
 def test_the_rover_is_told_to_stop_before_anybody_else_hears_of_it(bench: RuntimeBench) -> None:
@@ -393,13 +400,13 @@ def test_one_message_that_is_told_twice_is_answered_twice(bench: RuntimeBench) -
     assert {tuple(reply.lines) for _, reply in replies} == {('nothing is paused',)}
 
 
-def test_the_watchdog_stops_the_rover_by_itself(bench: RuntimeBench) -> None:
-    bench.runs('look around')
-    bench.block_the_loop(WATCHDOG_S + 1.0)
-    bench.until(lambda: bench.session.stops == 1, 'the watchdog')
-    assert bench.session.used[0].requested
-    bench.becomes('look around', 'CANCELLED')
-    assert 'the watchdog' in bench.task('look around').reason
+def test_the_watchdog_stops_the_rover_by_itself(watched: RuntimeBench) -> None:
+    watched.runs('look around')
+    watched.block_the_loop(WATCHDOG_S + 1.0)
+    watched.until(lambda: watched.session.stops == 1, 'the watchdog')
+    assert watched.session.used[0].requested
+    watched.becomes('look around', 'CANCELLED')
+    assert 'the watchdog' in watched.task('look around').reason
 
 
 def test_a_stop_before_the_beginning_ends_what_is_left(tmp_path: Path) -> None:
