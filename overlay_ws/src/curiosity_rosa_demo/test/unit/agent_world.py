@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
-from runtime_harness import RuntimeHarness
+from runtime_harness import PATIENT_S, RuntimeHarness, with_watchdog
 from tool_rover import SimulatedRover
 from turn_world import config_of, LLM, SHIPPED
 
@@ -45,6 +45,7 @@ class AgentWorld(RuntimeHarness):
     ) -> None:
         self.server = ChatServer(*script)
         config = config_of(llm={**LLM, 'base_url': self.server.url}, config=config)
+        config = with_watchdog(config, PATIENT_S)
         registry = make_registry(config)
         for skill in skills:
             registry.register(skill)

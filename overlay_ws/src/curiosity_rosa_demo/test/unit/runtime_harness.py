@@ -23,6 +23,14 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from harness import wait_until
 
 H = TypeVar('H', bound='RuntimeHarness')
+# A busy machine can starve a test of the CPU for seconds; that is not a silent kernel.
+PATIENT_S = 60.0
+
+
+def with_watchdog(config: Config, limit_s: float) -> Config:
+    kernel = config.agent.kernel.model_copy(update={'watchdog_s': limit_s})
+    agent = config.agent.model_copy(update={'kernel': kernel})
+    return config.model_copy(update={'agent': agent})
 
 
 class RuntimeHarness:

@@ -41,17 +41,9 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from runtime_harness import RuntimeHarness
+from runtime_harness import PATIENT_S, RuntimeHarness, with_watchdog
 
-
-def with_watchdog(config: Config, limit_s: float) -> Config:
-    kernel = config.agent.kernel.model_copy(update={'watchdog_s': limit_s})
-    agent = config.agent.model_copy(update={'kernel': kernel})
-    return config.model_copy(update={'agent': agent})
-
-
-# A busy machine can starve a test of the CPU for seconds; that is not a silent kernel.
-CONFIG = with_watchdog(load_config(), 60.0)
+CONFIG = with_watchdog(load_config(), PATIENT_S)
 REGISTRY = make_registry(CONFIG)
 WAIT_S = RuntimeHarness.wait_s
 DONE = ('COMPLETED', 'FAILED', 'CANCELLED')

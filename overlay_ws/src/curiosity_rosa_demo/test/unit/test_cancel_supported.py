@@ -27,7 +27,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
-from runtime_world import CONFIG, RuntimeBench, settle, with_watchdog
+from runtime_harness import with_watchdog
+from runtime_world import CONFIG, RuntimeBench, settle
 from skill_world import ended, in_loop, looping, reaches, Stage, titled
 
 RESOURCES = ('mast',)

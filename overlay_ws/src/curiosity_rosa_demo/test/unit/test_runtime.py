@@ -31,7 +31,8 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from hypothesis import given, Phase, settings
 from hypothesis import strategies as st
 import pytest
-from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S, with_watchdog
+from runtime_harness import with_watchdog
+from runtime_world import CONFIG, DONE, RuntimeBench, settle, WAIT_S
 
 # A failure that takes seconds is not made smaller: that could take minutes.
 QUICKLY = (Phase.explicit, Phase.reuse, Phase.generate)
