@@ -17,10 +17,12 @@ from curiosity_rosa_demo.infra.ros.process import (
 )
 from curiosity_rosa_demo.infra.ros.publishers import Heartbeat, HEARTBEAT_S, TracePublisher
 from curiosity_rosa_demo.infra.ros.qos import (
+    heartbeat_qos,
     history_qos,
     NEWEST_ONLY,
     STEADY_CLOCK,
     subscribe_to_button,
+    SubscriptionEventCallbacks,
 )
 from curiosity_rosa_demo.infra.ros.service_call import call, ServiceFailed
 from curiosity_rosa_demo.infra.ros.spin import make_executor, SpinThread
@@ -34,8 +36,10 @@ __all__ = [
     'Process',
     'ServiceFailed',
     'SpinThread',
+    'SubscriptionEventCallbacks',
     'TracePublisher',
     'call',
+    'heartbeat_qos',
     'history_qos',
     'make_executor',
     'node_config',

@@ -21,18 +21,21 @@ from typing import Any
 from adapter_world import AdapterWorld
 from curiosity_rosa_demo.adapter.status import PERIOD_S
 from curiosity_rosa_demo.domain.adapter_status import without_measured
+from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
 from curiosity_rosa_demo.domain.models import AGENT_IS_SILENT, NEED_TO_CLOSE_MAST
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.infra.ros_io import heartbeat_qos, history_qos
 from harness import Sandbox, wait_until
 import pytest
-from std_msgs.msg import Empty, String
+from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 
 HEARTBEAT, STATUS = '/kernel/heartbeat', '/adapter/status'
-MAX_AGE_S = load_config().thresholds.motion.heartbeat_max_age_s
+MOTION = load_config().thresholds.motion
+MAX_AGE_S, LEASE_S = MOTION.heartbeat_max_age_s, MOTION.agent_lease_s
 SILENCE = f'The agent fell silent for {MAX_AGE_S:g} s: the rover was stopped'
+GONE = 'The agent is gone: the rover was stopped'
 
 
 class Agent:
@@ -40,7 +43,8 @@ class Agent:
 
     def __init__(self, box: Sandbox, topic: str) -> None:
         self._box = box
-        self._publisher = box.node.create_publisher(Empty, topic, 1)
+        self.safe_reason, self._tick = '', 0
+        self._publisher = box.node.create_publisher(String, topic, heartbeat_qos(LEASE_S))
         wait_until(lambda: self._publisher.get_subscription_count() == 1, 'the adapter to listen')
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
@@ -48,7 +52,9 @@ class Agent:
 
     def _beat(self) -> None:
         while not self._ended.wait(0.05):
-            self._publisher.publish(Empty())
+            self._tick += 1
+            text = encode_heartbeat(self._tick, self.safe_reason)
+            self._publisher.publish(String(data=text))
 
     def freeze(self) -> None:
         self._ended.set()
@@ -109,7 +115,7 @@ def test_an_agent_that_has_left_is_not_waited_for(sandbox: Sandbox) -> None:
         wait_until(lambda: world.x > 2.0, 'the rover to get along')
         agent.leave()
         world.wait_until_it_stands()
-    assert SILENCE in world.status()['last_error_reason']
+    assert world.status()['last_error_reason'] == GONE
     world.wait_for_status(move_allowed=True)
     world.does('move_forward')
     begun = world.x

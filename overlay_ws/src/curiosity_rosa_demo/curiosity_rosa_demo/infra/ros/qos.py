@@ -13,10 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import (
     DurabilityPolicy,
     HistoryPolicy,
+    LivelinessPolicy,
     QoSProfile,
     ReliabilityPolicy,
 )
@@ -33,6 +35,19 @@ NEWEST_ONLY = QoSProfile(
 )
 # for deadlines: simulated time can jump
 STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
+
+
+def heartbeat_qos(lease_s: float) -> QoSProfile:
+    """Newest message, and liveliness. A thread of the middleware asserts the publisher: the
+    subscriber notices within ``lease_s`` that its process died, froze or lost the network.
+    """
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=1,
+        reliability=ReliabilityPolicy.BEST_EFFORT,
+        liveliness=LivelinessPolicy.AUTOMATIC,
+        liveliness_lease_duration=Duration(seconds=lease_s),
+    )
 
 
 def history_qos(depth: int) -> QoSProfile:
