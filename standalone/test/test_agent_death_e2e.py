@@ -58,8 +58,8 @@ def test_a_stop_that_somebody_undoes_is_not_done_and_latches_safe(bench: Bench) 
     answer = api.client.post('/stop')
     assert answer.status_code == 503
     assert STOP_NOT_CONFIRMED in answer.text
-    wait_until(lambda: api.get('/state')['mode'] == 'SAFE', 'SAFE')
-    assert '/test_client' in api.get('/state')['mode_reason']
+    wait_until(lambda: mode(api)['mode'] == 'SAFE', 'SAFE')
+    assert '/test_client' in mode(api)['mode_reason']
 
     ended.set()
     driver.join()
@@ -69,5 +69,11 @@ def test_a_stop_that_somebody_undoes_is_not_done_and_latches_safe(bench: Bench) 
         assert not refusal.success
         assert refusal.message.startswith(AGENT_IS_SAFE)
     api.say(':clear')
-    wait_until(lambda: api.get('/state')['mode'] != 'SAFE', 'the way out')
+    wait_until(lambda: mode(api)['mode'] != 'SAFE', 'the way out')
     assert api.client.post('/stop').json() == {'ok': True, 'answer': 'stopped'}
+
+
+def mode(api: Api) -> dict[str, str]:
+    """The kernel's mode and its reason."""
+    tasks: dict[str, str] = api.get('/state')['brain_state']['tasks']
+    return tasks
