@@ -22,11 +22,10 @@ from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.heartbeat import decode_heartbeat
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.ros_io import (
-    heartbeat_qos,
     NEWEST_ONLY,
     STEADY_CLOCK,
     subscribe_to_button,
-    SubscriptionEventCallbacks,
+    subscribe_to_heartbeat,
 )
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
@@ -61,12 +60,8 @@ class TelemetryInputs:
             (JointState, topics.rover.joint_states, self._on_joints),
         ):
             node.create_subscription(message, topic, callback, NEWEST_ONLY)
-        node.create_subscription(
-            String,
-            self._heartbeat_topic,
-            self._on_heartbeat,
-            heartbeat_qos(lease_s),
-            event_callbacks=SubscriptionEventCallbacks(liveliness=self._on_liveliness),
+        subscribe_to_heartbeat(
+            node, self._heartbeat_topic, lease_s, self._on_heartbeat, self._on_publishers
         )
         subscribe_to_button(node, topics.rover.e_stop, self._on_e_stop)
         node.create_timer(AGENT_CHECK_PERIOD_S, self._check_for_agent, clock=STEADY_CLOCK)
@@ -116,11 +111,10 @@ class TelemetryInputs:
             self._guard.record_heartbeat(*heartbeat)
             self._on_input()
 
-    def _on_liveliness(self, event: Any) -> None:
-        """A publisher of the heartbeat came to life, died or left."""
-        names = publishers(self._node, self._heartbeat_topic) if event.alive_count > 1 else []
+    def _on_publishers(self, alive: int) -> None:
+        names = publishers(self._node, self._heartbeat_topic) if alive > 1 else []
         with self._lock:
-            self._guard.set_agents(event.alive_count, names)
+            self._guard.set_agents(alive, names)
             self._on_input()
         self._check_for_agent()
 

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.infra.ros.qos import (
     NEWEST_ONLY,
     STEADY_CLOCK,
     subscribe_to_button,
-    SubscriptionEventCallbacks,
+    subscribe_to_heartbeat,
 )
 from curiosity_rosa_demo.infra.ros.service_call import call, ServiceFailed
 from curiosity_rosa_demo.infra.ros.spin import make_executor, SpinThread
@@ -36,7 +36,6 @@ __all__ = [
     'Process',
     'ServiceFailed',
     'SpinThread',
-    'SubscriptionEventCallbacks',
     'TracePublisher',
     'call',
     'heartbeat_qos',
@@ -46,4 +45,5 @@ __all__ = [
     'run_app',
     'start_parameter',
     'subscribe_to_button',
+    'subscribe_to_heartbeat',
 ]
