@@ -28,6 +28,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
+from curiosity_rosa_demo.adapter.graph_names import other_publishers
 from curiosity_rosa_demo.adapter.mast import MastAction
 from curiosity_rosa_demo.adapter.motion_guard import (
     DueCommands,
@@ -84,6 +85,7 @@ class AdapterApp:
             stop_name=topics.curiosity.move_stop.name,
             clock=time.monotonic,
             travel_clock=MotionClock(self.node.get_clock()),
+            other_drivers=self._other_drivers,
         )
         losses = LossCounter()
         self._trace = TracePublisher(self.node, self._config, losses)
@@ -99,7 +101,12 @@ class AdapterApp:
             self.node, String, topics.status.adapter, history_qos(1), losses
         )
         self._telemetry = TelemetryInputs(
-            self.node, topics, self._guard, lock=self._lock, on_input=self._execute_due_commands
+            self.node,
+            topics,
+            self._config.thresholds.motion.agent_lease_s,
+            self._guard,
+            lock=self._lock,
+            on_input=self._execute_due_commands,
         )
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
         self._nodes = [self.node, *self._create_services(process)]
@@ -108,6 +115,10 @@ class AdapterApp:
         ]
         self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
         self._guard_thread.start()
+
+    def _other_drivers(self) -> str:
+        stop = self._clients['move_stop'].srv_name
+        return ', '.join(other_publishers(self.node, self._config.topics.rover.cmd_vel, stop))
 
     def _create_services(self, process: Process) -> list[Node]:
         names = self._config.topics.adapter
@@ -150,9 +161,12 @@ class AdapterApp:
             self._guard.motion,
             self._guard.stopping,
             self._guard.mast_busy,
-            self._guard.stops_answered,
+            self._guard.stops_ended,
             self._guard.moving,
             self._guard.move_allowed,
+            self._guard.violation,
+            self._guard.agent_latch,
+            self._guard.e_stop,
             self._guard.last_error,
         )
         if sooner or state != getattr(self, '_last_state', None):
@@ -235,11 +249,11 @@ class AdapterApp:
             self._stops_asked += 1
             self._execute_due_commands()
             timeout_s = motion.stop_timeout_s + motion.stop_confirm_s
-            response.success = self._wait(
-                lambda: self._guard.stops_answered >= number or not self._guard.stopping, timeout_s
+            self._wait(
+                lambda: self._guard.stops_ended >= number or bool(self._guard.violation), timeout_s
             )
-            if not response.success or self._guard.stops_answered < number:
-                response.message = self._guard.last_error
+            response.message = self._guard.stop_problem(number)
+            response.success = not response.message
         return response
 
     def _begin_motion(self, name: str) -> None:

@@ -19,7 +19,10 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
   there is any, reports standstill. When the call fails, zero Twists are due until odometry does.
 - Four events lead to a stop: a motion exceeds its leash, the mast of a moving rover is no longer
   known to be closed, a start call answers late, the rover moves without a request.
-- After the first heartbeat of the agent, its silence leads to a stop and forbids motion.
+- After the first heartbeat of the agent, its silence leads to a stop and forbids motion, and so do
+  two agents at once.
+- While the agent is in SAFE, only ``mast_close`` may start; any motion of the rover is stopped.
+- A motion that a stop does not end is reported as a violation, for the agent to enter SAFE.
 - The e-stop leads to a stop. While it is pressed, neither the rover nor the mast may start moving.
 
 The caller invokes a method, then ``poll()``, and executes the due commands; it holds one lock
@@ -31,16 +34,17 @@ Over 300 lines: all rules read and change the same two facts and are verified to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 
-from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
+from curiosity_rosa_demo.adapter.agent_link import AgentLink
+from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
+from curiosity_rosa_demo.adapter.stop_result import Runaway, unconfirmed_stop
 from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
 from curiosity_rosa_demo.domain.models import (
-    AGENT_IS_SILENT,
     E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
@@ -80,7 +84,9 @@ class MotionGuard:
         stop_name: str = '/move_stop',
         clock: Callable[[], float],
         travel_clock: Callable[[], float] | None = None,
+        other_drivers: Callable[[], str] = str,
     ) -> None:
+        """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
         self._config, self._mast_config = motion, mast
         self._clock, self._travel_clock = clock, travel_clock or clock
         self._stop_timed_out = service_timeout(stop_name)
@@ -88,7 +94,9 @@ class MotionGuard:
         # An earlier process may have left the rover moving: stop it first.
         self.motion = Motion.MOVING
         self.last_error = ''
-        self._alarms: list[str] = []
+        self.violation = ''  # a motion that the adapter could not end; '' without one
+        self._alarms = AlarmFold()
+        self._other_drivers = other_drivers
         self._moving_since = self._travel_clock()
         self._mast_motion: MastMotion | None = None
         self._joints: Joints | None = None
@@ -97,12 +105,15 @@ class MotionGuard:
         # 0: a start call of an earlier process that may still be unanswered.
         self._moves_unanswered: set[int] = {0}
         self._stop: StopProcedure | None = self._new_stop()
+        self._runaway = Runaway(motion)
+        self._runaway.begin(clock())
         self._stop_number = 0  # of the newest call
         self._stop_failure = ''
-        self.stops_answered = -1  # the highest number whose call was answered
+        self.stops_ended = -1  # the highest number whose stop is complete
+        self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
         self._unexpected_motion = UnexpectedMotion(motion)
-        self._heartbeat_monitor = AgentHeartbeatMonitor(motion.heartbeat_max_age_s)
-        self._e_stop_pressed = False
+        self._agent = AgentLink(motion.heartbeat_max_age_s)
+        self.e_stop = False
         self._serial = 0
 
     # --- requests ---------------------------------------------------------------------------
@@ -118,17 +129,19 @@ class MotionGuard:
 
     @property
     def move_allowed(self) -> bool:
-        forbidden = self._e_stop_pressed or self._heartbeat_monitor.silent(self._clock())
+        forbidden = self.e_stop or self._agent.latch or self._agent.refusal(self._clock())
         return self.mast is Mast.CLOSED and not self.stopping and not forbidden
 
     def check_move(self) -> None:
         """Raises MotionRefused when no motion may start now."""
-        if self._e_stop_pressed:
+        if self.e_stop:
             raise self._refusal(E_STOP_PRESSED)
+        if self._agent.latch:
+            raise self._refusal(self._agent.safe_refusal())
         if self.mast is not Mast.CLOSED:
             raise self._refusal(NEED_TO_CLOSE_MAST)
-        if self._heartbeat_monitor.silent(self._clock()):
-            raise self._refusal(AGENT_IS_SILENT)
+        if reason := self._agent.refusal(self._clock()):
+            raise self._refusal(reason)
         if self.stopping:
             raise self._refusal(MOVE_IN_PROGRESS)
 
@@ -163,8 +176,10 @@ class MotionGuard:
 
     def check_mast(self, action: MastAction) -> None:
         """Raises MotionRefused when this mast motion may not start now."""
-        if self._e_stop_pressed:
+        if self.e_stop:
             raise self._refusal(E_STOP_PRESSED)
+        if self._agent.latch and action is not MastAction.CLOSE:
+            raise self._refusal(self._agent.safe_refusal())
         if self._mast_motion is not None:
             raise self._refusal('Mast is moving')
         if self.motion is Motion.MOVING:
@@ -208,11 +223,18 @@ class MotionGuard:
         if reason:
             self._alarm(reason)
         self._stop = self._new_stop(self._stop)
+        self._runaway.begin(self._clock())
         self.motion = Motion.MOVING
         return self._stop_number + 1
 
+    def stop_problem(self, number: int) -> str:
+        """Why the standstill after this stop is not confirmed by odometry; '' if it is."""
+        if self._stops_confirmed >= number:
+            return ''
+        fresh = self._new_stop().fresh(self._odometry, self._clock())
+        return unconfirmed_stop(fresh, self._stop.failure if self._stop is not None else '')
+
     def stop_answered(self, number: int) -> None:
-        self.stops_answered = max(self.stops_answered, number)
         if self._stop is not None and number == self._stop_number:
             self._stop.answered(self._clock())
             # The rover has served every start call that was sent before this stop.
@@ -249,29 +271,38 @@ class MotionGuard:
             abs(speed) <= self._config.still_speed_mps
             and abs(turn_rate) <= self._config.still_turn_radps
         )
-        self._odometry = Odometry(self._clock(), still)
+        self._odometry = Odometry(self._clock(), still, abs(speed))
         self._unexpected_motion.record_odometry(
             self._odometry, set_going=self.motion is Motion.MOVING
         )
 
-    def record_heartbeat(self) -> None:
-        """The agent's kernel published a heartbeat."""
-        self._heartbeat_monitor.beat(self._clock())
+    def record_heartbeat(self, tick: int, latch: str) -> None:
+        """The agent's kernel published its tick, and its reason for SAFE or ''."""
+        self._agent.beat(tick, latch, self._clock())
+
+    def set_agents(self, alive: int, names: Collection[str]) -> None:
+        """The number of living publishers of the heartbeat, and their names."""
+        self._agent.set_publishers(alive, names)
 
     def set_e_stop(self, pressed: bool) -> None:
         """Record the button's current state. A mast motion continues: no service can stop it."""
-        if pressed and not self._e_stop_pressed:
+        if pressed and not self.e_stop:
             self.request_stop('E-stop pressed: the rover was stopped')
-        self._e_stop_pressed = pressed
+        self.e_stop = pressed
 
     @property
     def heartbeat_received(self) -> bool:
-        return self._heartbeat_monitor.received
+        return self._agent.received
+
+    @property
+    def agent_latch(self) -> str:
+        """The agent's reason for SAFE; '' without one."""
+        return self._agent.latch
 
     def forget_heartbeat(self) -> None:
         """The agent is gone. Ignored while the rover moves: the silence must still stop it."""
         if not self.moving:
-            self._heartbeat_monitor.forget()
+            self._agent.forget()
 
     # --- time -------------------------------------------------------------------------------
 
@@ -296,18 +327,18 @@ class MotionGuard:
             times.append(now + LEASH_CHECK_S)
         else:
             times += _without_none(self._unexpected_motion.next_wakeup(now))
-        return min(times + _without_none(self._heartbeat_monitor.next_wakeup(now)), default=None)
+        times += _without_none(self._agent.next_wakeup(now))
+        return min(times + _without_none(self._alarms.next_wakeup()), default=None)
 
     # --- internals --------------------------------------------------------------------------
 
     def take_alarms(self) -> list[str]:
-        """Return and clear the alarms since the last call: texts for the operator."""
-        alarms, self._alarms = self._alarms, []
-        return alarms
+        """Return and clear the due alarms: texts for the operator, repetitions folded."""
+        return self._alarms.take_due(self._clock())
 
     def _alarm(self, reason: str) -> None:
         self.last_error = reason
-        self._alarms.append(reason)
+        self._alarms.add(reason, self._clock())
 
     def _refusal(self, reason: str) -> MotionRefused:
         self.last_error = reason
@@ -339,9 +370,11 @@ class MotionGuard:
                 self.request_stop(f'{STOPPED_FOR_MAST} {self.mast.value}')
             elif self._travel_clock() - self._moving_since >= self._config.max_duration_s:
                 self.request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
-            elif self._heartbeat_monitor.silent(now):
-                age = f'{self._heartbeat_monitor.max_age_s:g} s'
-                self.request_stop(f'The agent fell silent for {age}: the rover was stopped')
+            elif reason := self._agent.stop_reason(now):
+                self.request_stop(reason)
+        elif self._agent.latch and not self.stopping and self._unexpected_motion.is_moving(now):
+            self._unexpected_motion.reset()
+            self.request_stop(f'{STOPPED_UNASKED} in SAFE')
         elif self._unexpected_motion.must_stop(now):
             self._unexpected_motion.reset()
             self.request_stop(STOPPED_UNASKED)
@@ -355,9 +388,18 @@ class MotionGuard:
             self.last_error = self._stop_failure = stop.failure
         if due.call:
             self._stop_number += 1
+        if self._runaway.detected(stop.fresh(self._odometry, now)) and not self.violation:
+            others = self._other_drivers()
+            published = f'Twists are also published by {others}' if others else 'no other driver'
+            self.violation = f'The rover moves on although it was stopped ({published})'
+            self._alarm(self.violation)
         settled = not self._moves_in_flight and not self._moves_unanswered
         if settled and not due.call and stop.is_complete(now, self._odometry):
             self.motion, self._stop = Motion.STILL, None
+            self._runaway.end()
+            self.violation, self.stops_ended = '', self._stop_number
+            if stop.fresh(self._odometry, now) is not None:
+                self._stops_confirmed = self._stop_number
             if self.last_error == stop.failure:
                 self.last_error = ''  # resolved: a later call, or zero Twists, stopped the rover
             self._stop_failure = ''

@@ -34,6 +34,9 @@ def status_of(
         'yaw_rad': yaw,
         'mast_yaw_rad': mast_turn if is_open is not False else None,
         'mast': guard.mast.value,
+        'e_stop': guard.e_stop,
+        'agent_safe_reason': guard.agent_latch,
+        'violation': guard.violation,
     }
 
 

@@ -26,15 +26,17 @@ UNSEEN_TWIST_PERIOD_S = 0.05  # after stop_confirm_s without odometry: the rover
 FIRST_RECALL_S, LONGEST_RECALL_S = 0.1, 1.0  # between two tries of the call
 FIRST_PROBE_S, LONGEST_FLOOD_S = 0.2, 8.0  # duration of the zero Twists before a probe
 PROBE_S = 0.35  # duration of a probe: three readings at 10 Hz
+STANDSTILL_S = 0.19  # three readings at 10 Hz: another publisher may move the rover between two
 CHECK_S = 0.1  # longest time between two calls of advance
 
 
 @dataclass(frozen=True)
 class Odometry:
-    """The newest odometry: when it arrived, and whether it reports standstill."""
+    """The newest odometry: when it arrived, whether it reports standstill, metres per second."""
 
     at: float
     still: bool
+    speed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class StopProcedure:
         self._recall_at: float | None = None
         self._recall_after = FIRST_RECALL_S
         self._answered_at: float | None = None
+        self._still_since: float | None = None  # the first of the readings without motion
         self._flood_since: float | None = None
         self._flood_for = FIRST_PROBE_S
         self._probe_since: float | None = None
@@ -97,19 +100,23 @@ class StopProcedure:
     def is_complete(self, now: float, odometry: Odometry | None) -> bool:
         """Whether the rover is known to be still.
 
-        After an answer: when later odometry reports standstill, or there is no fresh odometry.
-        Without an answer: when odometry reports standstill for PROBE_S without zero Twists.
+        After an answer: when later odometry reports standstill for STANDSTILL_S, or there is no
+        fresh odometry. With zero Twists: when it reports standstill for PROBE_S without them.
         """
         if self._call_due:
             return False
-        fresh = self._fresh(odometry, now)
-        if self._answered_at is not None:
-            return fresh is None or (fresh.still and fresh.at >= self._answered_at)
+        fresh = self.fresh(odometry, now)
+        if self._answered_at is not None and fresh is None:
+            return True
+        if self._answered_at is not None and self._flood_since is None:
+            since = self._still_since
+            return since is not None and fresh is not None and fresh.at - since >= STANDSTILL_S
         return self._stays_still(fresh)
 
     def advance(self, now: float, odometry: Odometry | None) -> StopDue:
         """The commands that are due now; each is returned once."""
-        fresh = self._fresh(odometry, now)
+        fresh = self.fresh(odometry, now)
+        self._watch_standstill(fresh)
         if self._call_deadline is not None and now >= self._call_deadline:
             self.failed(now, self._timed_out)
         if self._is_not_settling(now, fresh):
@@ -132,7 +139,14 @@ class StopProcedure:
             and not fresh.still
         )
 
-    def _fresh(self, odometry: Odometry | None, now: float) -> Odometry | None:
+    def _watch_standstill(self, fresh: Odometry | None) -> None:
+        if self._answered_at is None or fresh is None or not fresh.still:
+            self._still_since = None
+        elif self._still_since is None and fresh.at >= self._answered_at:
+            self._still_since = fresh.at
+
+    def fresh(self, odometry: Odometry | None, now: float) -> Odometry | None:
+        """``odometry``; None if it is older than the configuration allows."""
         if odometry is None or now - odometry.at > self._config.odometry_max_age_s:
             return None
         return odometry

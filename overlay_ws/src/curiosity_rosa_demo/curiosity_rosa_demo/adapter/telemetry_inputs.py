@@ -16,14 +16,21 @@ import math
 import time
 from typing import Any
 
+from curiosity_rosa_demo.adapter.graph_names import publishers
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.geometry import yaw_of
+from curiosity_rosa_demo.domain.heartbeat import decode_heartbeat
 from curiosity_rosa_demo.infra.config.topics import Topics
-from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK, subscribe_to_button
+from curiosity_rosa_demo.infra.ros_io import (
+    NEWEST_ONLY,
+    STEADY_CLOCK,
+    subscribe_to_button,
+    subscribe_to_heartbeat,
+)
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Empty
+from std_msgs.msg import String
 
 AGENT_CHECK_PERIOD_S = 1.0
 ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
@@ -36,6 +43,7 @@ class TelemetryInputs:
         self,
         node: Node,
         topics: Topics,
+        lease_s: float,
         guard: MotionGuard,
         *,
         lock: AbstractContextManager[Any],
@@ -50,9 +58,11 @@ class TelemetryInputs:
         for message, topic, callback in (
             (Odometry, topics.rover.odometry, self._on_odometry),
             (JointState, topics.rover.joint_states, self._on_joints),
-            (Empty, self._heartbeat_topic, self._on_heartbeat),
         ):
             node.create_subscription(message, topic, callback, NEWEST_ONLY)
+        subscribe_to_heartbeat(
+            node, self._heartbeat_topic, lease_s, self._on_heartbeat, self._on_publishers
+        )
         subscribe_to_button(node, topics.rover.e_stop, self._on_e_stop)
         node.create_timer(AGENT_CHECK_PERIOD_S, self._check_for_agent, clock=STEADY_CLOCK)
 
@@ -92,11 +102,21 @@ class TelemetryInputs:
             self._guard.set_e_stop(pressed)
             self._on_input()
 
-    def _on_heartbeat(self, _: Empty) -> None:
+    def _on_heartbeat(self, message: String) -> None:
+        heartbeat = decode_heartbeat(message.data)
+        if heartbeat is None:
+            return
         with self._lock:
             self._received_s[HEARTBEAT] = time.monotonic()
-            self._guard.record_heartbeat()
+            self._guard.record_heartbeat(*heartbeat)
             self._on_input()
+
+    def _on_publishers(self, alive: int) -> None:
+        names = publishers(self._node, self._heartbeat_topic) if alive > 1 else []
+        with self._lock:
+            self._guard.set_agents(alive, names)
+            self._on_input()
+        self._check_for_agent()
 
     def _check_for_agent(self) -> None:
         """Forget the heartbeat of an agent without a publisher, so that a person can call the

@@ -62,6 +62,7 @@ from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import own_findings
 from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
+from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -155,7 +156,7 @@ class AgentApp:
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._tick_now)
         clock = ros_clock_of(self.node)
         self._tick_callbacks: list[Callable[[], None]] = [
-            Heartbeat(self.node, self.config, self._losses).beat
+            Heartbeat(self.node, self.config, self._losses, self._safe_reason).beat
         ]
         self.runtime = Runtime(
             self.session,
@@ -238,6 +239,10 @@ class AgentApp:
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:
             each()
+
+    def _safe_reason(self) -> str:
+        tasks = self.runtime.state.tasks
+        return tasks.mode_reason if tasks.mode is Mode.SAFE else ''
 
     def _tick_now(self) -> None:
         self.runtime.tick_now()

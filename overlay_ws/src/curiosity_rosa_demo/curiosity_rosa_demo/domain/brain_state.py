@@ -145,7 +145,7 @@ class RobotState(Model):
     scan_min_m: float | None = None  # nearest return in the direction of motion
     exposed_since_s: float | None = None  # start of a motion with a mast that is not closed
     estop: bool = False  # pressed now
-    violation: str = ''  # of a safety rule, reported by a skill since the last tick
+    violation: str = ''  # of a safety rule, by a skill since the last tick or by the adapter now
     safety_latch: str = ''  # the reason of the latch, as text; empty: no latch
     ages_s: dict[Text, float] = Field(default_factory=dict)  # of the last reading of each source
     silent: list[Text] = Field(default_factory=list)  # sources that stopped sending

@@ -32,6 +32,9 @@ MOVE_IN_PROGRESS = 'Move in progress'
 E_STOP_PRESSED = 'E-stop pressed'
 NO_IMAGE_RECEIVED = 'No image received'
 AGENT_IS_SILENT = 'The agent is silent'
+AGENT_IS_SAFE = 'The agent is in SAFE'
+TWO_AGENTS = 'Two agents publish the heartbeat'
+STOP_NOT_CONFIRMED = 'sent and not confirmed'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
@@ -43,6 +46,10 @@ def service_unavailable(name: str) -> str:
 
 def service_timeout(name: str) -> str:
     return f'Service timeout: {name}'
+
+
+def agent_is_safe(reason: str) -> str:
+    return f'{AGENT_IS_SAFE} ({reason}); :clear ends it once the cause is gone'
 
 
 def tf_unavailable(world: str, base: str) -> str:

@@ -17,10 +17,12 @@ from curiosity_rosa_demo.infra.ros.process import (
 )
 from curiosity_rosa_demo.infra.ros.publishers import Heartbeat, HEARTBEAT_S, TracePublisher
 from curiosity_rosa_demo.infra.ros.qos import (
+    heartbeat_qos,
     history_qos,
     NEWEST_ONLY,
     STEADY_CLOCK,
     subscribe_to_button,
+    subscribe_to_heartbeat,
 )
 from curiosity_rosa_demo.infra.ros.service_call import call, ServiceFailed
 from curiosity_rosa_demo.infra.ros.spin import make_executor, SpinThread
@@ -36,10 +38,12 @@ __all__ = [
     'SpinThread',
     'TracePublisher',
     'call',
+    'heartbeat_qos',
     'history_qos',
     'make_executor',
     'node_config',
     'run_app',
     'start_parameter',
     'subscribe_to_button',
+    'subscribe_to_heartbeat',
 ]

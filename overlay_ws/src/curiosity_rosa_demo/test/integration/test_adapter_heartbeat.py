@@ -14,25 +14,70 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
 import json
+import signal
+import sys
 import threading
 import time
 from typing import Any
 
-from adapter_world import AdapterWorld
+from adapter_world import AdapterWorld, MOVES
 from curiosity_rosa_demo.adapter.status import PERIOD_S
 from curiosity_rosa_demo.domain.adapter_status import without_measured
-from curiosity_rosa_demo.domain.models import AGENT_IS_SILENT, NEED_TO_CLOSE_MAST
+from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
+from curiosity_rosa_demo.domain.models import (
+    agent_is_safe,
+    AGENT_IS_SILENT,
+    MOVE_IN_PROGRESS,
+    NEED_TO_CLOSE_MAST,
+    STOP_NOT_CONFIRMED,
+    TWO_AGENTS,
+)
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.infra.ros_io import heartbeat_qos, history_qos
 from harness import Sandbox, wait_until
 import pytest
-from std_msgs.msg import Empty, String
+from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 
 HEARTBEAT, STATUS = '/kernel/heartbeat', '/adapter/status'
-MAX_AGE_S = load_config().thresholds.motion.heartbeat_max_age_s
+MOTION = load_config().thresholds.motion
+MAX_AGE_S, LEASE_S = MOTION.heartbeat_max_age_s, MOTION.agent_lease_s
 SILENCE = f'The agent fell silent for {MAX_AGE_S:g} s: the rover was stopped'
+GONE = 'The agent is gone: the rover was stopped'
+
+
+# The agent's heartbeat in a process of its own, so that it can be killed and frozen.
+AGENT = """
+import threading
+import rclpy
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros_io import Heartbeat
+rclpy.init()
+heartbeat = Heartbeat(rclpy.create_node('agent'), load_config(), LossCounter(), str)
+for tick in range(10**9):
+    heartbeat.beat()
+    if tick == 20:
+        print('beats', flush=True)
+    threading.Event().wait(0.05)
+"""
+
+FOREIGN_DRIVER = """
+import threading
+import rclpy
+from geometry_msgs.msg import Twist
+rclpy.init()
+publisher = rclpy.create_node('joystick').create_publisher(Twist, '/cmd_vel', 10)
+while publisher.get_subscription_count() == 0:
+    threading.Event().wait(0.05)
+twist = Twist()
+twist.linear.x = 2.0
+print('drives', flush=True)
+while True:
+    publisher.publish(twist)
+    threading.Event().wait(0.02)
+"""
 
 
 class Agent:
@@ -40,7 +85,8 @@ class Agent:
 
     def __init__(self, box: Sandbox, topic: str) -> None:
         self._box = box
-        self._publisher = box.node.create_publisher(Empty, topic, 1)
+        self.safe_reason, self._tick = '', 0
+        self._publisher = box.node.create_publisher(String, topic, heartbeat_qos(LEASE_S))
         wait_until(lambda: self._publisher.get_subscription_count() == 1, 'the adapter to listen')
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
@@ -48,7 +94,9 @@ class Agent:
 
     def _beat(self) -> None:
         while not self._ended.wait(0.05):
-            self._publisher.publish(Empty())
+            self._tick += 1
+            text = encode_heartbeat(self._tick, self.safe_reason)
+            self._publisher.publish(String(data=text))
 
     def freeze(self) -> None:
         self._ended.set()
@@ -96,6 +144,7 @@ def test_a_rover_whose_agent_freezes_is_stopped(sandbox: Sandbox) -> None:
         world.does('move_stop')
         world.does('mast_open')
         world.does('mast_close')
+        agent.leave()
     with living_agent(sandbox):
         world.wait_for_status(move_allowed=True)
         world.does('move_forward')
@@ -109,12 +158,96 @@ def test_an_agent_that_has_left_is_not_waited_for(sandbox: Sandbox) -> None:
         wait_until(lambda: world.x > 2.0, 'the rover to get along')
         agent.leave()
         world.wait_until_it_stands()
-    assert SILENCE in world.status()['last_error_reason']
+    assert world.status()['last_error_reason'] == GONE
     world.wait_for_status(move_allowed=True)
     world.does('move_forward')
     begun = world.x
     wait_until(lambda: world.x > begun + 5.0, 'the rover to be driven by hand')
     assert world.moves()
+
+
+def test_while_the_agent_is_in_safe_the_adapter_moves_only_the_mast_and_only_down(
+    sandbox: Sandbox,
+) -> None:
+    world = AdapterWorld(sandbox)
+    with living_agent(sandbox) as agent:
+        world.drive()
+        agent.safe_reason = 'an obstacle'
+        world.wait_until_it_stands()
+        for name in (*MOVES, 'mast_open', 'mast_rotate'):
+            assert world.refuses(name) == agent_is_safe('an obstacle')
+        world.does('mast_close')
+        world.does('move_stop')
+        agent.leave()  # the latch outlives the agent
+        assert world.refuses('move_forward') == agent_is_safe('an obstacle')
+    with living_agent(sandbox):
+        world.wait_for_status(move_allowed=True, agent_safe_reason='')
+        world.does('move_forward')
+
+
+def test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox)
+    with living_agent(sandbox) as agent:
+        world.drive()
+        agent.freeze()
+        with living_agent(sandbox) as forger:
+            world.wait_until_it_stands()
+            refusal = world.refuses('move_forward')
+            assert refusal.startswith(TWO_AGENTS)
+            assert '/test_client' in refusal
+            forger.leave()
+        world.wait_for_status(moving=False)
+
+
+@pytest.mark.parametrize('signum', [signal.SIGKILL, signal.SIGSTOP])
+def test_the_rover_of_a_dead_agent_stands_soon(sandbox: Sandbox, signum: int) -> None:
+    world = AdapterWorld(sandbox, speed=1.0).close_mast()
+    agent = sandbox.run([sys.executable, '-c', AGENT], 'agent')
+    wait_until(lambda: 'beats' in agent.output(), 'the agent to beat')
+    world.does('move_forward')
+    wait_until(world.moves, 'the rover to move')
+    died_at, died_x = time.monotonic(), world.x
+    agent.popen.send_signal(signum)
+    wait_until(lambda: not world.moves(), 'the rover to stand')
+    stopped_after_s = time.monotonic() - died_at
+    assert world.stands()
+    print(f'stopped after {stopped_after_s:.3f} s and {world.x - died_x:.3f} m')
+    assert stopped_after_s < 1.0
+    assert world.x - died_x < 0.5
+    assert world.status()['last_error_reason'] == GONE
+    agent.kill(signal.SIGKILL)
+
+
+def test_a_stop_that_a_foreign_driver_undoes_is_not_done(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox).drive()
+    driver = sandbox.run([sys.executable, '-c', FOREIGN_DRIVER], 'driver')
+    wait_until(lambda: 'drives' in driver.output(), 'the foreign driver')
+    answer = world.ask('move_stop')
+    assert not answer.success
+    assert answer.message.startswith(STOP_NOT_CONFIRMED)
+    violation = world.status()['violation']
+    assert '/joystick' in violation
+    assert '/adapter' not in violation
+    driver.kill(signal.SIGKILL)
+    world.wait_for_status(moving=False, violation='')
+
+
+def test_a_stop_answers_for_itself_and_not_for_an_earlier_refusal(sandbox: Sandbox) -> None:
+    quick = {'motion': {'service_timeout_s': 0.5, 'stop_confirm_s': 1.0}}
+    world = AdapterWorld(sandbox, thresholds=quick).close_mast()
+    world.fault(fault_services=['move_forward:hang'])  # and with it the stop of the same node
+    world.refuses('move_forward')
+    assert world.refuses('turn_left') == MOVE_IN_PROGRESS
+    answer = world.ask('move_stop')
+    assert not answer.success
+    assert answer.message == f'{STOP_NOT_CONFIRMED}: Service timeout: /move_stop'
+
+
+def test_without_odometry_a_stop_is_not_confirmed(sandbox: Sandbox) -> None:
+    world = AdapterWorld(sandbox).drive()
+    world.fault(fault_odometry=True)
+    wait_until(lambda: world.ask('move_stop').message, 'odometry to be too old', 30.0)
+    assert world.refuses('move_stop') == f'{STOP_NOT_CONFIRMED}: no odometry'
 
 
 def test_the_status_comes_every_second_and_is_that_of_get_status(sandbox: Sandbox) -> None:

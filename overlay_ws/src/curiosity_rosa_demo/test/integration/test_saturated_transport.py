@@ -19,7 +19,7 @@ from curiosity_rosa_demo.infra.ros_io import HEARTBEAT_S, NEWEST_ONLY
 from diagnostic_msgs.msg import DiagnosticArray
 from harness import Process, Sandbox, wait_until
 import pytest
-from std_msgs.msg import Empty
+from std_msgs.msg import String
 
 pytestmark = pytest.mark.ros
 
@@ -120,7 +120,7 @@ def test_an_agent_whose_transport_was_saturated_goes_on(sandbox: Sandbox) -> Non
     saturation = Saturation(sandbox)
     config = f'config_dir:={sandbox.config_dir()}'
     sandbox.env['XDG_STATE_HOME'] = str(sandbox.folder)
-    heartbeats = sandbox.collect(Empty, TOPICS.status.kernel, NEWEST_ONLY)
+    heartbeats = sandbox.collect(String, TOPICS.status.kernel, NEWEST_ONLY)
     arrays = sandbox.collect(DiagnosticArray, TOPICS.status.diagnostics)
     agent = sandbox.run(
         saturation.command(

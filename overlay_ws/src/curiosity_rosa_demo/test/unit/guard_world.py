@@ -57,6 +57,7 @@ class World:
         self.now = 0.0
         self.odometry_on = self.joints_on = True
         self.agent_lives = False
+        self.latch = ''  # the agent's reason for SAFE
         self.heard_at: float | None = None  # the agent's last heartbeat
         self.pressed_at: float | None = None  # the e-stop
         self.drive, self.masts = ServiceNode(), ServiceNode()
@@ -225,7 +226,7 @@ class World:
     def _report(self) -> None:
         if self.agent_lives:
             self.heard_at = self.now
-            self.guard.record_heartbeat()
+            self.guard.record_heartbeat(self._tick, self.latch)
         if self.odometry_on:
             self.guard.record_odometry(self.wheels, 0.0)
         if self.joints_on:

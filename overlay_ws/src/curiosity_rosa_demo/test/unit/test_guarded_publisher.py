@@ -92,7 +92,7 @@ def test_a_saturated_trace_topic_does_not_hurt_what_is_traced() -> None:
 
 def test_a_lost_heartbeat_is_counted() -> None:
     losses = LossCounter()
-    Heartbeat(Transport(SATURATED), CONFIG, losses).beat()  # type: ignore[arg-type]
+    Heartbeat(Transport(SATURATED), CONFIG, losses, str).beat()  # type: ignore[arg-type]
     assert losses.counts() == {CONFIG.topics.status.kernel: 1}
 
 

@@ -332,6 +332,25 @@ def test_a_silent_adapter_is_safe_without_a_latch() -> None:
     assert event_arbitrate(back, RULES).tasks.mode is Mode.IDLE
 
 
+def test_the_e_stop_of_the_adapter_latches_like_the_agents_own() -> None:
+    adapter = {'mast': 'closed', 'moving': False, 'e_stop': True}
+    state = event_arbitrate(hear(BrainState(), 0.0, adapter=adapter), RULES)
+    assert (state.robot.estop, state.robot.safety_latch) == (True, 'e-stop pressed')
+    still = hear(state, 1.0, adapter={**adapter, 'e_stop': False}, estop={'pressed': True})
+    assert still.robot.estop
+    released = {'adapter': {**adapter, 'e_stop': False}, 'estop': {'pressed': False}}
+    assert not hear(still, 2.0, **released).robot.estop
+
+
+def test_a_motion_that_the_adapter_cannot_end_latches_until_it_has_ended() -> None:
+    adapter = {'mast': 'closed', 'moving': True, 'violation': 'The rover moves on'}
+    state = event_arbitrate(hear(BrainState(), 0.0, adapter=adapter), RULES)
+    assert state.robot.safety_latch == 'The rover moves on'
+    clear = HCIState(user_interrupt=UserInterruptType.CLEAR)
+    kept = event_arbitrate(state.model_copy(update={'hci': clear}), RULES)
+    assert kept.robot.safety_latch == 'The rover moves on'
+
+
 def test_moving_with_an_open_mast_latches_once_the_adapter_should_have_stopped_it() -> None:
     driving = {**STILL, 'linear_x': 0.3}
     state = BrainState()

@@ -54,6 +54,10 @@ FAULTS: dict[str, Callable[[World], None]] = {
     'agent speaks': lambda world: setattr(world, 'agent_lives', True),
     'agent freezes': lambda world: setattr(world, 'agent_lives', False),
     'agent leaves': World.agent_leaves,
+    'agent enters SAFE': lambda world: setattr(world, 'latch', 'a reason'),
+    'agent clears SAFE': lambda world: setattr(world, 'latch', ''),
+    'a second agent appears': lambda world: world.guard.set_agents(2, ['/agent', '/other']),
+    'the agent is alone': lambda world: world.guard.set_agents(1, ['/agent']),
     'every second Twist is lost': lambda world: setattr(world, 'lose_twists', 2),
     'no Twist is lost': lambda world: setattr(world, 'lose_twists', 0),
     'e-stop pressed': lambda world: world.press(True),
@@ -69,6 +73,7 @@ class GuardedRover(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = World()
+        self.safe_since: float | None = None  # the adapter knows the latch
 
     @rule(
         fault=st.sampled_from(['none', 'none', 'drive hangs', *sorted(FAULTS)]),
@@ -84,15 +89,15 @@ class GuardedRover(RuleBasedStateMachine):
 
     def _ask(self, request: str) -> None:
         world, guard = self.world, self.world.guard
-        mast, moving = guard.mast, guard.motion is Motion.MOVING
+        mast, moving, latch = guard.mast, guard.motion is Motion.MOVING, guard.agent_latch
         if request == 'move':
             silent = world.silence_since() is not None
-            assert world.ask_move() or (mast is Mast.CLOSED and not silent)
+            assert world.ask_move() or (mast is Mast.CLOSED and not silent and not latch)
         elif request == 'stop':
             world.ask_stop()
         else:
             refusal = world.ask_mast(MastAction(request))
-            if moving and request != 'mast_close':
+            if (moving or latch) and request != 'mast_close':
                 assert refusal
             if mast is Mast.CLOSED and request == 'mast_rotate':
                 assert refusal
@@ -108,6 +113,8 @@ class GuardedRover(RuleBasedStateMachine):
         self.world.ask_stop()
         self.world.step(1.5)
         self.world.ask_mast(MastAction.CLOSE)
+        self.world.latch = ''
+        self.world.guard.set_agents(1, ['/agent'])
         FAULTS[agent](self.world)
         self.world.step(2.5)
         if then_move:
@@ -151,6 +158,16 @@ class GuardedRover(RuleBasedStateMachine):
         moving_since, silent_since = self.world.moving_since, self.world.silence_since()
         if moving_since is not None and silent_since is not None:
             assert self.world.now - max(moving_since, silent_since) <= STOP_TAKES_S
+
+    @invariant()
+    def no_motion_outlives_safe(self) -> None:
+        world = self.world
+        if not world.guard.agent_latch:
+            self.safe_since = None
+        elif self.safe_since is None:
+            self.safe_since = world.now
+        if world.moving_since is not None and self.safe_since is not None:
+            assert world.now - max(world.moving_since, self.safe_since) <= STOP_TAKES_S
 
     @invariant()
     def no_motion_outlives_the_e_stop(self) -> None:

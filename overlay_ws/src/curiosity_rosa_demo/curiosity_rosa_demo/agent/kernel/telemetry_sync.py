@@ -58,7 +58,7 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
         and adapter is not None
         and 'adapter' not in silent
     )
-    pressed = bool(values['estop']['pressed']) if 'estop' in values else before.estop
+    pressed = _pressed(values, before)
     if pressed != before.estop:
         events.append(f'e-stop {"pressed" if pressed else "released"}')
     update: dict[str, Any] = {
@@ -75,6 +75,7 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
         'estop': pressed,
         'ages_s': ages,
         'silent': silent,
+        'violation': before.violation or str((adapter or {}).get('violation', '')),
         'events': events,
     }
     return state.model_copy(update={'robot': before.model_copy(update=update)})
@@ -142,6 +143,14 @@ def _moving(
     if 'adapter' in values and 'adapter' not in silent:
         return bool(values['adapter']['moving'])
     return before.moving
+
+
+def _pressed(values: dict[str, dict[str, Any]], before: RobotState) -> bool:
+    """Whether the agent or the adapter last saw the e-stop pressed."""
+    if 'estop' not in values and 'e_stop' not in values.get('adapter', {}):
+        return before.estop
+    own = values.get('estop', {}).get('pressed', False)
+    return bool(own or values.get('adapter', {}).get('e_stop', False))
 
 
 def _clearance(scan: dict[str, Any] | None, twist: Twist) -> float | None:

@@ -51,7 +51,12 @@ def _adapter(value: Mapping[str, object]) -> str:
     mast, moving = value.get('mast'), value.get('moving')
     if not isinstance(mast, str) or mast not in MAST_STATES:
         return f'mast is {_shown(mast)}, not one of {", ".join(MAST_STATES)}'
-    return '' if isinstance(moving, bool) else f'moving is {_shown(moving)}, not true or false'
+    if not isinstance(moving, bool):
+        return f'moving is {_shown(moving)}, not true or false'
+    e_stop, violation = value.get('e_stop', False), value.get('violation', '')
+    if not isinstance(e_stop, bool):
+        return f'e_stop is {_shown(e_stop)}, not true or false'
+    return '' if isinstance(violation, str) else f'violation is {_shown(violation)}, not a text'
 
 
 def _scan(value: Mapping[str, object]) -> str:

@@ -76,6 +76,7 @@ class MotionConfig(Section):
     still_turn_radps: float = Field(gt=0.0, le=10.0)
     odometry_max_age_s: Seconds
     heartbeat_max_age_s: Seconds
+    agent_lease_s: float = Field(ge=0.1, le=10.0)
     stop_unexpected: bool
 
 

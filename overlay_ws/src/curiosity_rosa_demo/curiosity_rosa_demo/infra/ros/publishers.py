@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import time
 
+from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
 from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
@@ -19,10 +21,10 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.ros.qos import history_qos, NEWEST_ONLY
+from curiosity_rosa_demo.infra.ros.qos import heartbeat_qos, history_qos
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event, start_event
 from rclpy.node import Node
-from std_msgs.msg import Empty, String
+from std_msgs.msg import String
 
 HEARTBEAT_S = 0.2
 
@@ -55,17 +57,27 @@ class TracePublisher:
 
 
 class Heartbeat:
-    """Publishes the kernel's heartbeat, which the adapter monitors."""
+    """Publishes the kernel's heartbeat, which the adapter monitors. ``safe_reason`` returns the
+    kernel's reason for SAFE, or '' in another mode.
+    """
 
-    def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
+    def __init__(
+        self, node: Node, config: Config, losses: LossCounter, safe_reason: Callable[[], str]
+    ) -> None:
+        qos = heartbeat_qos(config.thresholds.motion.agent_lease_s)
         self._publisher = GuardedPublisher.create(
-            node, Empty, config.topics.status.kernel, NEWEST_ONLY, losses
+            node, String, config.topics.status.kernel, qos, losses
         )
-        self._next = 0.0
+        self._safe_reason, self._published_reason = safe_reason, ''
+        self._tick, self._next = 0, 0.0
 
     def beat(self) -> None:
-        """Publish if the last heartbeat is HEARTBEAT_S or older. Call it more often than that."""
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + HEARTBEAT_S
-            self._publisher.publish(Empty())  # the adapter stops the rover if it misses them
+        """Publish if the last heartbeat is HEARTBEAT_S or older, or the reason has changed. Call
+        it at every tick of the kernel.
+        """
+        now, reason = time.monotonic(), self._safe_reason()
+        self._tick += 1
+        if now >= self._next or reason != self._published_reason:
+            self._next, self._published_reason = now + HEARTBEAT_S, reason
+            # The adapter stops the rover if it misses them.
+            self._publisher.publish(String(data=encode_heartbeat(self._tick, reason)))

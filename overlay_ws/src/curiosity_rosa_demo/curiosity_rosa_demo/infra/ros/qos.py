@@ -6,21 +6,23 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""QoS profiles, the steady clock, and a subscription that matches publishers of any QoS."""
+"""QoS profiles, the steady clock, and the subscriptions that need more than a profile."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import (
     DurabilityPolicy,
     HistoryPolicy,
+    LivelinessPolicy,
     QoSProfile,
     ReliabilityPolicy,
 )
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 
 try:
     from rclpy.event_handler import SubscriptionEventCallbacks
@@ -33,6 +35,19 @@ NEWEST_ONLY = QoSProfile(
 )
 # for deadlines: simulated time can jump
 STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
+
+
+def heartbeat_qos(lease_s: float) -> QoSProfile:
+    """Newest message, and liveliness. A thread of the middleware asserts the publisher: the
+    subscriber notices within ``lease_s`` that its process died, froze or lost the network.
+    """
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=1,
+        reliability=ReliabilityPolicy.BEST_EFFORT,
+        liveliness=LivelinessPolicy.AUTOMATIC,
+        liveliness_lease_duration=Duration(seconds=lease_s),
+    )
 
 
 def history_qos(depth: int) -> QoSProfile:
@@ -62,3 +77,24 @@ def subscribe_to_button(node: Node, topic: str, callback: Callable[[bool], None]
             qos,
             event_callbacks=quiet,
         )
+
+
+def subscribe_to_heartbeat(
+    node: Node,
+    topic: str,
+    lease_s: float,
+    on_message: Callable[[String], None],
+    on_publishers: Callable[[int], None],
+) -> None:
+    """Subscribe to a std_msgs/String with ``heartbeat_qos``. ``on_publishers`` receives the number
+    of living publishers whenever one comes to life, dies or leaves.
+    """
+    node.create_subscription(
+        String,
+        topic,
+        on_message,
+        heartbeat_qos(lease_s),
+        event_callbacks=SubscriptionEventCallbacks(
+            liveliness=lambda event: on_publishers(event.alive_count)
+        ),
+    )

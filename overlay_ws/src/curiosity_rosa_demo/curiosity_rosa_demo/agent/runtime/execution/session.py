@@ -191,10 +191,12 @@ class AgentSession:
             return ToolResult.failure(str(failure))
 
     def stop_rover(self) -> Outcome:
-        """Send a stop to the rover and wait for its answer. Independent of turns and the model."""
+        """Send a stop to the rover. Returns when odometry has confirmed the standstill, or the
+        reason why it has not. Independent of turns and the model.
+        """
         result = self._call_move_stop()
         trace_result(self.trace, 'move_stop', result)
-        return self._outcome_of(result)
+        return Outcome(True, 'stopped') if result.ok else Outcome(False, result.error_reason)
 
     # --- inside -----------------------------------------------------------------------------
 

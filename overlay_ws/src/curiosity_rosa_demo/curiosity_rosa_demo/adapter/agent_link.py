@@ -1,0 +1,103 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What the adapter knows of the agent: who publishes the heartbeat, and the reason of SAFE. Pure.
+
+The middleware reports how many publishers of the heartbeat are alive (DDS liveliness): none after
+a death, a SIGSTOP or a loss of the network, two when somebody forges the heartbeat or a second
+overlay runs in this domain. The age of the last beat shows a frozen kernel in a living process. A
+beat counts only if its tick is newer than that of the last one.
+
+The latch is the agent's reason for SAFE. It outlives the agent: only a beat without a latch, of a
+single agent, lifts it. Without any agent, a person may call the services. Times are seconds of a
+steady clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from curiosity_rosa_demo.adapter.heartbeat_monitor import AgentHeartbeatMonitor
+from curiosity_rosa_demo.domain.models import agent_is_safe, AGENT_IS_SILENT, TWO_AGENTS
+
+NO_TICK = -1
+
+
+class AgentLink:
+    def __init__(self, max_age_s: float) -> None:
+        self._monitor = AgentHeartbeatMonitor(max_age_s)
+        self._tick = NO_TICK  # of the last beat
+        self._alive: int | None = None  # publishers; None: the middleware has not reported any
+        self._names: tuple[str, ...] = ()
+        self.latch = ''  # the agent's reason for SAFE; '' without one
+
+    @property
+    def received(self) -> bool:
+        return self._monitor.received
+
+    def beat(self, tick: int, latch: str, now: float) -> None:
+        """Record a heartbeat. While two agents publish, it can set the latch and do no more."""
+        if self._is_contested:
+            self.latch = latch or self.latch
+        elif tick > self._tick:
+            self._tick, self.latch = tick, latch
+            self._monitor.beat(now)
+
+    def set_publishers(self, alive: int, names: Collection[str]) -> None:
+        """Record how many publishers of the heartbeat are alive, and the names of their nodes."""
+        if alive != self._alive:
+            self._tick = NO_TICK  # a restarted agent counts from the beginning
+        self._alive, self._names = alive, tuple(sorted(names))
+
+    def forget(self) -> None:
+        """The agent has left for good. Its latch stays."""
+        self._monitor.forget()
+        self._tick = NO_TICK
+
+    def silent(self, now: float) -> bool:
+        return self._monitor.silent(now) or self._is_gone
+
+    def refusal(self, now: float) -> str:
+        """The reason why the base may not move; '' if it may."""
+        if self._is_contested:
+            return self._contest
+        return AGENT_IS_SILENT if self.silent(now) else ''
+
+    def safe_refusal(self) -> str:
+        """The reason of SAFE and the way out; '' without a latch."""
+        return agent_is_safe(self.latch) if self.latch else ''
+
+    def stop_reason(self, now: float) -> str:
+        """The reason why a running motion must end; '' if it may go on."""
+        if self.latch:
+            reason = self.safe_refusal()
+        elif self._is_contested:
+            reason = self._contest
+        elif self._is_gone:
+            reason = 'The agent is gone'
+        elif self._monitor.silent(now):
+            reason = f'The agent fell silent for {self._monitor.max_age_s:g} s'
+        else:
+            return ''
+        return f'{reason}: the rover was stopped'
+
+    def next_wakeup(self, now: float) -> float | None:
+        """The time at which a silence begins; None if no change is due."""
+        return self._monitor.next_wakeup(now)
+
+    @property
+    def _is_contested(self) -> bool:
+        return self._alive is not None and self._alive > 1
+
+    @property
+    def _is_gone(self) -> bool:
+        return self._monitor.received and self._alive == 0
+
+    @property
+    def _contest(self) -> str:
+        return f'{TWO_AGENTS}: {", ".join(self._names) or "unnamed nodes"}'

@@ -1,0 +1,58 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a stop has achieved: its answer, and a motion that it does not end. Pure."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
+from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
+
+
+def unconfirmed_stop(odometry: Odometry | None, failure: str) -> str:
+    """The answer of a stop without confirmed standstill. ``odometry`` is None unless it is fresh;
+    ``failure`` is the reason why the call failed, or ''.
+    """
+    if odometry is None:
+        seen = 'no odometry'
+    elif not odometry.still:
+        seen = f'still moving at {odometry.speed:.2f} m/s'
+    else:
+        seen = '' if failure else 'the rover has not stood still for long enough'
+    return f'{STOP_NOT_CONFIRMED}: {"; ".join(filter(None, (seen, failure)))}'
+
+
+class Runaway:
+    """Detects that the rover still moves when a stop should have ended its motion. Zero Twists can
+    make single readings report standstill; only settle_s without motion begins a new one.
+    """
+
+    def __init__(self, config: MotionConfig) -> None:
+        self._bound_s = config.stop_timeout_s + config.settle_s
+        self._gap_s = config.settle_s
+        self._since: float | None = None  # begin of the motion, or of the stop if later
+        self._moved_at = 0.0
+
+    def begin(self, now: float) -> None:
+        """A stop was requested. A repeated request does not extend the bound."""
+        if self._since is None:
+            self._since = self._moved_at = now
+
+    def end(self) -> None:
+        """The rover stands still."""
+        self._since = None
+
+    def detected(self, odometry: Odometry | None) -> bool:
+        """Whether this reading, the newest since ``begin``, shows a motion beyond the bound."""
+        if odometry is None or self._since is None or odometry.still:
+            return False
+        if odometry.at - self._moved_at >= self._gap_s:
+            self._since = odometry.at
+        self._moved_at = odometry.at
+        return odometry.at - self._since >= self._bound_s

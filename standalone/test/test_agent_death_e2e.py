@@ -1,0 +1,79 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""A whole running demo whose agent dies, and one whose rover obeys somebody else."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+from curiosity_rosa_demo.domain.models import AGENT_IS_SAFE, STOP_NOT_CONFIRMED
+from demo_bench import Bench, ODOMETRY
+from geometry_msgs.msg import Twist
+from harness import wait_until
+from http_client import Api, drives
+from nav_msgs.msg import Odometry
+import pytest
+from std_srvs.srv import Trigger
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
+
+DRIVER_PERIOD_S = 0.02
+
+
+@pytest.mark.parametrize('signum', [signal.SIGKILL, signal.SIGSTOP])
+def test_the_rover_of_a_dead_agent_stands_within_half_a_metre(bench: Bench, signum: int) -> None:
+    odometry = bench.box.collect(Odometry, ODOMETRY)
+    api = Api(bench.run()).ready()
+    drives(bench, api)
+    agent = wait_until(lambda: bench.find('agent_node'), 'the agent')
+    died_at, died_x = time.monotonic(), odometry[-1].pose.pose.position.x
+    agent.send_signal(signum)
+    wait_until(lambda: not bench.moving, 'the rover to stand')
+    assert time.monotonic() - died_at < 1.0
+    assert odometry[-1].pose.pose.position.x - died_x < 0.5
+    bench.stands(10.0)
+
+
+def test_a_stop_that_somebody_undoes_is_not_done_and_latches_safe(bench: Bench) -> None:
+    api = Api(bench.run()).ready()
+    drives(bench, api)
+    publisher = bench.box.node.create_publisher(Twist, '/cmd_vel', 10)
+    ended, twist = threading.Event(), Twist()
+    twist.linear.x = 2.0
+
+    def drive() -> None:
+        while not ended.wait(DRIVER_PERIOD_S):
+            publisher.publish(twist)
+
+    driver = threading.Thread(target=drive, daemon=True)
+    driver.start()
+    answer = api.client.post('/stop')
+    assert answer.status_code == 503
+    assert STOP_NOT_CONFIRMED in answer.text
+    wait_until(lambda: mode(api)['mode'] == 'SAFE', 'SAFE')
+    assert '/test_client' in mode(api)['mode_reason']
+
+    ended.set()
+    driver.join()
+    bench.stands(20.0)
+    for name in ('move_forward', 'mast_open'):  # of a caller that asks no agent
+        refusal = bench.box.call(Trigger, f'/adapter/{name}')
+        assert not refusal.success
+        assert refusal.message.startswith(AGENT_IS_SAFE)
+    api.say(':clear')
+    wait_until(lambda: mode(api)['mode'] != 'SAFE', 'the way out')
+    assert api.client.post('/stop').json() == {'ok': True, 'answer': 'stopped'}
+
+
+def mode(api: Api) -> dict[str, str]:
+    """The kernel's mode and its reason."""
+    tasks: dict[str, str] = api.get('/state')['brain_state']['tasks']
+    return tasks
