@@ -14,6 +14,7 @@ infinity, lone surrogates, data nested more than MAX_DEPTH levels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 import json
 from typing import Any
@@ -32,6 +33,8 @@ MOVE_IN_PROGRESS = 'Move in progress'
 E_STOP_PRESSED = 'E-stop pressed'
 NO_IMAGE_RECEIVED = 'No image received'
 AGENT_IS_SILENT = 'The agent is silent'
+OBSTACLE_AHEAD = 'Obstacle ahead'
+VIEW_LOST = 'The view ahead was lost'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
@@ -43,6 +46,12 @@ def service_unavailable(name: str) -> str:
 
 def service_timeout(name: str) -> str:
     return f'Service timeout: {name}'
+
+
+def obstacle_ahead(free_m: float, ways_out: Sequence[str]) -> str:
+    """``free_m``: metres until the rover touches it. ``ways_out``: motions that lead past it."""
+    way = f'{" or ".join(ways_out)} leads past it' if ways_out else 'no motion leads past it'
+    return f'{OBSTACLE_AHEAD} at {free_m:.1f} m: {way}'
 
 
 def tf_unavailable(world: str, base: str) -> str:
