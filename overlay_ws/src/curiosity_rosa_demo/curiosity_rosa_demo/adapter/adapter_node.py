@@ -11,7 +11,8 @@
 Each of five threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
 ``adapter_motion`` the three motions, ``adapter_mast`` the three mast services; each serves one
-call at a time. ``adapter_scan`` reads the scan. A sixth thread polls the guard when its next wake-up is due.
+call at a time. ``adapter_scan`` reads the scan. A sixth thread polls the guard when its next
+wake-up is due.
 
 Over 300 lines: the lock order of these threads is easier to check in one file.
 """

@@ -8,11 +8,11 @@
 
 """The rule that stops the rover before an obstacle. Pure: no ROS, no threads, an injected clock.
 
-- A motion is blocked when its corridor is free for less than ``obstacle_stop_m``, and stays blocked
-  until a scan with a view shows at least ``clear_m``. So a return at the limit never flaps.
+- A motion is blocked when its corridor is free for less than ``obstacle_stop_m``, and stays
+  blocked until a scan with a view shows at least ``clear_m``: a return at the limit never flaps.
 - A blocked motion is stopped and refused. Another motion, whose arc leads past, is allowed.
-- Without a view ahead (no scan, no transform, or rays that do not cross the corridor) the rule says
-  nothing: the demo's lidar looks at the sky while the mast is stowed, and its rover drives blind.
+- Without a view ahead (no scan, no transform, or rays that do not cross the corridor) the rule
+  says nothing: the demo's lidar looks up while the mast is stowed, and its rover drives blind.
 - A rover that had a view and loses it for ``scan_max_age_s`` is stopped. It starts again with the
   next view; after a scan that arrives without one; or once the scan has no publisher (``forget``).
 """

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The scan of the rover, on a ROS node and a thread of its own, so that no other lane waits for it.
+"""The rover's scan, on a ROS node and a thread of its own, so that no other lane waits for it.
 
 Each scan is projected into the base frame and given to the rule. A motion that the adapter started
 is stopped at once when the rule says so; motions that it did not start belong to a person.

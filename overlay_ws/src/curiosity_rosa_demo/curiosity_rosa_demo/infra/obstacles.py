@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
-from typing import Any
 
 from curiosity_rosa_demo.infra.config.thresholds import Thresholds
 from curiosity_rosa_demo.infra.tf.tree import Transform
@@ -34,6 +33,7 @@ TURN_DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
 VIEW_SHARE = 0.8
 VIEW_ROWS = 4
 LANE_M = 0.25
+FAR_M = 1000.0  # a return beyond is no obstacle; also bounds places and angles
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,12 @@ def view_of(scan: Scan, sensor: Transform, shape: RoverShape) -> ObstacleView:
     ``range_max`` say that nothing was hit.
     """
     ranges = np.asarray(scan.ranges, dtype=np.float64).reshape(-1)
-    rays = _directions(scan, sensor, ranges.size)
-    finite_frame = sensor.is_finite() and bool(np.isfinite(rays).all())
-    if not finite_frame or not ranges.size or not 0.0 <= scan.range_min < scan.range_max:
+    if not ranges.size or not _is_usable(scan, sensor):
         return ObstacleView(False, {}, np.empty((0, 2)))
+    rays = _directions(scan, sensor, ranges.size)
     with np.errstate(invalid='ignore'):  # NaN compares false
         measured = (ranges > 0.0) & (ranges >= scan.range_min)
-        hit = measured & (ranges <= scan.range_max)
+        hit = measured & (ranges <= min(scan.range_max, FAR_M))
     origin = np.array(sensor.translation, dtype=np.float64)
     places: Floats = origin + rays[hit] * ranges[hit, None]
     points: Floats = places[_is_obstacle(places, shape), :2]
@@ -127,13 +126,18 @@ def free_distance(points: Floats, side: int, shape: RoverShape) -> float:
     return float(_along_arc(x, side * y, half, shape).min(initial=math.inf))
 
 
+def _is_usable(scan: Scan, sensor: Transform) -> bool:
+    """Whether the numbers are finite and small enough for the arithmetic."""
+    angles_fit = abs(scan.angle_min) <= FAR_M and abs(scan.angle_increment) <= math.tau
+    place_fits = sensor.is_finite() and max(map(abs, sensor.translation)) <= FAR_M
+    return angles_fit and place_fits and 0.0 <= scan.range_min < scan.range_max
+
+
 def _directions(scan: Scan, sensor: Transform, count: int) -> Floats:
     """The unit vector of each ray in the base frame, one a row."""
     angles = scan.angle_min + scan.angle_increment * np.arange(count)
     axes = np.array([sensor.rotate((1.0, 0.0, 0.0)), sensor.rotate((0.0, 1.0, 0.0))])
-    with np.errstate(invalid='ignore'):
-        in_scan = np.column_stack((np.cos(angles), np.sin(angles)))
-        rays: Floats = in_scan @ axes
+    rays: Floats = np.column_stack((np.cos(angles), np.sin(angles))) @ axes
     return rays
 
 
