@@ -28,6 +28,7 @@ from curiosity_rosa_demo.infra.tf.tree import (
     frame_name,
     FrameLink,
     FrameTree,
+    IDENTITY,
     Transform,
     TransformUnavailable,
 )
@@ -119,6 +120,8 @@ class ComposedTransforms:
         )
 
     def transform(self, world: str, base: str, *, at_ns: int) -> Transform:
+        if frame_name(world) == frame_name(base):
+            return IDENTITY
         transform, stamp_ns = self._newest(world, base)
         apart_s = abs(at_ns - stamp_ns) / 1e9
         if stamp_ns and apart_s > self._max_age_s:  # 0: the whole chain is static
