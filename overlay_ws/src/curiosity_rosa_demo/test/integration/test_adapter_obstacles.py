@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The adapter stops the rover before a rock that the scan shows, and says when it shows nothing."""
+"""The adapter stops the rover before a rock, and says when the scan shows nothing."""
 
 from __future__ import annotations
 

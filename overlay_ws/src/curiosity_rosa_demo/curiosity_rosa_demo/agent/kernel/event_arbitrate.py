@@ -68,7 +68,7 @@ def _latch_causes(state: BrainState, rules: KernelRules) -> list[str]:
 def _silent_sources(state: BrainState, rules: KernelRules) -> list[str]:
     """The silent sources without which the rover must not run. They do not latch."""
     scan = state.robot.heard.get('scan')
-    saw_ahead = rules.obstacle_stop_m > 0.0 and scan is not None and scan.value['view']
+    saw_ahead = rules.obstacle_stop_m > 0.0 and scan is not None and scan.value.get('view')
     needed = ('adapter', 'scan') if saw_ahead else ('adapter',)
     return [f'{source} is silent' for source in needed if source in state.robot.silent]
 

@@ -150,7 +150,8 @@ def _clearance(scan: dict[str, Any] | None, twist: Twist, rules: KernelRules) ->
     """Free metres in the direction of motion: straight ahead, along an arc, or to what lies
     behind. None without an obstacle there and without a view.
     """
-    if scan is None or not scan['view']:
+    # A reading in a state that an earlier version stored has no view.
+    if scan is None or not scan.get('view'):
         return None
     if twist.linear_x < 0.0:
         metres = scan['behind_m']

@@ -49,7 +49,8 @@ def view_problem(robot: RobotState) -> str:
     """Says that the scan arrives but shows nothing of the rover's way; empty: it does, or there is
     no scan.
     """
-    if not _is_live(robot, 'scan') or robot.heard['scan'].value['view']:
+    scan = robot.heard.get('scan')
+    if scan is None or not _is_live(robot, 'scan') or scan.value.get('view'):
         return ''
     stowed = _is_live(robot, 'adapter') and robot.mast == 'closed'
     return 'no view ahead while stowed' if stowed else 'no view ahead'

@@ -87,7 +87,7 @@ def status_data(
 def _way_text(state: BrainState) -> str:
     """What the scan shows of the rover's way."""
     robot = state.robot
-    if 'scan' not in robot.ages_s or 'scan' in robot.silent:
+    if 'scan' not in robot.heard or 'scan' in robot.silent:
         return 'no scan'
     if problem := view_problem(robot):
         return problem
