@@ -49,9 +49,10 @@ class Scan:
 
 @dataclass(frozen=True)
 class RoverShape:
-    """The rover in its base frame, and the distance within which it must see.
+    """The rover in its base frame, and the distance ``view_m`` within which it must see.
 
-    ``floor_m`` and ``ceiling_m``: heights in the base frame between which a return is an obstacle.
+    ``front_m`` and ``rear_m`` (negative): x of its ends. ``floor_m`` and ``ceiling_m``: heights in
+    the base frame between which a return is an obstacle.
     """
 
     front_m: float
@@ -68,7 +69,7 @@ class RoverShape:
         shape = thresholds.obstacles
         return cls(
             front_m=shape.front_m,
-            rear_m=shape.rear_m,
+            rear_m=-shape.rear_m,
             half_width_m=shape.half_width_m,
             margin_m=shape.margin_m,
             floor_m=shape.ground_z_m + shape.min_height_m,

@@ -111,7 +111,7 @@ class ObstaclesConfig(Section):
     clear_m: float = Field(gt=0.0, le=200.0)
     scan_max_age_s: Seconds
     front_m: float = Field(gt=0.0, le=100.0)
-    rear_m: float = Field(ge=-100.0, lt=0.0)
+    rear_m: float = Field(gt=0.0, le=100.0)
     half_width_m: float = Field(gt=0.0, le=100.0)
     margin_m: float = Field(ge=0.0, le=10.0)
     ground_z_m: float = Field(ge=-100.0, le=100.0)
