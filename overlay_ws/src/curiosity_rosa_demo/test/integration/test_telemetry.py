@@ -144,10 +144,9 @@ def test_odometry_and_scan_are_reduced_to_what_the_kernel_needs(listener: Listen
     message.ranges = [5.0, 4.0, 3.0, math.inf]
     scan.publish(message)
     reading = listener.wait_for('scan')
-    assert reading.value == {
-        **{'ahead_m': 3.0, 'behind_m': 5.0, 'left_m': None, 'right_m': 4.0},
-        **{'view': False, 'forward_m': None, 'turn_left_m': None, 'turn_right_m': None},
-    }
+    sectors = {'ahead_m': 3.0, 'behind_m': 5.0, 'left_m': None, 'right_m': 4.0}
+    paths = {'forward_m': None, 'turn_left_m': None, 'turn_right_m': None}
+    assert reading.value == pytest.approx({'view': False, **sectors, **paths})
     threading.Event().wait(MIN_PERIOD_S)
     message.ranges[2] = 2.0
     scan.publish(message)
