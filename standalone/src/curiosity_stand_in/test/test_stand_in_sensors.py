@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import math
 
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
+from curiosity_rosa_demo.infra.ros.scan import scan_of
 from curiosity_rosa_demo.infra.tf.tree import composed, FrameTree
 from curiosity_stand_in import sensors
 from curiosity_stand_in.battery import Battery
@@ -74,6 +77,27 @@ def test_the_scan_is_the_demos() -> None:
     assert end == pytest.approx(message.angle_max, abs=1e-4)
 
 
+def tree_of(state: State, lidar: str) -> FrameTree:
+    """The frames as a reader of /tf and /tf_static knows them."""
+    tree = FrameTree(max_age_s=1.0)
+    for message, static in (
+        (sensors.fixed_frames(STAMP, lidar), True),
+        (sensors.moving_frames(state, STAMP, lidar), False),
+    ):
+        for each in message.transforms:
+            place, turn = each.transform.translation, each.transform.rotation
+            tree.update(
+                each.header.frame_id,
+                each.child_frame_id,
+                (place.x, place.y, place.z),
+                (turn.x, turn.y, turn.z, turn.w),
+                stamp_ns=1,
+                now_s=0.0,
+                static=static,
+            )
+    return tree
+
+
 def lidar_axes(joints: Joints, lidar: str) -> tuple[list[float], list[list[float]]]:
     """Place above the ground and rotation of the lidar of a rover at the origin."""
     place, rotation = lidar_pose(Pose(), joints, lidar)
@@ -93,25 +117,25 @@ def test_a_raised_mast_and_the_front_scan_level_planes() -> None:
         assert (place[2], rotation[2]) == (height, [0.0, 0.0, 1.0])
 
 
+def view(joints: Joints, lidar: str) -> ObstacleView:
+    """What the overlay makes of this lidar's scan, posed by TF."""
+    tree = tree_of(State(0.0, Pose(), Velocity(), joints, Battery()), lidar)
+    sensor, _ = composed(*tree.chain('base_footprint', 'lidar_link', 0.0))
+    message = sensors.scan(State(0.0, Pose(), Velocity(), joints, Battery()), STAMP, lidar)
+    return view_of(scan_of(message), sensor, RoverShape.of(load_config().thresholds))
+
+
+@given(st.floats(0.0, 1.57), st.floats(-6.28, 0.0))
+def test_the_demos_lidar_sees_the_way_ahead_in_no_pose_of_the_mast(
+    fold: float, yaw: float
+) -> None:
+    assert not view(Joints(fold, yaw, 0.0), 'mast').sees_ahead
+    assert view(Joints(fold, yaw, 0.0), 'body').sees_ahead
+
+
 @pytest.mark.parametrize('lidar', LIDARS)
 def test_the_frames_on_tf_lead_to_the_lidar_that_scans(lidar: str) -> None:
-    tree = FrameTree(max_age_s=1.0)
-    for message, static in (
-        (sensors.fixed_frames(STAMP, lidar), True),
-        (sensors.moving_frames(STATE, STAMP, lidar), False),
-    ):
-        for each in message.transforms:
-            place, turn = each.transform.translation, each.transform.rotation
-            tree.update(
-                each.header.frame_id,
-                each.child_frame_id,
-                (place.x, place.y, place.z),
-                (turn.x, turn.y, turn.z, turn.w),
-                stamp_ns=1,
-                now_s=0.0,
-                static=static,
-            )
-    transform, _ = composed(*tree.chain('base_footprint', 'lidar_link', 0.0))
+    transform, _ = composed(*tree_of(STATE, lidar).chain('base_footprint', 'lidar_link', 0.0))
     place, rotation = lidar_pose(Pose(), STATE.joints, lidar)
     assert np.allclose(transform.translation, place - [0.0, 0.0, BASE_HEIGHT])
     assert np.allclose(transform.rotate((1.0, 0.0, 0.0)), rotation[:, 0])
