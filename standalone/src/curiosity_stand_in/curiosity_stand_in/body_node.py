@@ -72,6 +72,8 @@ class BodyNode(Node):
         self.add_on_set_parameters_callback(self._settings_change)
         self._wheels = self.create_subscription(Twist, 'cmd_vel', self._drive, 10)
         self._publish_e_stop()
+        stamp = self._stamp(self.rover.state())
+        self._tf_static.publish(sensors.fixed_frames(stamp, self.settings.lidar))
         scale = self.settings.time_scale
         for period, least, publish in (
             (SENSOR_S, SENSOR_LEAST_S, self._publish_sensors),
@@ -112,6 +114,7 @@ class BodyNode(Node):
     def _create_publishers(self) -> None:
         self._odometry = self.create_publisher(Odometry, ODOMETRY_TOPIC, 10)
         self._tf = self.create_publisher(TFMessage, 'tf', TF_QOS)
+        self._tf_static = self.create_publisher(TFMessage, 'tf_static', LATCHED_QOS)
         self._joints = self.create_publisher(JointState, 'joint_states', 10)
         self._scan = self.create_publisher(LaserScan, 'scan', 10)
         self._battery = self.create_publisher(BatteryState, 'battery_state', 10)
@@ -151,11 +154,15 @@ class BodyNode(Node):
         if wanted(self._odometry) and not faults.fault_odometry:
             self._odometry.publish(sensors.odometry(state, stamp))
         if wanted(self._tf) and not faults.fault_tf_lost:
-            self._tf.publish(sensors.transforms(state, stamp, nan=faults.fault_tf_nan))
+            nan = faults.fault_tf_nan
+            message = sensors.transforms(state, stamp, nan=nan)
+            moving = sensors.moving_frames(state, stamp, faults.lidar, nan=nan)
+            message.transforms = [*message.transforms, *moving.transforms]
+            self._tf.publish(message)
         if wanted(self._joints) and not faults.fault_joint_states:
             self._joints.publish(sensors.joint_states(state, stamp))
-        if wanted(self._scan):
-            self._scan.publish(sensors.scan(state, stamp))
+        if wanted(self._scan) and not faults.fault_scan:
+            self._scan.publish(sensors.scan(state, stamp, faults.lidar))
 
     def _publish_camera(self) -> None:
         raw, compressed = wanted(self._raw), wanted(self._compressed)

@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from curiosity_stand_in import mast
+from curiosity_stand_in import frames, mast
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.rover import State
 from curiosity_stand_in.terrain import scan_ranges
@@ -31,13 +31,14 @@ from tf2_msgs.msg import TFMessage
 WORLD_FRAME = '/odom'
 BASE_FRAME = '/base_footprint'
 CAMERA_FRAME = 'camera_link'
-LIDAR_FRAME = 'lidar_link'
 BEAMS = 640
 BEAM_LIMIT = 3.1416  # radians to either side
-SCAN_MIN_M, SCAN_MAX_M = 1.0, 20.0
+SCAN_MAX_M = 20.0
+SCAN_MIN_M = {'mast': 1.0, 'body': 0.1}  # the demo's, and that of a lidar that looks ahead
 JPEG_QUALITY = 80
 
 _ANGLES = np.linspace(-BEAM_LIMIT, BEAM_LIMIT, BEAMS)
+_BEAMS_IN_LIDAR = np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(BEAMS)))
 
 
 def time_message(seconds: float) -> Time:
@@ -73,6 +74,30 @@ def transforms(state: State, stamp: Time, *, nan: bool = False) -> TFMessage:
     return TFMessage(transforms=[transform])
 
 
+def moving_frames(state: State, stamp: Time, lidar: str, *, nan: bool = False) -> TFMessage:
+    """The mast's joints; as a robot_state_publisher publishes them on /tf."""
+    moving = [link for link in frames.links(lidar) if link.joint]
+    return TFMessage(transforms=[_frame(link, state.joints, stamp, nan=nan) for link in moving])
+
+
+def fixed_frames(stamp: Time, lidar: str) -> TFMessage:
+    """The rigid links; as a robot_state_publisher publishes them on /tf_static."""
+    fixed = [link for link in frames.links(lidar) if not link.joint]
+    return TFMessage(transforms=[_frame(link, mast.ZERO, stamp) for link in fixed])
+
+
+def _frame(
+    link: frames.Link, joints: mast.Joints, stamp: Time, *, nan: bool = False
+) -> TransformStamped:
+    transform = TransformStamped(child_frame_id=link.child)
+    transform.header.stamp = stamp
+    transform.header.frame_id = link.parent
+    place, turn = transform.transform.translation, transform.transform.rotation
+    place.x, place.y, place.z = (math.nan,) * 3 if nan else link.place
+    turn.x, turn.y, turn.z, turn.w = (math.nan,) * 4 if nan else link.quaternion(joints)
+    return transform
+
+
 def joint_states(state: State, stamp: Time) -> JointState:
     """The mast's joints in alphabetical order: subscribers must match them by name."""
     angles = dict(
@@ -84,20 +109,19 @@ def joint_states(state: State, stamp: Time) -> JointState:
     return message
 
 
-def scan(state: State, stamp: Time) -> LaserScan:
+def scan(state: State, stamp: Time, lidar: str) -> LaserScan:
     message = LaserScan(
         angle_min=-BEAM_LIMIT,
         angle_max=BEAM_LIMIT,
         angle_increment=2 * BEAM_LIMIT / (BEAMS - 1),
-        range_min=SCAN_MIN_M,
+        range_min=SCAN_MIN_M[lidar],
         range_max=SCAN_MAX_M,
     )
     message.header.stamp = stamp
-    message.header.frame_id = LIDAR_FRAME
-    pose = state.pose
-    ranges = scan_ranges(
-        pose.x, pose.y, pose.yaw, angles=_ANGLES, nearest=SCAN_MIN_M, farthest=SCAN_MAX_M
-    )
+    message.header.frame_id = frames.LIDAR_FRAME
+    place, rotation = frames.lidar_pose(state.pose, state.joints, lidar)
+    rays = _BEAMS_IN_LIDAR @ rotation.T
+    ranges = scan_ranges(place, rays, nearest=SCAN_MIN_M[lidar], farthest=SCAN_MAX_M)
     message.ranges = array.array('f', ranges.tobytes())
     return message
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from curiosity_stand_in.battery import CHARGE_PER_S, DRAIN_PER_S, Rates
 from curiosity_stand_in.faults import parse, ServiceFault
+from curiosity_stand_in.frames import LIDARS
 from curiosity_stand_in.mast import INITIAL
 from curiosity_stand_in.rover import FASTEST_DRIVE
 
@@ -43,6 +44,7 @@ class Settings:
     initial_y: float = 0.0
     initial_yaw: float = 0.0
     initial_mast: str = 'zero'
+    lidar: str = 'mast'
     battery: float = 1.0
     battery_drain_per_s: float = DRAIN_PER_S
     battery_charge_per_s: float = CHARGE_PER_S
@@ -53,6 +55,7 @@ class Settings:
     fault_joint_states: bool = False
     fault_odometry: bool = False
     fault_battery: bool = False
+    fault_scan: bool = False
     fault_services: Mapping[str, ServiceFault] = field(default_factory=dict)
 
     @property
@@ -114,6 +117,12 @@ PARAMETERS: dict[str, Parameter] = {
     'initial_y': Parameter(0.0, _number(-1e4, 1e4), 'metres', fixed=True),
     'initial_yaw': Parameter(0.0, _number(-100.0, 100.0), 'radians', fixed=True),
     'initial_mast': Parameter('zero', _choice(*INITIAL), ', '.join(INITIAL), fixed=True),
+    'lidar': Parameter(
+        'mast',
+        _choice(*LIDARS),
+        f'{", ".join(LIDARS)}: on the mast head as in the demo, or on the front, looking ahead',
+        fixed=True,
+    ),
     'battery': Parameter(
         1.0, _number(0.0, 1.0), 'charge, 0 to 1; set, the charge goes on from there'
     ),
@@ -136,6 +145,7 @@ PARAMETERS: dict[str, Parameter] = {
     'fault_joint_states': Parameter(False, _boolean, 'no /joint_states'),
     'fault_odometry': Parameter(False, _boolean, 'no odometry'),
     'fault_battery': Parameter(False, _boolean, 'no /battery_state'),
+    'fault_scan': Parameter(False, _boolean, 'no /scan'),
     'fault_services': Parameter(
         [],
         _service_faults,

@@ -54,24 +54,28 @@ def rocks_near(x: float, y: float, reach: float) -> Rocks:
 
 
 def scan_ranges(
-    x: float, y: float, yaw: float, *, angles: Floats, nearest: float, farthest: float
+    place: Floats, rays: Floats, *, nearest: float, farthest: float
 ) -> NDArray[np.float32]:
-    """The distance of each beam to the nearest rock; inf without a rock in range.
+    """The distance along each ray to the nearest rock or the ground; inf without one in range.
 
-    ``angles`` are relative to the body's heading. A beam that starts inside a rock, or hits one
-    nearer than ``nearest``, also reads inf, as in the simulator.
+    ``place`` and the unit vectors ``rays``, one a row, are in the odometry frame. A rock is a ball
+    with its centre on the ground. A ray that starts inside a rock, or hits something nearer than
+    ``nearest``, also reads inf, as in the simulator.
     """
-    rocks = rocks_near(x, y, farthest + LARGEST)
-    rel_x, rel_y = rocks.x - x, rocks.y - y
-    heading = angles[:, None] + yaw
-    along = np.cos(heading) * rel_x + np.sin(heading) * rel_y
-    aside = np.cos(heading) * rel_y - np.sin(heading) * rel_x
-    half_chord = np.sqrt(np.maximum(rocks.radius**2 - aside**2, 0.0))
-    hit = along - half_chord
-    hit[(np.abs(aside) >= rocks.radius) | (hit <= 0.0)] = np.inf
-    ranges = hit.min(axis=1, initial=np.inf)
+    rocks = rocks_near(place[0], place[1], farthest + LARGEST)
+    rel = np.stack([rocks.x - place[0], rocks.y - place[1], np.full_like(rocks.x, -place[2])])
+    along = rays @ rel
+    aside_squared = (rel**2).sum(axis=0) - along**2
+    hit = along - np.sqrt(np.maximum(rocks.radius**2 - aside_squared, 0.0))
+    hit[(aside_squared >= rocks.radius**2) | (hit <= 0.0)] = np.inf
+    ranges = np.minimum(hit.min(axis=1, initial=np.inf), _to_ground(place[2], rays[:, 2]))
     ranges[(ranges < nearest) | (ranges > farthest)] = np.inf
     return ranges.astype(np.float32)
+
+
+def _to_ground(height: float, rise: Floats) -> Floats:
+    falling = rise < -1e-9
+    return np.where(falling, height / np.where(falling, -rise, 1.0), np.inf)
 
 
 def _noise(column: Floats, row: Floats, salt: int) -> Floats:

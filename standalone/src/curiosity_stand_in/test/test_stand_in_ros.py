@@ -182,7 +182,12 @@ def test_the_wheels_keep_the_last_twist_of_anyone(sandbox: Sandbox) -> None:
 
 def test_frames_have_leading_slashes_and_sensors_their_shapes(sandbox: Sandbox) -> None:
     sandbox.stand_in(
-        initial_x=2, initial_y=-1.5, initial_yaw=1.0, battery=0.25, battery_drain_per_s=0.0
+        initial_x=2,
+        initial_y=-1.5,
+        initial_yaw=1.0,
+        battery=0.25,
+        battery_drain_per_s=0.0,
+        lidar='body',
     )
     odometry = watch(sandbox, Odometry, ODOMETRY)[-1]
     transform = watch(sandbox, TFMessage, '/tf', 100)[-1].transforms[0]
@@ -285,18 +290,20 @@ def test_rotating_answers_at_once_takes_six_seconds_and_raises_a_closed_mast(
         ('fault_joint_states', JointState, '/joint_states'),
         ('fault_odometry', Odometry, ODOMETRY),
         ('fault_battery', BatteryState, '/battery_state'),
+        ('fault_scan', LaserScan, '/scan'),
     ],
 )
 def test_a_missing_topic_comes_back(
     sandbox: Sandbox, fault: str, msg_type: type, topic: str
 ) -> None:
     sandbox.stand_in(time_scale=5)
-    scans = watch(sandbox, LaserScan, '/scan')
+    other = (Odometry, ODOMETRY) if msg_type is LaserScan else (LaserScan, '/scan')
+    others: list[Any] = watch(sandbox, *other)
     messages = watch(sandbox, msg_type, topic)
     assert set_parameters(sandbox, **{fault: True}) == []
-    next_ones(scans, 3)  # what was on its way has arrived
+    next_ones(others, 3)  # what was on its way has arrived
     count = len(messages)
-    next_ones(scans, 15, 'the other sensors to go on')
+    next_ones(others, 15, 'the other sensors to go on')
     assert len(messages) == count
     assert set_parameters(sandbox, **{fault: False}) == []
     next_ones(messages, 1, f'{topic} to come back')

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import math
 
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
+from curiosity_rosa_demo.infra.ros.scan import scan_of
+from curiosity_rosa_demo.infra.tf.tree import composed, FrameTree
 from curiosity_stand_in import sensors
 from curiosity_stand_in.battery import Battery
+from curiosity_stand_in.frames import BASE_HEIGHT, lidar_pose, LIDARS
 from curiosity_stand_in.kinematics import Pose, Velocity
-from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.mast import CLOSED, Joints, ZERO
 from curiosity_stand_in.rover import State
 import cv2
 from hypothesis import given
@@ -65,11 +70,76 @@ def test_joints_go_by_name() -> None:
 
 
 def test_the_scan_is_the_demos() -> None:
-    message = sensors.scan(STATE, STAMP)
+    message = sensors.scan(STATE, STAMP, 'mast')
     assert (len(message.ranges), message.header.frame_id) == (640, 'lidar_link')
     assert (message.range_min, message.range_max) == (1.0, 20.0)
     end = message.angle_min + 639 * message.angle_increment
     assert end == pytest.approx(message.angle_max, abs=1e-4)
+
+
+def tree_of(state: State, lidar: str) -> FrameTree:
+    """The frames as a reader of /tf and /tf_static knows them."""
+    tree = FrameTree(max_age_s=1.0)
+    for message, static in (
+        (sensors.fixed_frames(STAMP, lidar), True),
+        (sensors.moving_frames(state, STAMP, lidar), False),
+    ):
+        for each in message.transforms:
+            place, turn = each.transform.translation, each.transform.rotation
+            tree.update(
+                each.header.frame_id,
+                each.child_frame_id,
+                (place.x, place.y, place.z),
+                (turn.x, turn.y, turn.z, turn.w),
+                stamp_ns=1,
+                now_s=0.0,
+                static=static,
+            )
+    return tree
+
+
+def lidar_axes(joints: Joints, lidar: str) -> tuple[list[float], list[list[float]]]:
+    """Place above the ground and rotation of the lidar of a rover at the origin."""
+    place, rotation = lidar_pose(Pose(), joints, lidar)
+    return place.round(2).tolist(), rotation.round(2).tolist()
+
+
+def test_the_lidar_on_the_stowed_mast_scans_a_vertical_plane_and_angle_0_is_up() -> None:
+    _, rotation = lidar_axes(CLOSED, 'mast')
+    forward, left, normal = zip(*rotation, strict=True)
+    assert forward == (0.0, 0.0, 1.0)
+    assert (left[2], normal[2]) == (0.0, 0.0)
+
+
+def test_a_raised_mast_and_the_front_scan_level_planes() -> None:
+    for joints, lidar, height in ((ZERO, 'mast', 2.24), (CLOSED, 'body', 0.4)):
+        place, rotation = lidar_axes(joints, lidar)
+        assert (place[2], rotation[2]) == (height, [0.0, 0.0, 1.0])
+
+
+def view(joints: Joints, lidar: str) -> ObstacleView:
+    """What the overlay makes of this lidar's scan, posed by TF."""
+    tree = tree_of(State(0.0, Pose(), Velocity(), joints, Battery()), lidar)
+    sensor, _ = composed(*tree.chain('base_footprint', 'lidar_link', 0.0))
+    message = sensors.scan(State(0.0, Pose(), Velocity(), joints, Battery()), STAMP, lidar)
+    return view_of(scan_of(message), sensor, RoverShape.of(load_config().thresholds))
+
+
+@given(st.floats(0.0, 1.57), st.floats(-6.28, 0.0))
+def test_the_demos_lidar_sees_the_way_ahead_in_no_pose_of_the_mast(
+    fold: float, yaw: float
+) -> None:
+    assert not view(Joints(fold, yaw, 0.0), 'mast').sees_ahead
+    assert view(Joints(fold, yaw, 0.0), 'body').sees_ahead
+
+
+@pytest.mark.parametrize('lidar', LIDARS)
+def test_the_frames_on_tf_lead_to_the_lidar_that_scans(lidar: str) -> None:
+    transform, _ = composed(*tree_of(STATE, lidar).chain('base_footprint', 'lidar_link', 0.0))
+    place, rotation = lidar_pose(Pose(), STATE.joints, lidar)
+    assert np.allclose(transform.translation, place - [0.0, 0.0, BASE_HEIGHT])
+    assert np.allclose(transform.rotate((1.0, 0.0, 0.0)), rotation[:, 0])
+    assert np.allclose(transform.rotate((0.0, 1.0, 0.0)), rotation[:, 1])
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def test_numbers_in_range_are_taken_as_they_are(value: float) -> None:
         ('e_stop', 1, 'true or false'),
         ('publish_clock', 'yes', 'true or false'),
         ('initial_mast', 'shut', 'zero, open, closed'),
+        ('lidar', 'roof', 'mast, body'),
         ('fault_image', 'black', 'none, stopped, corrupt'),
         ('fault_services', [1, 2], 'list of strings'),
         ('fault_services', ['fly:hang'], "'fly:hang'"),

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 from numpy.typing import NDArray
+import pytest
 
 places = st.floats(-500, 500)
 ANGLES = np.linspace(-math.pi, math.pi, 640)
@@ -42,7 +43,9 @@ def test_there_are_rocks_and_they_differ() -> None:
 
 
 def scan(x: float, y: float, yaw: float) -> NDArray[np.float32]:
-    return scan_ranges(x, y, yaw, angles=ANGLES, nearest=1.0, farthest=20.0)
+    """A level scan at the ground, where a rock is a circle of its radius."""
+    rays = np.column_stack((np.cos(ANGLES + yaw), np.sin(ANGLES + yaw), np.zeros_like(ANGLES)))
+    return scan_ranges(np.array([x, y, 0.0]), rays, nearest=1.0, farthest=20.0)
 
 
 @given(places, places, st.floats(-4, 4))
@@ -71,3 +74,11 @@ def test_turning_by_one_beam_moves_the_scan_by_one_beam(x: float, y: float) -> N
 
 def test_something_is_seen_from_the_start() -> None:
     assert np.isfinite(scan(0.0, 0.0, 0.0)).sum() > 20
+
+
+def test_a_ray_that_looks_down_ends_on_the_ground() -> None:
+    down, level, up = (math.sin(-0.25), 0.0, 1.0)
+    rays = np.array([[math.cos(-0.25), 0.0, down], [1.0, 0.0, level], [0.0, 0.0, up]])
+    ranges = scan_ranges(np.array([0.0, 0.0, 1.0]), rays, nearest=1.0, farthest=20.0)
+    assert ranges[0] == pytest.approx(1.0 / math.sin(0.25), rel=1e-6)
+    assert np.isinf(ranges[1:]).all()

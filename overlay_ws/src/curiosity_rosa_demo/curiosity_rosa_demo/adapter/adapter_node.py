@@ -8,10 +8,11 @@
 
 """ROS node around MotionGuard: the eight /adapter/* services in front of the rover's services.
 
-Each of four threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
+Each of five threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
 ``adapter_motion`` the three motions, ``adapter_mast`` the three mast services; each serves one
-call at a time. A fifth thread polls the guard when its next wake-up is due.
+call at a time. ``adapter_scan`` reads the scan. A sixth thread polls the guard when its next
+wake-up is due.
 
 Over 300 lines: the lock order of these threads is easier to check in one file.
 """
@@ -36,6 +37,8 @@ from curiosity_rosa_demo.adapter.motion_guard import (
     MotionGuard,
     MotionRefused,
 )
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
 from curiosity_rosa_demo.domain.adapter_status import Status
@@ -108,8 +111,16 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
+        self._obstacles = ObstacleStop(self._config.thresholds, time.monotonic)
+        self._scan = ScanInput(
+            self._config,
+            self._obstacles,
+            self._guard,
+            lock=self._lock,
+            on_input=self._execute_due_commands,
+        )
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
-        self._nodes = [self.node, *self._create_services(process)]
+        self._nodes = [self.node, *self._create_services(process), self._scan.node]
         self._threads = [
             SpinThread(node.get_name(), node, on_crash=process.crash) for node in self._nodes
         ]
@@ -145,6 +156,7 @@ class AdapterApp:
 
     def _execute_due_commands(self) -> None:
         """Execute the commands that the guard reports as due. The caller holds the lock."""
+        self._scan.stop_if_due()
         due: DueCommands = self._guard.poll()
         if due.stop_call is not None:
             self._call_stop(due.stop_call)
@@ -214,7 +226,9 @@ class AdapterApp:
             self._status_schedule.lost()
 
     def _status(self) -> Status:
-        return status_of(self._guard, self._telemetry.pose, self._telemetry.mast_turn)
+        return status_of(
+            self._guard, self._telemetry.pose, self._telemetry.mast_turn, self._obstacles
+        )
 
     def _diagnose(self) -> Finding:
         missing = [
@@ -226,6 +240,7 @@ class AdapterApp:
                 e_stop=self._telemetry.e_stop,
                 missing=missing,
                 ages_s=self._telemetry.ages_s(),
+                obstacles=self._obstacles,
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -263,13 +278,16 @@ class AdapterApp:
             stops_before = self._stops_asked
             self._await_stop()
             self._guard.check_move()
+            self._scan.check_motion(name)
         self._await_service(client)
         with self._lock:
             # A stop that arrived meanwhile, or the shutdown, also ends this motion.
             if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             # Check again and send under one lock, so that no stop can come between the two.
+            self._scan.check_motion(name)
             token = self._guard.begin_move()
+            self._scan.motion_begins(name)
             answered = threading.Event()
             try:
                 future = _send(client)

@@ -14,7 +14,9 @@ from collections.abc import Collection, Mapping
 
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
-from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.status import view_text
+from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
 
 SILENT_S = 2.0  # each source publishes at least five times a second
@@ -26,6 +28,7 @@ def diagnose(
     e_stop: bool,
     missing: Collection[str],
     ages_s: Mapping[str, float | None],
+    obstacles: ObstacleStop,
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available.
     ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
@@ -37,6 +40,8 @@ def diagnose(
             problems[f'No {source} for {age_s:.0f} s'] = Level.ERROR
     if guard.stopping and guard.last_error:
         problems[f'Stopping: {guard.last_error}'] = Level.WARN
+    if obstacles.view_lost:
+        problems[VIEW_LOST] = Level.WARN
     if e_stop:
         problems[E_STOP_PRESSED] = Level.WARN
     if guard.mast is Mast.UNKNOWN:
@@ -51,6 +56,8 @@ def diagnose(
             'stopping': guard.stopping,
             'e_stop': e_stop,
             'last_error_reason': guard.last_error,
+            'obstacle_view': view_text(guard, obstacles),
+            'obstacle_ahead_m': obstacles.ahead_m,
             **{f'{source.replace(" ", "_")}_age_s': age_s for source, age_s in ages_s.items()},
         },
     )

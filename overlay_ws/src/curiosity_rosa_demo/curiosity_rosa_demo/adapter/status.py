@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop, ViewState
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 
 PERIOD_S = 1.0  # between two messages without a change
@@ -19,7 +20,10 @@ MIN_PERIOD_S = 0.05  # shortest time between two messages
 
 
 def status_of(
-    guard: MotionGuard, pose: tuple[float, float, float] | None, mast_turn: float | None
+    guard: MotionGuard,
+    pose: tuple[float, float, float] | None,
+    mast_turn: float | None,
+    obstacles: ObstacleStop,
 ) -> Status:
     """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians."""
     is_open = {Mast.CLOSED: False, Mast.UNKNOWN: None}.get(guard.mast, True)
@@ -37,7 +41,15 @@ def status_of(
         'e_stop': guard.e_stop,
         'agent_safe_reason': guard.agent_latch,
         'violation': guard.violation,
+        'obstacle_view': view_text(guard, obstacles),
+        'obstacle_ahead_m': obstacles.ahead_m,
     }
+
+
+def view_text(guard: MotionGuard, obstacles: ObstacleStop) -> str:
+    """What the scan shows of the way ahead; says so when the stowed mast is the cause."""
+    stowed = obstacles.view is ViewState.NO_VIEW and guard.mast is Mast.CLOSED
+    return f'{obstacles.view.value}{" while stowed" if stowed else ""}'
 
 
 class StatusSchedule:

@@ -153,7 +153,9 @@ class AgentApp:
         self.session.world.say = SpeechPublisher(
             self.node, self.config, self.console_writer.write, self._losses
         )
-        telemetry = TelemetrySource(self.node, self.config, on_urgent=self._tick_now)
+        telemetry = TelemetrySource(
+            self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
+        )
         clock = ros_clock_of(self.node)
         self._tick_callbacks: list[Callable[[], None]] = [
             Heartbeat(self.node, self.config, self._losses, self._safe_reason).beat

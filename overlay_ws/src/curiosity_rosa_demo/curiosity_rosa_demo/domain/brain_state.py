@@ -142,7 +142,7 @@ class RobotState(Model):
     refused: list[Text] = Field(default_factory=list)
     mast: str = 'unknown'  # closed, opening, open, closing, unknown
     moving: bool = False
-    scan_min_m: float | None = None  # nearest return in the direction of motion
+    scan_min_m: float | None = None  # free metres to an obstacle in the direction of motion
     exposed_since_s: float | None = None  # start of a motion with a mast that is not closed
     estop: bool = False  # pressed now
     violation: str = ''  # of a safety rule, by a skill since the last tick or by the adapter now

@@ -14,6 +14,7 @@ infinity, lone surrogates, data nested more than MAX_DEPTH levels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 import json
 from typing import Any
@@ -35,6 +36,8 @@ AGENT_IS_SILENT = 'The agent is silent'
 AGENT_IS_SAFE = 'The agent is in SAFE'
 TWO_AGENTS = 'Two agents publish the heartbeat'
 STOP_NOT_CONFIRMED = 'sent and not confirmed'
+OBSTACLE_AHEAD = 'Obstacle ahead'
+VIEW_LOST = 'The view ahead was lost'
 
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
@@ -50,6 +53,12 @@ def service_timeout(name: str) -> str:
 
 def agent_is_safe(reason: str) -> str:
     return f'{AGENT_IS_SAFE} ({reason}); :clear ends it once the cause is gone'
+
+
+def obstacle_ahead(free_m: float, ways_out: Sequence[str]) -> str:
+    """``free_m``: metres until the rover touches it. ``ways_out``: motions that lead past it."""
+    way = f'{" or ".join(ways_out)} leads past it' if ways_out else 'no motion leads past it'
+    return f'{OBSTACLE_AHEAD} at {free_m:.1f} m: {way}'
 
 
 def tf_unavailable(world: str, base: str) -> str:

@@ -35,7 +35,7 @@ CAPTURE_RETRY_S = 1.5
 class RoverClient:
     def __init__(self, node: Node, config: Config) -> None:
         self._frames = config.topics.tf
-        self._transforms = make_transform_source(node, config)
+        self.transforms = make_transform_source(node, config)
         services = config.topics.adapter
         self._triggers = {
             name: node.create_client(Trigger, getattr(services, name).name)
@@ -107,7 +107,7 @@ class RoverClient:
     def pose(self) -> RoverPose | None:
         """The pose of the base in the world frame; None while TF is unavailable."""
         try:
-            return self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
+            return self.transforms.lookup(self._frames.world_frame, self._frames.base_frame)
         except TransformUnavailable:
             return None
 

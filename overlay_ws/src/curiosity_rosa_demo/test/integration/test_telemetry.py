@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_rosa_demo.infra.tf.listener import make_transform_source
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
@@ -43,7 +44,8 @@ class Listener:
         self._box = box
         self.rover, self.status = config.topics.rover, config.topics.status
         self.urgent = 0
-        self.source = TelemetrySource(box.node, config, on_urgent=self._count)
+        transforms = make_transform_source(box.node, config)
+        self.source = TelemetrySource(box.node, config, transforms, on_urgent=self._count)
 
     def _count(self) -> None:
         self.urgent += 1
@@ -138,10 +140,13 @@ def test_odometry_and_scan_are_reduced_to_what_the_kernel_needs(listener: Listen
     scan = listener.publisher(LaserScan, listener.rover.scan)
     quarter = math.pi / 2
     message = LaserScan(angle_min=-math.pi, angle_increment=quarter, range_min=1.0, range_max=9.0)
+    message.header.frame_id = 'base_footprint'
     message.ranges = [5.0, 4.0, 3.0, math.inf]
     scan.publish(message)
     reading = listener.wait_for('scan')
-    assert reading.value == {'ahead_m': 3.0, 'behind_m': 5.0, 'left_m': None, 'right_m': 4.0}
+    sectors = {'ahead_m': 3.0, 'behind_m': 5.0, 'left_m': None, 'right_m': 4.0}
+    paths = {'forward_m': None, 'turn_left_m': None, 'turn_right_m': None}
+    assert reading.value == pytest.approx({'view': False, **sectors, **paths})
     threading.Event().wait(MIN_PERIOD_S)
     message.ranges[2] = 2.0
     scan.publish(message)

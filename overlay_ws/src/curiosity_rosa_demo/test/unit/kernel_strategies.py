@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
-from curiosity_rosa_demo.agent.kernel.validation import MAST_STATES, SECTORS
+from curiosity_rosa_demo.agent.kernel.validation import MAST_STATES, PATHS, SECTORS
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
@@ -33,7 +33,7 @@ from strategies import huge_ints, json_objects, text
 
 CONFIG = load_config()
 RULES = KernelRules.of(CONFIG.thresholds)
-WARY = KernelRules(**{**vars(RULES), 'obstacle_stop_m': 1.0})
+UNWARY = KernelRules(**{**vars(RULES), 'obstacle_stop_m': 0.0})
 
 STATUSES = ('PENDING', 'WAITING', 'ACTIVE', 'PAUSED', 'RECOVERING', 'COMPLETED', 'CANCELLED')
 metres = st.floats(-100.0, 100.0)
@@ -51,7 +51,12 @@ good_values = {
         {'mast': st.sampled_from(MAST_STATES), 'moving': st.booleans()},
         optional={'rover_x': metres},
     ),
-    'scan': st.fixed_dictionaries(dict.fromkeys(SECTORS, st.none() | st.floats(0.0, 30.0))),
+    'scan': st.fixed_dictionaries(
+        {
+            'view': st.booleans(),
+            **dict.fromkeys((*SECTORS, *PATHS), st.none() | st.floats(0.0, 30.0)),
+        }
+    ),
     'estop': st.fixed_dictionaries({'pressed': st.booleans()}),
 }
 SOURCES = tuple(good_values)
@@ -66,16 +71,16 @@ def bad_values(draw: st.DrawFn, source: str) -> dict[str, Any]:
     if draw(st.booleans()):
         del value[key]
         return value
-    wrong = [bad for bad in NOT_NUMBERS if not _fits(source, bad)]
+    wrong = [bad for bad in NOT_NUMBERS if not _fits(source, key, bad)]
     if source == 'battery':
         wrong += [-0.01, 1.01]
     value[key] = draw(st.sampled_from(wrong))
     return value
 
 
-def _fits(source: str, bad: object) -> bool:
-    return (source == 'scan' and bad is None) or (
-        source in ('estop', 'adapter') and isinstance(bad, bool)
+def _fits(source: str, key: str, bad: object) -> bool:
+    return (source == 'scan' and key != 'view' and bad is None) or (
+        (source in ('estop', 'adapter') or key == 'view') and isinstance(bad, bool)
     )
 
 

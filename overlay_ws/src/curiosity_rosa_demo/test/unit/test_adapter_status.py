@@ -12,22 +12,28 @@ from __future__ import annotations
 
 from itertools import pairwise
 import json
+import time
 from typing import Any
 
 from curiosity_rosa_demo.adapter.mast import MastAction
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.adapter.status import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.domain.adapter_status import MEASURED_FIELDS, without_measured
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from guard_world import World
 from hypothesis import given
 from hypothesis import strategies as st
+import numpy as np
 import pytest
 
+OBSTACLES = ObstacleStop(load_config().thresholds, time.monotonic)
 MOVED = {'rover_x': 1.0, 'rover_y': 0.0, 'yaw_rad': 0.1, 'mast_yaw_rad': 0.2, 'moving': True}
 
 
 def test_the_status_is_json_and_knows_what_nobody_knows() -> None:
     world = World()
-    status = status_of(world.guard, None, None)
+    status = status_of(world.guard, None, None, OBSTACLES)
     assert json.loads(json.dumps(status)) == status
     assert set(status) > MEASURED_FIELDS
     assert (status['mast'], status['mast_is_open'], status['moving']) == ('unknown', None, True)
@@ -38,13 +44,19 @@ def test_the_mast_turns_only_while_it_is_not_closed() -> None:
     world = World()
     world.step(1.0)
     pose = (1.0, 2.0, 0.5)
-    assert status_of(world.guard, pose, -0.5)['mast_yaw_rad'] == -0.5
+    assert status_of(world.guard, pose, -0.5, OBSTACLES)['mast_yaw_rad'] == -0.5
     world.ask_mast(MastAction.CLOSE)
     world.step(2.0)
-    status = status_of(world.guard, pose, -1.57)
+    status = status_of(world.guard, pose, -1.57, OBSTACLES)
     assert (status['mast_is_open'], status['mast_yaw_rad']) == (False, None)
     assert (status['rover_x'], status['rover_y'], status['yaw_rad']) == pose
     assert status['move_allowed']
+    OBSTACLES.record_scan(ObstacleView(False, {}, np.empty((0, 2))))
+    status = status_of(world.guard, pose, -1.57, OBSTACLES)
+    assert (status['obstacle_view'], status['obstacle_ahead_m']) == (
+        'no view ahead while stowed',
+        None,
+    )
 
 
 def test_a_change_is_told_at_once_but_not_twenty_times_a_second() -> None:

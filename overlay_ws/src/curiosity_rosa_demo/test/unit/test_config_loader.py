@@ -168,6 +168,12 @@ REFUSALS = {
         'thresholds.yaml: viz.bright_zone_x_max = 1.0: '
         'must be greater than bright_zone_x_min (5.0)',
     ),
+    'rule between two sections': (
+        'thresholds',
+        'telemetry: {obstacle_stop_m: 3.0}',
+        'thresholds.yaml: obstacles.clear_m = 2.3: '
+        'must be greater than telemetry.obstacle_stop_m (3.0)',
+    ),
     'provider without a model': (
         'agent',
         'llm: {provider: openai}',

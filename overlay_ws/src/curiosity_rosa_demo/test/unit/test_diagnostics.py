@@ -15,6 +15,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.diagnostics import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.mast import Mast, MastAction
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
+from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
 from curiosity_rosa_demo.agent.topics.own_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -127,7 +128,10 @@ class Adapter:
         assert (self.guard.stopping, self.guard.mast) == (False, Mast.CLOSED)
 
     def find(self, **facts: Any) -> Finding:
-        given = {'e_stop': False, 'missing': [], 'ages_s': SILENT, **facts}
+        given = {
+            **{'e_stop': False, 'missing': [], 'ages_s': SILENT},
+            **{'obstacles': ObstacleStop(CONFIG.thresholds, lambda: self.now), **facts},
+        }
         return diagnose_adapter(self.guard, **given)
 
 

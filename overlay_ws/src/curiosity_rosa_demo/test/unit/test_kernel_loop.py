@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.kernel.skip_tick import MAX_SKIPPED_S
 from curiosity_rosa_demo.domain.brain_state import BrainState, Question, QueuedTask, Reading
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from kernel_strategies import good_values, reading, RULES, tasks, WARY
+from kernel_strategies import good_values, reading, RULES, tasks, UNWARY
 
 LONG_S = 20.0
 QUESTIONS = [Question(id='q1', text='drive?'), Question(id='q2', text='drive?')]
@@ -140,7 +140,7 @@ def scripts(draw: st.DrawFn) -> list[tuple[str, Any]]:
 STOP = ('say', {'intent': 'STOP', 'payload': {}})
 
 
-@given(scripts(), st.sampled_from([RULES, WARY]))
+@given(scripts(), st.sampled_from([RULES, UNWARY]))
 @example([('pass', 0.1), STOP, STOP, ('pass', 0.1)], RULES)  # the second changes nothing
 @settings(max_examples=300, deadline=None)
 def test_a_quiet_tick_changes_nothing(script: list[tuple[str, Any]], rules: KernelRules) -> None:

@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.task_queue import active_task, task_queue, wants_to_run
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import telemetry_sync
-from curiosity_rosa_demo.agent.kernel.validation import reading_problem
+from curiosity_rosa_demo.agent.kernel.validation import PATHS, reading_problem, SECTORS
 from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -32,6 +32,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.serde import from_json, to_json
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import (
@@ -42,16 +43,21 @@ from kernel_strategies import (
     RULES,
     SOURCES,
     states,
-    WARY,
+    UNWARY,
 )
+import numpy as np
 import pytest
 
 many = settings(max_examples=500, deadline=None)
+SCAN = {
+    **{'view': True, 'ahead_m': 9.0, 'behind_m': 2.0, 'left_m': 0.1, 'right_m': None},
+    **{'forward_m': 1.0, 'turn_left_m': 3.0, 'turn_right_m': None},
+}
 STILL = {
     **dict.fromkeys(('x', 'y', 'z', 'orientation_z', 'linear_x', 'angular_z'), 0.0),
     'orientation_w': 1.0,
 }
-rules = st.sampled_from([RULES, WARY])
+rules = st.sampled_from([RULES, UNWARY])
 
 
 def hear(state: BrainState, now_s: float, **values: Any) -> BrainState:
@@ -105,7 +111,7 @@ def test_a_source_falls_silent_once_and_comes_back(source: str, max_age_s: float
     value = {
         'odometry': STILL,
         'adapter': {'mast': 'open', 'moving': False},
-        'scan': dict.fromkeys(('ahead_m', 'behind_m', 'left_m', 'right_m'), 2.0),
+        'scan': {'view': True, **dict.fromkeys((*SECTORS, *PATHS), 2.0)},
         'battery': {'fraction': 0.5},
     }[source]
     state = hear(BrainState(), 0.0, **{source: value})
@@ -142,12 +148,29 @@ def test_a_low_battery_stays_low_until_it_is_charged(fractions: list[float]) -> 
         assert state.robot.battery_pct == pytest.approx(100 * fraction)
 
 
-@pytest.mark.parametrize(('speed', 'expected'), [(0.2, 1.0), (0.0, 1.0), (-0.2, 2.0)])
-def test_clearance_is_that_in_the_direction_of_motion(speed: float, expected: float) -> None:
-    scan = {'ahead_m': 1.0, 'behind_m': 2.0, 'left_m': 0.1, 'right_m': None}
-    state = hear(BrainState(), 0.0, scan=scan, odometry={**STILL, 'linear_x': speed})
+@pytest.mark.parametrize(
+    ('speed', 'turn', 'expected'),
+    [(0.2, 0, 1.0), (0.0, 0, 1.0), (-0.2, 0, 2.0), (0.2, 0.1, 3.0), (0.2, -0.1, None)],
+)
+def test_clearance_is_that_in_the_direction_of_motion(
+    speed: float, turn: float, expected: float | None
+) -> None:
+    moving = {**STILL, 'linear_x': speed, 'angular_z': turn}
+    state = hear(BrainState(), 0.0, scan=SCAN, odometry=moving)
     assert state.robot.scan_min_m == expected
     assert state.robot.moving is (speed != 0.0)
+    blind = hear(BrainState(), 0.0, scan={**SCAN, 'view': False}, odometry=moving)
+    assert blind.robot.scan_min_m is None
+
+
+@pytest.mark.parametrize(
+    ('mast', 'text'), [('closed', 'no view ahead while stowed'), ('open', 'no view ahead')]
+)
+def test_the_summary_says_that_the_scan_sees_nothing_of_the_way(mast: str, text: str) -> None:
+    adapter = {'mast': mast, 'moving': False}
+    blind = hear(BrainState(), 0.0, scan={**SCAN, 'view': False}, adapter=adapter)
+    assert text in world_update(blind, RULES).world.summary.split('; ')
+    assert 'no view' not in world_update(hear(blind, 0.1, scan=SCAN), RULES).world.summary
 
 
 def test_motion_is_measured_and_the_adapter_is_believed_only_without_odometry() -> None:
@@ -171,31 +194,32 @@ def test_resources_are_busy_while_they_move() -> None:
 # --- the scan --------------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.floats() | st.floats(0.0, 12.0), max_size=120),
-    st.floats(-math.pi, math.pi),
-    st.floats(0.0, 0.2),
-)
+points = st.lists(st.tuples(st.floats(-30.0, 30.0), st.floats(-30.0, 30.0)), max_size=40)
+
+
+@given(points)
 @many
-def test_a_sector_holds_its_nearest_valid_return(
-    ranges: list[float], angle_min: float, increment: float
-) -> None:
-    reduced = reduce_scan(angle_min, increment, 0.1, 10.0, ranges)
+def test_a_sector_holds_its_nearest_obstacle(places: list[tuple[float, float]]) -> None:
+    reduced = reduce_scan(ObstacleView(False, {}, np.array(places).reshape(-1, 2)))
+    assert reading_problem('scan', reduced) == ''
     for name, bearing in (('ahead_m', 0), ('left_m', 90), ('behind_m', 180), ('right_m', 270)):
         inside, edge = [], []
-        for index, metres in enumerate(ranges):
-            degrees = math.degrees(angle_min + index * increment) - bearing
+        for x, y in places:
+            degrees = math.degrees(math.atan2(y, x)) - bearing
             off = abs((degrees + 180.0) % 360.0 - 180.0)
-            if 0.1 <= metres <= 10.0:
-                (edge if abs(off - 30.0) < 0.01 else inside if off < 30.0 else []).append(metres)
+            at_edge = abs(off - 30.0) < 0.01 or math.hypot(x, y) < 1e-6
+            (edge if at_edge else inside if off < 30.0 else []).append(math.hypot(x, y))
+        nearest = min(inside, default=None)
         found = reduced[name]
-        assert found in {min(inside, default=None), *edge}
-        assert reading_problem('scan', reduced) == ''
+        assert found == pytest.approx(nearest) or any(found == pytest.approx(at) for at in edge)
 
 
-@pytest.mark.parametrize('bad', [math.nan, math.inf])
-def test_a_scan_with_senseless_angles_says_nothing(bad: float) -> None:
-    assert set(reduce_scan(bad, 0.1, 0.0, 10.0, [1.0, 2.0]).values()) == {None}
+def test_the_free_way_of_each_motion_becomes_a_number_or_none() -> None:
+    free_m = {'move_forward': 1.5, 'turn_left': math.inf, 'turn_right': 0.0}
+    reduced = reduce_scan(ObstacleView(True, free_m, np.empty((0, 2))))
+    assert (reduced['view'], *(reduced[key] for key in PATHS)) == (True, 1.5, None, 0.0)
+    assert reading_problem('scan', reduced) == reading_problem('scan', reduce_scan(None)) == ''
+    assert reduce_scan(None)['view'] is False
 
 
 # --- world_update ----------------------------------------------------------------------------
@@ -242,8 +266,8 @@ def test_the_summary_says_where_and_how_it_stands() -> None:
 
 
 def test_obstacles_are_sorted_and_vanish_with_the_scan() -> None:
-    scan = {'ahead_m': 3.0, 'behind_m': None, 'left_m': 1.0, 'right_m': 2.0}
-    state = hear(BrainState(), 0.0, scan=scan)
+    sectors = {'ahead_m': 3.0, 'behind_m': None, 'left_m': 1.0, 'right_m': 2.0}
+    state = hear(BrainState(), 0.0, scan={**SCAN, **sectors})
     found = world_update(state, RULES).world.obstacles
     assert found == [
         {'distance_m': 1.0, 'bearing_rad': math.pi / 2},
@@ -296,7 +320,9 @@ def test_the_mode_is_decided_by_safety_then_battery_then_user_then_tasks(
     intent, danger = state.hci.user_interrupt, dangers(state, rules)
     latched = danger or (bool(state.robot.safety_latch) and intent is not UserInterruptType.CLEAR)
     assert bool(after.robot.safety_latch) is latched
-    blind = 'scan' in state.robot.silent and rules is WARY
+    scan = state.robot.heard.get('scan')
+    saw_ahead = scan is not None and scan.value['view'] and rules is not UNWARY
+    blind = 'scan' in state.robot.silent and saw_ahead
     if latched or 'adapter' in state.robot.silent or blind:
         expected = Mode.SAFE
     elif state.robot.battery_state is BatteryLevel.LOW:
@@ -453,3 +479,11 @@ def test_the_active_task_is_the_one_that_runs_where_the_id_names_none() -> None:
     assert active_task(state.tasks) == state.tasks.queue[1]
     assert active_task(executing(task('a')).tasks) is None
     assert DEFAULT_PRIORITY == 3
+
+
+@pytest.mark.parametrize(('view', 'mode'), [(True, Mode.SAFE), (False, Mode.IDLE)])
+def test_a_silent_scan_is_safe_without_a_latch_if_it_saw_the_way(view: bool, mode: Mode) -> None:
+    state = event_arbitrate(hear(BrainState(), 0.0, scan={**SCAN, 'view': view}), RULES)
+    lost = event_arbitrate(hear(state, 9.0), RULES)
+    assert (lost.tasks.mode, lost.robot.safety_latch) == (mode, '')
+    assert event_arbitrate(hear(state, 9.0), UNWARY).tasks.mode is Mode.IDLE

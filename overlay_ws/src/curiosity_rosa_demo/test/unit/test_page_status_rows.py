@@ -28,6 +28,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Mode,
     Question,
+    Reading,
     RobotState,
     TasksState,
 )
@@ -74,6 +75,26 @@ def test_the_head_tells_the_mode_and_what_is_wrong() -> None:
     ]
     assert facts['nodes'][1] == {'name': 'adapter', 'ok': False, 'aged': True, 'text': 'gone'}
     assert facts['pose'] == 'unknown'
+
+
+@pytest.mark.parametrize(
+    ('view', 'robot', 'text'),
+    [
+        (None, {}, 'no scan'),
+        (True, {'silent': ['scan']}, 'no scan'),
+        (False, {}, 'no view ahead while stowed'),
+        (False, {'mast': 'open'}, 'no view ahead'),
+        (True, {}, 'free'),
+        (True, {'scan_min_m': 1.55}, 'free for 1.6 m'),
+    ],
+)
+def test_the_head_says_what_the_scan_shows_of_the_way(
+    view: bool | None, robot: dict[str, Any], text: str
+) -> None:
+    heard = {} if view is None else {'scan': Reading(value={'view': view}, received_s=1.0)}
+    ages_s = dict.fromkeys((*heard, 'adapter'), 0.1)
+    state = RobotState(**{'mast': 'closed', **robot}, heard=heard, ages_s=ages_s)
+    assert status(BrainState(robot=state))['way'] == text
 
 
 def test_a_battery_nobody_has_heard_of_has_no_number() -> None:

@@ -19,6 +19,7 @@ from curiosity_rosa_demo.infra.tf.listener import (
     ComposedTransforms,
     TransformUnavailable,
 )
+from curiosity_rosa_demo.infra.tf.tree import IDENTITY
 from geometry_msgs.msg import TransformStamped
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,6 +105,28 @@ def test_a_chain_can_be_asked_backwards_and_sideways(heard: Heard) -> None:
     assert back.yaw_rad == pytest.approx(-math.pi / 2)
     beside = heard.source.lookup('base', 'beacon')
     assert (beside.x, beside.y) == pytest.approx((0, -3), abs=1e-12)
+
+
+def test_a_sensor_is_posed_in_all_six_dimensions_at_the_time_of_its_measurement(
+    heard: Heard,
+) -> None:
+    heard.link('base', 'mast', (0, 0, 1), stamp=12.0)
+    heard.link(
+        'mast', 'lidar', (0, 0, 0.5), (0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5)), static=True
+    )
+    for at_s in (12.0, 12.0 - MAX_AGE_S, 12.0 + MAX_AGE_S):
+        pose = heard.source.transform('base', 'lidar', at_ns=round(at_s * 1e9))
+        assert pose.translation == pytest.approx((0, 0, 1.5))
+        assert pose.rotate((1.0, 0.0, 0.0)) == pytest.approx((0, 0, -1))
+    for at_s in (10.9, 13.1):
+        with pytest.raises(TransformUnavailable, match=r'1\.1 s from the measurement'):
+            heard.source.transform('base', 'lidar', at_ns=round(at_s * 1e9))
+
+
+def test_a_rigid_sensor_or_the_base_itself_needs_no_matching_time(heard: Heard) -> None:
+    assert heard.source.transform('base', '/base', at_ns=1) == IDENTITY
+    heard.link('base', 'lidar', (1, 0, 0), static=True)
+    assert heard.source.transform('base', 'lidar', at_ns=1).translation == (1, 0, 0)
 
 
 def test_a_frame_in_itself_is_at_the_origin_once_it_is_known(heard: Heard) -> None:

@@ -12,7 +12,7 @@ Four causes latch SAFE: the e-stop; an obstacle in the way, if ``telemetry.obsta
 set; a rover that moves with the mast not closed for longer than the adapter needs to stop it; a
 skill that failed with SAFETY_VIOLATION. The latch lasts until the operator clears it and the cause
 is gone. While the adapter is silent, the mode is SAFE without a latch. With ``obstacle_stop_m``
-set, the same holds for the scan.
+set, the same holds for a scan that had a view ahead.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ def _latch_causes(state: BrainState, rules: KernelRules) -> list[str]:
 
 def _silent_sources(state: BrainState, rules: KernelRules) -> list[str]:
     """The silent sources without which the rover must not run. They do not latch."""
-    needed = ('adapter', 'scan') if rules.obstacle_stop_m > 0.0 else ('adapter',)
+    scan = state.robot.heard.get('scan')
+    saw_ahead = rules.obstacle_stop_m > 0.0 and scan is not None and scan.value.get('view')
+    needed = ('adapter', 'scan') if saw_ahead else ('adapter',)
     return [f'{source} is silent' for source in needed if source in state.robot.silent]
 
 

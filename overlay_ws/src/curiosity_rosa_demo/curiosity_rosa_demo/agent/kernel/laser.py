@@ -6,13 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Reduce a laser scan to the nearest return in each of four directions. Pure."""
+"""Reduce what a laser scan shows to the numbers that the kernel needs. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 import math
 
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.infra.obstacles import ObstacleView
 import numpy as np
 
 HALF_SECTOR_RAD = math.radians(30.0)
@@ -24,29 +25,30 @@ SECTOR_BEARINGS = {
 }
 
 
-def reduce_scan(
-    angle_min: float,
-    angle_increment: float,
-    range_min: float,
-    range_max: float,
-    ranges: Sequence[float],
-) -> dict[str, float | None]:
-    """The distance in metres to the nearest return within 30 degrees of each bearing, or None.
+# The free way of each motion in a reading; infra/obstacles.py names the motions.
+PATH_KEYS = {'forward_m': 'move_forward', 'turn_left_m': 'turn_left', 'turn_right_m': 'turn_right'}
+NO_VIEW_READING: Json = {
+    'view': False,
+    **dict.fromkeys((*SECTOR_BEARINGS, *PATH_KEYS)),
+}
 
-    The arguments are the fields of sensor_msgs/LaserScan. Angle 0 is straight ahead; positive
-    angles are to the left. Ranges that are NaN, infinite or outside the limits are ignored.
+
+def reduce_scan(view: ObstacleView | None) -> Json:
+    """The kernel's reading of a scan; None: the scan has no transform to the base frame.
+
+    ``view``: whether the rays cross the corridor ahead. ``*_m`` are metres or None: to the nearest
+    obstacle within 30 degrees of each bearing of the base frame, and the free way of each motion.
     """
-    metres = np.asarray(ranges, dtype=np.float64)
-    angles = angle_min + angle_increment * np.arange(metres.size)
-    with np.errstate(invalid='ignore'):  # NaN compares false and is dropped
-        valid = np.isfinite(metres) & (metres >= range_min) & (metres <= range_max)
-        angles, metres = angles[valid], metres[valid]
-        return {
-            name: _nearest(angles, metres, bearing) for name, bearing in SECTOR_BEARINGS.items()
-        }
+    if view is None:
+        return NO_VIEW_READING
+    sectors = {name: _nearest(view.points, at) for name, at in SECTOR_BEARINGS.items()}
+    free_m = {key: view.free_m.get(motion, math.inf) for key, motion in PATH_KEYS.items()}
+    paths = {key: metres if math.isfinite(metres) else None for key, metres in free_m.items()}
+    return {'view': view.sees_ahead, **sectors, **paths}
 
 
-def _nearest(angles: np.ndarray, metres: np.ndarray, bearing: float) -> float | None:
-    # The cosine needs no angle wrapping. The margin admits float32 angles at the sector edge.
-    inside = metres[np.cos(angles - bearing) >= math.cos(HALF_SECTOR_RAD) - 1e-6]
+def _nearest(points: np.ndarray, bearing: float) -> float | None:
+    metres = np.hypot(points[:, 0], points[:, 1])
+    along = points[:, 0] * math.cos(bearing) + points[:, 1] * math.sin(bearing)
+    inside = metres[along >= metres * math.cos(HALF_SECTOR_RAD)]
     return float(inside.min()) if inside.size else None

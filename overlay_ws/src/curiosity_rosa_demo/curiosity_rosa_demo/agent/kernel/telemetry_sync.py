@@ -70,7 +70,9 @@ def telemetry_sync(state: BrainState, rules: KernelRules) -> BrainState:
         'resources': _resources(state.skills.running, moving=moving, mast=mast),
         'mast': mast,
         'moving': moving,
-        'scan_min_m': _clearance(values.get('scan'), twist) if 'scan' not in silent else None,
+        'scan_min_m': (
+            _clearance(values.get('scan'), twist, rules) if 'scan' not in silent else None
+        ),
         'exposed_since_s': _exposed_since(before.exposed_since_s, now_s) if exposed else None,
         'estop': pressed,
         'ages_s': ages,
@@ -153,11 +155,19 @@ def _pressed(values: dict[str, dict[str, Any]], before: RobotState) -> bool:
     return bool(own or values.get('adapter', {}).get('e_stop', False))
 
 
-def _clearance(scan: dict[str, Any] | None, twist: Twist) -> float | None:
-    """Metres to the nearest return in the direction of motion."""
-    if scan is None:
+def _clearance(scan: dict[str, Any] | None, twist: Twist, rules: KernelRules) -> float | None:
+    """Free metres in the direction of motion: straight ahead, along an arc, or to what lies
+    behind. None without an obstacle there and without a view.
+    """
+    # A reading in a state that an earlier version stored has no view.
+    if scan is None or not scan.get('view'):
         return None
-    metres = scan['ahead_m' if twist.linear_x >= 0.0 else 'behind_m']
+    if twist.linear_x < 0.0:
+        metres = scan['behind_m']
+    elif abs(twist.angular_z) <= rules.still_radps:
+        metres = scan['forward_m']
+    else:
+        metres = scan['turn_left_m' if twist.angular_z > 0.0 else 'turn_right_m']
     return None if metres is None else float(metres)
 
 

@@ -21,6 +21,7 @@ ODOMETRY = {
     **dict.fromkeys(('orientation_z', 'orientation_w'), MAX_UNIT_COMPONENT),
 }
 SECTORS = ('ahead_m', 'behind_m', 'left_m', 'right_m')
+PATHS = ('forward_m', 'turn_left_m', 'turn_right_m')
 
 
 def reading_problem(source: str, value: Mapping[str, object]) -> str:
@@ -60,7 +61,9 @@ def _adapter(value: Mapping[str, object]) -> str:
 
 
 def _scan(value: Mapping[str, object]) -> str:
-    for key in SECTORS:
+    if not isinstance(value.get('view'), bool):
+        return f'view is {_shown(value.get("view"))}, not true or false'
+    for key in (*SECTORS, *PATHS):
         is_null = key in value and value[key] is None
         if not is_null and not _is_number(value.get(key), 0.0, FAR_M):
             return f'{key} is {_shown(value.get(key))}, not null or metres from 0 to {FAR_M:g}'

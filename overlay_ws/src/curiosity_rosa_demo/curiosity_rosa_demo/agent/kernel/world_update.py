@@ -45,6 +45,17 @@ def world_update(state: BrainState, rules: KernelRules) -> BrainState:
     )
 
 
+def view_problem(robot: RobotState) -> str:
+    """Says that the scan arrives but shows nothing of the rover's way; empty: it does, or there is
+    no scan.
+    """
+    scan = robot.heard.get('scan')
+    if scan is None or not _is_live(robot, 'scan') or scan.value.get('view'):
+        return ''
+    stowed = _is_live(robot, 'adapter') and robot.mast == 'closed'
+    return 'no view ahead while stowed' if stowed else 'no view ahead'
+
+
 def _is_live(robot: RobotState, source: str) -> bool:
     return source in robot.ages_s and source not in robot.silent
 
@@ -82,6 +93,8 @@ def _world_summary(robot: RobotState, zones: list[str]) -> str:
         parts.append(f'battery {robot.battery_pct:.0f} %')
     if robot.scan_min_m is not None:
         parts.append(f'nearest return in its way {robot.scan_min_m:.1f} m')
+    if no_view := view_problem(robot):
+        parts.append(no_view)
     parts.extend(f'in {zone}' for zone in zones)
     if robot.estop:
         parts.append('e-stop pressed')

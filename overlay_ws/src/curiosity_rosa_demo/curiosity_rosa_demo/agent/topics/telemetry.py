@@ -11,17 +11,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 import json
 import math
 import time
-from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.laser import reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
+from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
 from curiosity_rosa_demo.infra.ros_io import history_qos, NEWEST_ONLY, subscribe_to_button
+from curiosity_rosa_demo.infra.tf.listener import TransformSource, TransformUnavailable
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -41,21 +42,26 @@ class TelemetrySource:
     e-stop changes, and when the adapter's status changes in more than its measured numbers.
     """
 
-    def __init__(self, node: Node, config: Config, *, on_urgent: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        config: Config,
+        transforms: TransformSource,
+        *,
+        on_urgent: Callable[[], None],
+    ) -> None:
         self._on_urgent = on_urgent
+        self._transforms, self._base_frame = transforms, config.topics.tf.base_frame
+        self._shape = RoverShape.of(config.thresholds)
         self._readings: dict[str, Reading] = {}
-        self._last_bodies: dict[str, bytes] = {}  # bodies of the sensors' last messages
+        self._last_odometry = b''  # body of the last message
         rover = config.topics.rover
         subscribe = node.create_subscription
         subscribe(String, config.topics.status.adapter, self._on_adapter, history_qos(1))
         subscribe_to_button(node, rover.e_stop, self._on_e_stop)
         subscribe(BatteryState, rover.battery_state, self._on_battery, NEWEST_ONLY)
-        for source, sensor, topic, value_of in (
-            ('odometry', Odometry, rover.odometry, _odometry),
-            ('scan', LaserScan, rover.scan, _scan),
-        ):
-            on_message = partial(self._on_sensor, source, sensor, value_of)
-            subscribe(sensor, topic, on_message, NEWEST_ONLY, raw=True)
+        subscribe(Odometry, rover.odometry, self._on_odometry, NEWEST_ONLY, raw=True)
+        subscribe(LaserScan, rover.scan, self._on_scan, NEWEST_ONLY, raw=True)
 
     def snapshot(self) -> dict[str, Reading]:
         """The newest reading of each source that has published. Thread-safe."""
@@ -67,21 +73,38 @@ class TelemetrySource:
         reading = Reading.model_construct(value=value, received_s=time.monotonic())
         self._readings = {**self._readings, source: reading}
 
-    def _on_sensor(
-        self, source: str, sensor: type, value_of: Callable[[Any], Json], data: bytes
-    ) -> None:
-        """Store a sensor message. Decoding is expensive: a message that comes too soon is skipped,
-        and a repeated body is not decoded again.
+    def _on_odometry(self, data: bytes) -> None:
+        """Decoding is expensive: a message that comes too soon is skipped, and a repeated body is
+        not decoded again.
         """
-        last, body = self._readings.get(source), data[BODY_OFFSET_BYTES:]
-        if last is not None and time.monotonic() - last.received_s < MIN_PERIOD_S:
+        body = data[BODY_OFFSET_BYTES:]
+        if self._is_too_soon('odometry'):
             return
-        if last is None or body != self._last_bodies[source]:
-            value = value_of(deserialize_message(data, sensor))
-            self._last_bodies[source] = body
+        if body != self._last_odometry:
+            value = _odometry(deserialize_message(data, Odometry))
+            self._last_odometry = body
         else:
-            value = last.value
-        self._store_reading(source, value)
+            value = self._readings['odometry'].value
+        self._store_reading('odometry', value)
+
+    def _on_scan(self, data: bytes) -> None:
+        """A repeated scan is decoded again: its frame may have moved."""
+        if self._is_too_soon('scan'):
+            return
+        message = deserialize_message(data, LaserScan)
+        try:
+            sensor = self._transforms.transform(
+                self._base_frame, message.header.frame_id, at_ns=stamp_ns(message)
+            )
+        except TransformUnavailable:
+            view = None
+        else:
+            view = view_of(scan_of(message), sensor, self._shape)
+        self._store_reading('scan', reduce_scan(view))
+
+    def _is_too_soon(self, source: str) -> bool:
+        last = self._readings.get(source)
+        return last is not None and time.monotonic() - last.received_s < MIN_PERIOD_S
 
     def _on_battery(self, message: BatteryState) -> None:
         fraction = _finite(message.percentage)
@@ -116,17 +139,6 @@ def _odometry(message: Odometry) -> Json:
         'linear_x': _finite(twist.linear.x),
         'angular_z': _finite(twist.angular.z),
     }
-
-
-def _scan(message: LaserScan) -> Json:
-    nearest = reduce_scan(
-        message.angle_min,
-        message.angle_increment,
-        message.range_min,
-        message.range_max,
-        message.ranges,
-    )
-    return {**nearest}
 
 
 def _finite(number: float) -> float | None:

@@ -108,6 +108,26 @@ class TelemetryConfig(Section):
     obstacle_stop_m: float = Field(ge=0.0, le=100.0)
 
 
+class ObstaclesConfig(Section):
+    clear_m: float = Field(gt=0.0, le=200.0)
+    scan_max_age_s: Seconds
+    front_m: float = Field(gt=0.0, le=100.0)
+    rear_m: float = Field(gt=0.0, le=100.0)
+    half_width_m: float = Field(gt=0.0, le=100.0)
+    margin_m: float = Field(ge=0.0, le=10.0)
+    ground_z_m: float = Field(ge=-100.0, le=100.0)
+    min_height_m: float = Field(gt=0.0, le=10.0)
+    rover_height_m: float = Field(gt=0.0, le=100.0)
+    turn_radius_m: float = Field(gt=0.0, le=1000.0)
+
+    @model_validator(mode='after')
+    def _has_height(self) -> ObstaclesConfig:
+        if self.rover_height_m <= self.min_height_m:
+            rule = f'must be greater than min_height_m ({self.min_height_m})'
+            raise rule_error('rover_height_m', self.rover_height_m, rule)
+        return self
+
+
 class Thresholds(Section):
     light_model: LightModelConfig
     quality: Quality
@@ -119,3 +139,12 @@ class Thresholds(Section):
     mast: MastConfig
     battery: BatteryConfig
     telemetry: TelemetryConfig
+    obstacles: ObstaclesConfig
+
+    @model_validator(mode='after')
+    def _clears_beyond_the_stop(self) -> Thresholds:
+        stop_m, clear_m = self.telemetry.obstacle_stop_m, self.obstacles.clear_m
+        if clear_m <= stop_m:
+            rule = f'must be greater than telemetry.obstacle_stop_m ({stop_m})'
+            raise rule_error('obstacles.clear_m', clear_m, rule)
+        return self

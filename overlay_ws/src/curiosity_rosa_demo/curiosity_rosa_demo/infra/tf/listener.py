@@ -28,6 +28,7 @@ from curiosity_rosa_demo.infra.tf.tree import (
     frame_name,
     FrameLink,
     FrameTree,
+    IDENTITY,
     Transform,
     TransformUnavailable,
 )
@@ -69,12 +70,21 @@ class TransformSource(Protocol):
         """
         ...
 
+    def transform(self, world: str, base: str, *, at_ns: int) -> Transform:
+        """The newest pose of ``base`` in ``world``, in all six dimensions. Thread-safe.
+
+        Raises TransformUnavailable like ``lookup``, and when the pose's stamp is further from
+        ``at_ns``, the stamp of a measurement, than ``tf.max_age_s``.
+        """
+        ...
+
 
 class ComposedTransforms:
     """TransformSource without tf2_ros: composes the newest transform of each link."""
 
     def __init__(self, max_age_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._tree = FrameTree(max_age_s)
+        self._max_age_s = max_age_s
         self._clock = clock
         self._lock = threading.Lock()
 
@@ -99,11 +109,7 @@ class ComposedTransforms:
                     self._on_link(before, link)
 
     def lookup(self, world: str, base: str) -> RoverPose:
-        with self._lock:
-            up, down = self._tree.chain(world, base, self._clock())
-            transform, stamp_ns = self._composed(world, base, up, down)
-        if not transform.is_finite():
-            raise TransformUnavailable(world, base, 'not finite')
+        transform, stamp_ns = self._newest(world, base)
         sec, nanosec = divmod(stamp_ns, 1_000_000_000)
         return RoverPose(
             x=transform.translation[0],
@@ -112,6 +118,23 @@ class ComposedTransforms:
             frame_id=frame_name(world),
             stamp=Stamp(sec=sec, nanosec=nanosec),
         )
+
+    def transform(self, world: str, base: str, *, at_ns: int) -> Transform:
+        if frame_name(world) == frame_name(base):
+            return IDENTITY
+        transform, stamp_ns = self._newest(world, base)
+        apart_s = abs(at_ns - stamp_ns) / 1e9
+        if stamp_ns and apart_s > self._max_age_s:  # 0: the whole chain is static
+            raise TransformUnavailable(world, base, f'{apart_s:.1f} s from the measurement')
+        return transform
+
+    def _newest(self, world: str, base: str) -> tuple[Transform, int]:
+        with self._lock:
+            up, down = self._tree.chain(world, base, self._clock())
+            transform, stamp_ns = self._composed(world, base, up, down)
+        if not transform.is_finite():
+            raise TransformUnavailable(world, base, 'not finite')
+        return transform, stamp_ns
 
     def _on_link(self, before: FrameLink | None, link: FrameLink) -> None:
         """Called with the lock held after the tree stored a link; for subclasses."""

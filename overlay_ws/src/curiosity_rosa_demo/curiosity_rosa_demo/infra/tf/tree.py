@@ -59,6 +59,10 @@ class Transform:
         """Radians about +Z, REP 103: the Z angle of the Z-Y-X Euler angles."""
         return yaw(*self.rotation)
 
+    def rotate(self, vector: Vector) -> Vector:
+        """A direction of the child frame in the parent frame."""
+        return _rotated(self.rotation, vector)
+
     def is_finite(self) -> bool:
         return all(map(math.isfinite, (*self.translation, *self.rotation)))
 

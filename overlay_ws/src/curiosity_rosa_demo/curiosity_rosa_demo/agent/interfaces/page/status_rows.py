@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import json
 from typing import Any
 
+from curiosity_rosa_demo.agent.kernel.world_update import view_problem
 from curiosity_rosa_demo.agent.react.turn.texts import short_id
 from curiosity_rosa_demo.agent.skills.progress import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
@@ -58,6 +59,7 @@ def status_data(
         'battery_state': robot.battery_state.value,
         'mast': robot.mast,
         'moving': robot.moving,
+        'way': _way_text(state),
         'estop': robot.estop,
         'latch': _clipped(robot.safety_latch),
         'pose': pose_text(pose),
@@ -80,6 +82,16 @@ def status_data(
         'auto': _clipped(auto),
         'replay': replay,
     }
+
+
+def _way_text(state: BrainState) -> str:
+    """What the scan shows of the rover's way."""
+    robot = state.robot
+    if 'scan' not in robot.heard or 'scan' in robot.silent:
+        return 'no scan'
+    if problem := view_problem(robot):
+        return problem
+    return 'free' if robot.scan_min_m is None else f'free for {robot.scan_min_m:.1f} m'
 
 
 def sensor_ages(state: BrainState, health: Iterable[NodeStatus]) -> dict[str, float | None]:

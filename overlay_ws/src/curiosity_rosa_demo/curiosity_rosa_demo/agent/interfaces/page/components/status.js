@@ -13,6 +13,7 @@ export default {
         <div class="fact"><dt>Mast</dt><dd>{{ facts.mast }}</dd></div>
         <div class="fact"><dt>Wheels</dt><dd>{{ facts.moving ? 'moving' : 'still' }}</dd></div>
         <div class="fact"><dt>Place</dt><dd>{{ facts.pose }}</dd></div>
+        <div class="fact"><dt>Way ahead</dt><dd>{{ facts.way }}</dd></div>
         <div class="fact" :class="{ bad: facts.estop }"><dt>E-stop</dt><dd>{{ facts.estop ? 'PRESSED' : 'released' }}</dd></div>
       </dl>
       <ul class="ages" aria-label="Nodes, and when they were last heard">

@@ -1,0 +1,191 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a laser scan sees in the rover's way: returns in the base frame, and how far it may drive.
+
+Pure. Metres and radians in the base frame of topics.yaml (REP 103: x forward, y left, z up). A
+return is an obstacle if it is above the ground, below the rover's top and outside its body.
+Each motion of the rover sweeps a corridor: straight ahead, or an arc to either side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+import math
+
+from curiosity_rosa_demo.infra.config.thresholds import Thresholds
+from curiosity_rosa_demo.infra.tf.tree import Transform
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# The direction in which each motion turns: +1 left, -1 right, 0 straight ahead.
+TURN_DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
+# The stop zone is the corridor ahead from the rover's front to the stop distance, as a grid of
+# lanes and rows. The scan has a view when its rays cross this part of the cells.
+VIEW_SHARE = 0.8
+VIEW_ROWS = 4
+LANE_M = 0.25
+FAR_M = 1000.0  # a return beyond is no obstacle; also bounds places and angles
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The fields of sensor_msgs/LaserScan: angles in radians, ranges in metres."""
+
+    angle_min: float
+    angle_increment: float
+    range_min: float
+    range_max: float
+    ranges: Sequence[float]
+
+
+@dataclass(frozen=True)
+class RoverShape:
+    """The rover in its base frame, and the distance ``view_m`` within which it must see.
+
+    ``front_m`` and ``rear_m`` (negative): x of its ends. ``floor_m`` and ``ceiling_m``: heights in
+    the base frame between which a return is an obstacle.
+    """
+
+    front_m: float
+    rear_m: float
+    half_width_m: float
+    margin_m: float
+    floor_m: float
+    ceiling_m: float
+    turn_radius_m: float
+    view_m: float
+
+    @classmethod
+    def of(cls, thresholds: Thresholds) -> RoverShape:
+        shape = thresholds.obstacles
+        return cls(
+            front_m=shape.front_m,
+            rear_m=-shape.rear_m,
+            half_width_m=shape.half_width_m,
+            margin_m=shape.margin_m,
+            floor_m=shape.ground_z_m + shape.min_height_m,
+            ceiling_m=shape.ground_z_m + shape.rover_height_m,
+            turn_radius_m=shape.turn_radius_m,
+            # With the stop off the agent still shows what lies ahead: it needs some zone to see.
+            view_m=thresholds.telemetry.obstacle_stop_m or shape.clear_m,
+        )
+
+
+@dataclass(frozen=True)
+class ObstacleView:
+    """What one scan shows. ``free_m``: for each motion the metres that the rover can drive before
+    it touches a return; infinity: none in its corridor. Empty without a view ahead: the scan then
+    says nothing about the rover's way. ``points``: x and y of each obstacle return, one a row.
+    """
+
+    sees_ahead: bool
+    free_m: Mapping[str, float]
+    points: Floats
+
+
+def view_of(scan: Scan, sensor: Transform, shape: RoverShape) -> ObstacleView:
+    """``sensor``: pose of the scan's frame in the base frame. Accepts any numbers (REP 117): NaN,
+    -inf, zero and ranges below ``range_min`` are no measurement; +inf and ranges above
+    ``range_max`` say that nothing was hit.
+    """
+    ranges = np.asarray(scan.ranges, dtype=np.float64).reshape(-1)
+    if not ranges.size or not _is_usable(scan, sensor):
+        return ObstacleView(False, {}, np.empty((0, 2)))
+    rays = _directions(scan, sensor, ranges.size)
+    with np.errstate(invalid='ignore'):  # NaN compares false
+        measured = (ranges > 0.0) & (ranges >= scan.range_min)
+        hit = measured & (ranges <= min(scan.range_max, FAR_M))
+    origin = np.array(sensor.translation, dtype=np.float64)
+    places: Floats = origin + rays[hit] * ranges[hit, None]
+    points: Floats = places[_is_obstacle(places, shape), :2]
+    if _seen_share(rays[measured], origin, scan, shape) < VIEW_SHARE:
+        return ObstacleView(False, {}, points)
+    free_m = {name: free_distance(points, side, shape) for name, side in TURN_DIRECTIONS.items()}
+    return ObstacleView(True, free_m, points)
+
+
+def free_distance(points: Floats, side: int, shape: RoverShape) -> float:
+    """Metres along the path until the rover touches the nearest of ``points`` (x, y; one a row);
+    infinity: never. ``side``: as in TURN_DIRECTIONS.
+    """
+    if not points.size:
+        return math.inf
+    x, y = points[:, 0], points[:, 1]
+    half = shape.half_width_m + shape.margin_m
+    if side == 0:
+        ahead = (x >= shape.front_m) & (np.abs(y) <= half)
+        return float((x[ahead] - shape.front_m).min(initial=math.inf))
+    return float(_along_arc(x, side * y, half, shape).min(initial=math.inf))
+
+
+def _is_usable(scan: Scan, sensor: Transform) -> bool:
+    """Whether the numbers are finite and small enough for the arithmetic."""
+    angles_fit = abs(scan.angle_min) <= FAR_M and abs(scan.angle_increment) <= math.tau
+    place_fits = sensor.is_finite() and max(map(abs, sensor.translation)) <= FAR_M
+    return angles_fit and place_fits and 0.0 <= scan.range_min < scan.range_max
+
+
+def _directions(scan: Scan, sensor: Transform, count: int) -> Floats:
+    """The unit vector of each ray in the base frame, one a row."""
+    angles = scan.angle_min + scan.angle_increment * np.arange(count)
+    axes = np.array([sensor.rotate((1.0, 0.0, 0.0)), sensor.rotate((0.0, 1.0, 0.0))])
+    rays: Floats = np.column_stack((np.cos(angles), np.sin(angles))) @ axes
+    return rays
+
+
+def _is_obstacle(places: Floats, shape: RoverShape) -> NDArray[np.bool_]:
+    x, y, z = places.T
+    body = (x > shape.rear_m) & (x < shape.front_m) & (np.abs(y) < shape.half_width_m)
+    return np.asarray((z > shape.floor_m) & (z < shape.ceiling_m) & ~body)
+
+
+def _seen_share(rays: Floats, origin: Floats, scan: Scan, shape: RoverShape) -> float:
+    """The part of the stop zone's cells that at least one ray crosses at an obstacle's height."""
+    half = shape.half_width_m + shape.margin_m
+    lanes = math.ceil(2.0 * half / LANE_M)
+    rows = shape.front_m + shape.view_m * np.arange(1, VIEW_ROWS + 1) / VIEW_ROWS
+    seen = np.zeros((VIEW_ROWS, lanes), dtype=bool)
+    ahead = rays[rays[:, 0] != 0.0]
+    for row, x in enumerate(rows):
+        with np.errstate(over='ignore', invalid='ignore'):
+            length = (x - origin[0]) / ahead[:, 0]
+            y = origin[1] + length * ahead[:, 1]
+            z = origin[2] + length * ahead[:, 2]
+            crosses = (length >= scan.range_min) & (length <= scan.range_max)
+            crosses &= (z > shape.floor_m) & (z < shape.ceiling_m) & (np.abs(y) < half)
+        lane = ((y[crosses] + half) * lanes / (2.0 * half)).astype(np.int64)
+        seen[row, np.clip(lane, 0, lanes - 1)] = True
+    return float(seen.mean())
+
+
+def _along_arc(x: Floats, y: Floats, half: float, shape: RoverShape) -> Floats:
+    """Metres along an arc to the left. The rover turns about the point (0, turn_radius_m).
+
+    At each distance ``rho`` from that point one point of the rover's outline leads the motion: on
+    its inner side, then on its front, then, behind the axle, on its outer side (the tail swings
+    out). The rover touches a return when that point has turned to the return's angle.
+    """
+    radius = shape.turn_radius_m
+    rho = np.hypot(x, radius - y)
+    inner, outer = max(0.0, radius - half), radius + half
+    tail = max(shape.front_m, -shape.rear_m)
+    within = (rho >= inner) & (rho <= math.hypot(tail, outer)) & (rho > 0.0)
+    lead_x = np.minimum(shape.front_m, np.sqrt(np.maximum(rho**2 - inner**2, 0.0)))
+    swings = rho > math.hypot(shape.front_m, outer)
+    lead_x = np.where(swings, -np.sqrt(np.maximum(rho**2 - outer**2, 0.0)), lead_x)
+    lead = np.arcsin(np.clip(lead_x / np.maximum(rho, 1e-9), -1.0, 1.0))
+    angle = np.arctan2(x, radius - y)
+    # A return beside the front half, within the margin, is touched at once; one beside the rear
+    # half is left behind.
+    beside = (np.abs(y) <= half) & (x <= shape.front_m) & (x >= shape.rear_m)
+    turned = np.where(beside, np.where(x > 0.0, 0.0, math.inf), (angle - lead) % math.tau)
+    return np.where(within, radius * turned, math.inf)

@@ -1,0 +1,211 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What a scan shows of the rover's way, for the demo's lidar and for one that looks ahead."""
+
+from __future__ import annotations
+
+import math
+
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.obstacles import (
+    free_distance,
+    RoverShape,
+    Scan,
+    TURN_DIRECTIONS,
+    view_of,
+)
+from curiosity_rosa_demo.infra.tf.tree import IDENTITY, Transform
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+
+SHAPE = RoverShape.of(load_config().thresholds)
+HALF = SHAPE.half_width_m + SHAPE.margin_m
+GROUND = SHAPE.floor_m - load_config().thresholds.obstacles.min_height_m
+LEVEL = (0.0, 0.0, 0.0, 1.0)
+FRONT = Transform((1.3, 0.0, -0.5), LEVEL)  # the stand-in's ``lidar: body``
+# The demo's lidar on the stowed mast: x looks up, y to the front and left (30 degrees).
+STOWED = Transform((0.22, 0.32, 0.33), (-0.35355339, -0.61237244, -0.35355339, 0.61237244))
+RAISED = Transform((0.72, -0.56, 1.34), (0.0, 0.0, math.sin(0.26), math.cos(0.26)))
+BEAMS = 640
+STEP = 2.0 * math.pi / BEAMS
+
+places = st.floats(-30.0, 30.0)
+obstacle_points = st.lists(st.tuples(places, places), max_size=12).map(
+    lambda rows: np.array(rows).reshape(-1, 2)
+)
+
+
+def scan_with(ranges: list[float], **changes: float) -> Scan:
+    given = {'angle_min': -math.pi, 'angle_increment': STEP, 'range_min': 0.1, 'range_max': 20.0}
+    return Scan(**{**given, **changes}, ranges=ranges)
+
+
+def scan_of_wall(x: float) -> Scan:
+    """From the front: a wall across the way at ``x`` of the base frame."""
+    angles = -math.pi + STEP * np.arange(BEAMS)
+    with np.errstate(divide='ignore'):
+        metres = (x - FRONT.translation[0]) / np.cos(angles)
+    return scan_with([float(each) if each > 0.0 else math.inf for each in metres])
+
+
+EMPTY = scan_with([math.inf] * BEAMS)
+
+
+def touches(points: np.ndarray, motion: str, metres: float) -> bool:
+    """Whether the rover's outline, with its margin, covers a point after ``metres`` of motion."""
+    side, radius = TURN_DIRECTIONS[motion], SHAPE.turn_radius_m
+    x, y = points[:, 0], points[:, 1]
+    if side == 0:
+        own_x, own_y = x - metres, y
+    else:
+        turn = side * metres / radius
+        centre = side * radius
+        c, s = math.cos(turn), math.sin(turn)
+        own_x = c * x + s * (y - centre)
+        own_y = -s * x + c * (y - centre) + centre
+    inside = (np.abs(own_y) < HALF) & (own_x < SHAPE.front_m) & (own_x > SHAPE.rear_m)
+    return bool(inside.any())
+
+
+# --- where the scan looks --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('sensor', [STOWED, RAISED], ids=['stowed', 'raised'])
+@given(st.integers(0, 2**32 - 1))
+def test_the_demos_lidar_never_sees_the_way_ahead(sensor: Transform, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    ranges = random.choice([1.0, 2.0, 5.0, 20.0, math.inf], BEAMS).tolist()
+    view = view_of(scan_with(ranges, range_min=1.0), sensor, SHAPE)
+    assert (view.sees_ahead, view.free_m) == (False, {})
+
+
+def test_the_stowed_lidar_of_this_table_looks_up_at_angle_0() -> None:
+    assert STOWED.rotate((1.0, 0.0, 0.0)) == pytest.approx((0.0, 0.0, 1.0), abs=1e-6)
+    left = STOWED.rotate((0.0, 1.0, 0.0))
+    assert left == pytest.approx((math.cos(math.pi / 6), 0.5, 0.0), abs=1e-6)
+
+
+def test_a_lidar_on_the_front_sees_a_free_way_and_a_wall() -> None:
+    free = view_of(EMPTY, FRONT, SHAPE)
+    assert (free.sees_ahead, set(free.free_m.values())) == (True, {math.inf})
+    view = view_of(scan_of_wall(4.0), FRONT, SHAPE)
+    assert view.free_m['move_forward'] == pytest.approx(4.0 - SHAPE.front_m, abs=1e-6)
+    assert view.free_m['turn_left'] == pytest.approx(view.free_m['turn_right'], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ('height', 'counts'),
+    [
+        (GROUND, False),
+        (SHAPE.floor_m - 0.01, False),
+        (SHAPE.floor_m + 0.01, True),
+        (SHAPE.ceiling_m - 0.01, True),
+        (SHAPE.ceiling_m + 0.01, False),
+    ],
+)
+def test_ground_and_what_is_above_the_rover_are_no_obstacles(height: float, counts: bool) -> None:
+    sensor = Transform((1.3, 0.0, height), LEVEL)
+    assert bool(view_of(scan_of_wall(3.0), sensor, SHAPE).points.size) is counts
+
+
+def test_a_lidar_that_looks_down_at_the_ground_ahead_reports_no_obstacle() -> None:
+    pitch = 0.3
+    down = Transform((1.3, 0.0, 0.0), (0.0, math.sin(pitch / 2), 0.0, math.cos(pitch / 2)))
+    angles = -math.pi + STEP * np.arange(BEAMS)
+    with np.errstate(divide='ignore'):
+        metres = GROUND / (-math.sin(pitch) * np.cos(angles))
+    ground = [float(each) if each > 0.0 else math.inf for each in metres]
+    assert not view_of(scan_with(ground), down, SHAPE).points.size
+
+
+@given(st.floats(-1.4, 1.4), st.floats(-1.25, 1.25))
+def test_the_rovers_own_body_is_no_obstacle(x: float, y: float) -> None:
+    angle, metres = math.atan2(y, x - 0.01), math.hypot(y, x - 0.01)
+    ranges = [math.inf] * BEAMS + [metres]
+    scan = scan_with(ranges, angle_min=angle - STEP * BEAMS, range_min=0.0)
+    assert not view_of(scan, Transform((0.01, 0.0, 0.0), LEVEL), SHAPE).points.size
+
+
+# --- invalid measurements --------------------------------------------------------------------
+
+
+@given(st.lists(st.sampled_from([math.nan, -math.inf, 0.0, -1.0, 0.05]), max_size=BEAMS))
+def test_rays_that_measured_nothing_give_neither_obstacles_nor_a_view(bad: list[float]) -> None:
+    view = view_of(scan_with(bad), FRONT, SHAPE)
+    assert (view.sees_ahead, view.points.size) == (False, 0)
+
+
+numbers = st.floats() | st.floats(-30.0, 30.0)
+
+
+@given(
+    st.lists(numbers, max_size=60),
+    st.tuples(numbers, numbers, numbers, numbers),
+    st.tuples(numbers, numbers, numbers),
+    st.sampled_from([FRONT, STOWED, RAISED]),
+)
+def test_any_scan_in_any_frame_gives_a_view_that_makes_sense(
+    ranges: list[float],
+    fields: tuple[float, float, float, float],
+    place: tuple[float, float, float],
+    frame: Transform,
+) -> None:
+    view = view_of(Scan(*fields, ranges), Transform(place, frame.rotation), SHAPE)
+    assert view.sees_ahead == bool(view.free_m)
+    assert all(metres >= 0.0 for metres in view.free_m.values())
+    assert np.isfinite(view.points).all()
+
+
+# --- how far the rover may drive -------------------------------------------------------------
+
+
+@pytest.mark.parametrize('motion', TURN_DIRECTIONS)
+@given(obstacle_points, st.floats(0.0, 1.0))
+def test_within_the_free_distance_the_rover_touches_nothing(
+    motion: str, points: np.ndarray, part: float
+) -> None:
+    clear = points[[not touches(point[None, :], motion, 0.0) for point in points]]
+    free_m = free_distance(clear, TURN_DIRECTIONS[motion], SHAPE)
+    lap = math.tau * SHAPE.turn_radius_m
+    metres = part * min(free_m, lap * 0.9)
+    assert not touches(clear, motion, max(0.0, metres - 1e-6))
+
+
+@pytest.mark.parametrize('motion', TURN_DIRECTIONS)
+@given(obstacle_points)
+def test_at_the_free_distance_the_rover_touches_something(motion: str, points: np.ndarray) -> None:
+    clear = points[[not touches(point[None, :], motion, 0.0) for point in points]]
+    free_m = free_distance(clear, TURN_DIRECTIONS[motion], SHAPE)
+    if math.isfinite(free_m):
+        assert any(touches(clear, motion, free_m + more) for more in (1e-6, 1e-3, 0.02, 0.1))
+
+
+@given(obstacle_points)
+def test_left_is_the_mirror_of_right(points: np.ndarray) -> None:
+    mirrored = points * (1.0, -1.0)
+    left = free_distance(points, 1, SHAPE)
+    assert left == pytest.approx(free_distance(mirrored, -1, SHAPE))
+
+
+def test_an_arc_leads_past_a_rock_at_the_other_side() -> None:
+    rock = np.array([[SHAPE.front_m + 1.5, -1.0]])
+    free = {name: free_distance(rock, side, SHAPE) for name, side in TURN_DIRECTIONS.items()}
+    assert free['move_forward'] == pytest.approx(1.5)
+    assert (math.isfinite(free['turn_right']), free['turn_left']) == (True, math.inf)
+
+
+@pytest.mark.parametrize(
+    'scan',
+    [scan_with([]), scan_with([1.0], range_max=0.0), scan_with([1.0], angle_min=math.nan)],
+)
+def test_a_scan_without_beams_or_ranges_is_no_view(scan: Scan) -> None:
+    view = view_of(scan, IDENTITY, SHAPE)
+    assert (view.sees_ahead, view.free_m, view.points.size) == (False, {}, 0)
