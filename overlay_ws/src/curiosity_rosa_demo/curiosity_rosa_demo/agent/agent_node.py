@@ -97,6 +97,7 @@ class AgentApp:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.crashed = False
+        self.outcome: Outcome | None = None  # of the commands of -c
         self._headless = options.headless
         self.console_writer = ConsoleWriter()
         self.node = Node('agent')
@@ -339,7 +340,7 @@ def run(argv: list[str]) -> int:
         if not options.command:
             return status
         if status == 0:
-            return app.print_result(app.console.last_outcome)
+            return app.print_result(app.outcome)
         app.print_result(Outcome(False, 'The commands were interrupted.'))
         return status
     finally:
@@ -353,11 +354,15 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
         print_addresses(app.web.url, app.config.topics.agent.run_task)
         wait_for_a_signal()
         return EXIT_CRASHED if app.crashed else 0
-    interrupts = InterruptHandler(app.console)
+    interrupts = InterruptHandler(app.console, exit_at_once=bool(options.command))
     if options.command:
-        if options.together:
-            wait_for_go_ahead(app.console, app.startup_complete)
-        run_commands(app.console, options.command)
+        try:
+            if options.together:
+                wait_for_go_ahead(app.console, app.startup_complete)
+            app.outcome = run_commands(app.console, options.command)
+        except KeyboardInterrupt:
+            interrupts.wait_for_stop()
+            raise
         return 0
     if app.config.agent.llm.provider == 'routine':
         app.console.print_notice(RULES_NOTE)

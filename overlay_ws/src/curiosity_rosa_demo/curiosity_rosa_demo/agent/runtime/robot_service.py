@@ -115,6 +115,9 @@ class RobotService:
             raise TaskError(_reply_text(reply))
         return reply.task
 
+    def order_refusal(self, skill: str) -> str:
+        return self._runtime.order_refusal(skill)
+
     # --- operator and clients -----------------------------------------------------------------
 
     async def stop(self, by: str) -> Outcome:
