@@ -43,7 +43,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.motion_clock import MotionClock
+from curiosity_rosa_demo.infra.motion_clock import ClockWatch, MotionClock
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
@@ -84,6 +84,10 @@ class AdapterApp:
             stop_name=topics.curiosity.move_stop.name,
             clock=time.monotonic,
             travel_clock=MotionClock(self.node.get_clock()),
+        )
+        # Sampled by each start of a motion and, once a second, by the diagnostics.
+        self._clock_watch = ClockWatch(
+            self.node.get_clock(), max_age_s=self._config.thresholds.motion.clock_max_age_s
         )
         losses = LossCounter()
         self._trace = TracePublisher(self.node, self._config, losses)
@@ -212,6 +216,7 @@ class AdapterApp:
                 e_stop=self._telemetry.e_stop,
                 missing=missing,
                 ages_s=self._telemetry.ages_s(),
+                clock_problem=self._clock_watch.problem(),
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -248,6 +253,7 @@ class AdapterApp:
         with self._lock:
             stops_before = self._stops_asked
             self._await_stop()
+            self._check_clock()
             self._guard.check_move()
         self._await_service(client)
         with self._lock:
@@ -275,6 +281,12 @@ class AdapterApp:
         with self._lock:
             if self._guard.stopping:
                 raise MotionRefused(self._guard.last_error or STOPPED_WHILE_STARTING)
+
+    def _check_clock(self) -> None:
+        """Raises MotionRefused while simulated time stands. The caller holds the lock."""
+        if why := self._clock_watch.problem():
+            self._guard.last_error = why
+            raise MotionRefused(why)
 
     def _report_move(self, token: int, answered: threading.Event) -> None:
         with self._lock:

@@ -57,6 +57,7 @@ from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
 from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import own_findings
@@ -87,6 +88,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
+CLOCK_PATIENCE = 2.0  # imports at the start may delay the reception of /clock
 EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
 
 _log = logging.getLogger('curiosity_rosa.agent')
@@ -155,6 +157,11 @@ class AgentApp:
         )
         telemetry = TelemetrySource(self.node, self.config, on_urgent=self._tick_now)
         clock = ros_clock_of(self.node)
+        self._clock_monitor = ClockMonitor(
+            self.node.get_clock(),
+            CLOCK_PATIENCE * self.config.thresholds.motion.clock_max_age_s,
+            self.console_writer.write,
+        )
         self._tick_callbacks: list[Callable[[], None]] = [
             Heartbeat(self.node, self.config, self._losses).beat
         ]
@@ -207,6 +214,7 @@ class AgentApp:
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
             pose=self.rover_client.pose,
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
+            clock_problem=lambda: self._clock_monitor.problem,
         )
         self._tick_callbacks.append(self.robot_service.record_tick)
         self.web = WebServer(
@@ -218,10 +226,11 @@ class AgentApp:
             self.node,
             self.config,
             'runtime',
-            lambda: own_findings(self.robot_service, llm),
+            lambda: own_findings(self.robot_service, llm, self._clock_monitor.problem),
             self._losses,
         )
         self._spin = SpinThread('agent', self.node, on_crash=self._on_ros_failure)
+        self._tick_callbacks.append(self._clock_monitor.check)  # /clock is heard from now on
         self._startup = Startup(
             self.rover_client,
             self.session,

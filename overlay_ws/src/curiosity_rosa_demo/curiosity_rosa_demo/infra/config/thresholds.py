@@ -76,6 +76,8 @@ class MotionConfig(Section):
     still_turn_radps: float = Field(gt=0.0, le=10.0)
     odometry_max_age_s: Seconds
     heartbeat_max_age_s: Seconds
+    clock_max_age_s: Seconds
+    slowest_real_time_factor: float = Field(gt=0.0, le=1.0)
     stop_unexpected: bool
 
 
