@@ -228,7 +228,8 @@ def test_the_nodes_talk_on_this_machine_alone_and_not_through_shared_memory(benc
 
 
 STATUS = 'Status: the mast'
-WAITS = 'It has to wait: SAFE: moving with the mast'
+REFUSED = '! SAFE_MODE: refused, nothing may move.'
+SAFE_OVER = 'SAFE is over'
 GAVE_UP = 'The turn ended without a picture'
 
 
@@ -249,12 +250,12 @@ def drive_in_the_demo(bench: Bench, run: Run) -> None:
     raise AssertionError(f'three turns ended before they drove:\n{run.output()}')
 
 
-def answered_or_waits(run: Run, answers: int, waited: int) -> bool:
+def answered_or_refused(run: Run, answers: int, refused: int) -> bool:
     """After a restart of what knows the mast, a rover that takes its time to stop may be seen
-    driving with one that is not known to be closed: then all waits for the operator.
+    driving with one that is not known to be closed: then every order is refused.
     """
     text = run.output()
-    return text.count(STATUS) >= answers or text.count(WAITS) > waited
+    return text.count(STATUS) >= answers or text.count(REFUSED) > refused
 
 
 def drive_again(run: Run) -> None:
@@ -285,16 +286,19 @@ def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
     run = bench.run('--speed', '3', '--stand-in', 'initial_x=-40.0')
     for number, name in enumerate(('visualizer', 'simulator', 'adapter', 'stand_in'), start=1):
         drive_in_the_demo(bench, run)
+        over = run.output().count(SAFE_OVER)
         pid = bench.kill(f'{name}_node')
         run.expect(f'The {name} process ended (terminated by SIGKILL) and is started again.')
         bench.back(f'{name}_node', pid)
         wait_until(lambda: not bench.moving, 'the rover to stand still', LEASH_S)
-        waited = run.output().count(WAITS)
+        refused = run.output().count(REFUSED)
         run.send(':stop', 'What is your status?')
-        run.until(partial(answered_or_waits, run, number, waited), 'the answer to the question')
+        run.until(partial(answered_or_refused, run, number, refused), 'the answer to the question')
         if run.output().count(STATUS) < number:
             assert name in ('adapter', 'stand_in')  # without them nobody knows the mast
             run.send(':clear')
+            run.expect(SAFE_OVER, times=over + 1)
+            run.send('What is your status?')
             run.expect(STATUS, times=number)
         bench.stands(LEASH_S)
     run.expect('The adapter node was restarted: adapter started: rover stopped first')

@@ -86,12 +86,14 @@ def test_an_e_stop_holds_everything_until_it_is_cleared(bench: Bench) -> None:
     run.expect('not cleared: e-stop pressed')
     acts = run.output().count('[ACT]')
     run.send(':mast_open')
+    run.expect('! SAFE_MODE: refused, nothing may move. SAFE since 20')
     turn(bench, e_stop=False)
     run.expect('e-stop released')
 
     old = bench.kill('agent_node')  # the latch outlives it
     bench.back('agent_node', old)
     run.expect('The agent was restarted')
+    run.expect('The last run ended in SAFE: e-stop pressed (since 20')
     run.send(':mode')
     run.expect('latched until :clear: e-stop pressed')
     threading.Event().wait(1.0)  # for something wrong to happen
@@ -100,4 +102,9 @@ def test_an_e_stop_holds_everything_until_it_is_cleared(bench: Bench) -> None:
 
     run.send(':clear')
     run.expect('cleared: e-stop pressed')
+    run.expect('1 task held')
+    threading.Event().wait(1.0)  # for something wrong to happen
+    assert run.output().count('[ACT]') == acts
+    assert not bench.moving
+    run.send(':resume')
     ends_well(run)

@@ -45,6 +45,7 @@ ARGUMENTS = {
     'namespace': ('', "ROS namespace of the overlay's own names"),
     'rover_namespace': ('', "namespace of the rover's names, /tf included"),
     'use_sim_time': ('true', 'take the time from /clock, as the Gazebo demo does'),
+    'clock_topic': ('/clock', 'topic of the simulated time, such as /r1/clock'),
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
     AGENT: ('none', 'terminal: console in an xterm; headless: no console; none: no agent'),
     'http_port': ('0', "port of the agent's page; 0: the port in agent.yaml"),
@@ -87,6 +88,7 @@ class Overlay:
         self._flag = {
             name: _flag(name, self._value[name]) for name in ('use_sim_time', 'use_rviz', 'debug')
         }
+        _check_namespace('clock_topic', self._value['clock_topic'])
         _check_namespace('rover_namespace', self._value['rover_namespace'])
         if not self._value['http_port'].isdecimal():
             raise ValueError(f'http_port:={self._value["http_port"]}: must be a whole number')
@@ -118,7 +120,7 @@ class Overlay:
             executable='rviz2',
             arguments=['-d', str(own if own.exists() else shipped_config_dir() / 'rviz.yaml')],
             parameters=[{'use_sim_time': self._flag['use_sim_time']}],
-            remappings=list(self._remappings()),
+            remappings=[*self._remappings(), *self._clock_remapping()],
         )
 
     def _remappings(self) -> Iterator[tuple[str, str]]:
@@ -133,6 +135,10 @@ class Overlay:
                 yield old, new
         if rover:
             yield '/robot_description', f'/{rover}/robot_description'
+
+    def _clock_remapping(self) -> list[tuple[str, str]]:
+        topic = self._value['clock_topic']
+        return [] if topic == '/clock' else [('/clock', topic)]
 
     def _node(self, spec: NodeSpec, *extra_arguments: str) -> Node:
         is_agent = spec.when == AGENT
@@ -156,6 +162,7 @@ class Overlay:
                     **port,
                 }
             ],
+            remappings=self._clock_remapping(),
             ros_arguments=[
                 '--log-level',
                 'debug' if self._flag['debug'] else 'info',

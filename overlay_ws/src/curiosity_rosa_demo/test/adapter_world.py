@@ -51,6 +51,7 @@ class AdapterWorld:
         speed: float = SPEED,
         namespace: str = '',
         events_executor: bool = True,
+        sim_time: bool = False,
         **rover: Any,
     ) -> None:
         self.box = box
@@ -58,7 +59,7 @@ class AdapterWorld:
         self.odometry: list[Odometry] = box.collect(Odometry, ODOMETRY, 100)
         self.joints: list[JointState] = box.collect(JointState, '/joint_states', 100)
         self.twists: list[Twist] = box.collect(Twist, '/cmd_vel', 100)
-        self.sim_time = bool(rover.get('publish_clock'))
+        self.sim_time = sim_time or bool(rover.get('publish_clock'))
         self._events_executor = events_executor
         self._config_dir = ''
         if thresholds is not None:

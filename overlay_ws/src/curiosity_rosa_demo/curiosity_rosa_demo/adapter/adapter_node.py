@@ -47,7 +47,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher, TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
-from curiosity_rosa_demo.infra.motion_clock import MotionClock
+from curiosity_rosa_demo.infra.motion_clock import ClockWatch, MotionClock
 from curiosity_rosa_demo.infra.ros_io import (
     history_qos,
     node_config,
@@ -89,6 +89,10 @@ class AdapterApp:
             clock=time.monotonic,
             travel_clock=MotionClock(self.node.get_clock()),
             other_drivers=self._other_drivers,
+        )
+        # Sampled by each start of a motion and, once a second, by the diagnostics.
+        self._clock_watch = ClockWatch(
+            self.node.get_clock(), max_age_s=self._config.thresholds.motion.clock_max_age_s
         )
         losses = LossCounter()
         self._trace = TracePublisher(self.node, self._config, losses)
@@ -241,6 +245,7 @@ class AdapterApp:
                 missing=missing,
                 ages_s=self._telemetry.ages_s(),
                 obstacles=self._obstacles,
+                clock_problem=self._clock_watch.problem(),
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -277,6 +282,7 @@ class AdapterApp:
         with self._lock:
             stops_before = self._stops_asked
             self._await_stop()
+            self._check_clock()
             self._guard.check_move()
             self._scan.check_motion(name)
         self._await_service(client)
@@ -307,6 +313,12 @@ class AdapterApp:
         with self._lock:
             if self._guard.stopping:
                 raise MotionRefused(self._guard.last_error or STOPPED_WHILE_STARTING)
+
+    def _check_clock(self) -> None:
+        """Raises MotionRefused while simulated time stands. The caller holds the lock."""
+        if why := self._clock_watch.problem():
+            self._guard.last_error = why
+            raise MotionRefused(why)
 
     def _report_move(self, token: int, answered: threading.Event) -> None:
         with self._lock:

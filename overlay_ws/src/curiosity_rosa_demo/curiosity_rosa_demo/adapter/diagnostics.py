@@ -29,12 +29,15 @@ def diagnose(
     missing: Collection[str],
     ages_s: Mapping[str, float | None],
     obstacles: ObstacleStop,
+    clock_problem: str = '',
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available.
     ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
-    None means that none arrived.
+    None means that none arrived. ``clock_problem``: why no motion can be timed; '' without one.
     """
     problems = {service_unavailable(name): Level.ERROR for name in missing}
+    if clock_problem:
+        problems[clock_problem] = Level.ERROR
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:
             problems[f'No {source} for {age_s:.0f} s'] = Level.ERROR

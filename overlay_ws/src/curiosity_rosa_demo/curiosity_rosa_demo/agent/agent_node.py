@@ -57,6 +57,7 @@ from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
+from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
 from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import own_findings
@@ -88,6 +89,7 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
+CLOCK_PATIENCE = 2.0  # imports at the start may delay the reception of /clock
 EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
 
 _log = logging.getLogger('curiosity_rosa.agent')
@@ -98,6 +100,7 @@ class AgentApp:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.crashed = False
+        self.outcome: Outcome | None = None  # of the commands of -c
         self._headless = options.headless
         self.console_writer = ConsoleWriter()
         self.node = Node('agent')
@@ -157,6 +160,11 @@ class AgentApp:
             self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
         )
         clock = ros_clock_of(self.node)
+        self._clock_monitor = ClockMonitor(
+            self.node.get_clock(),
+            CLOCK_PATIENCE * self.config.thresholds.motion.clock_max_age_s,
+            self.console_writer.write,
+        )
         self._tick_callbacks: list[Callable[[], None]] = [
             Heartbeat(self.node, self.config, self._losses, self._safe_reason).beat
         ]
@@ -209,6 +217,7 @@ class AgentApp:
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
             pose=self.rover_client.pose,
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
+            clock_problem=lambda: self._clock_monitor.problem,
         )
         self._tick_callbacks.append(self.robot_service.record_tick)
         self.web = WebServer(
@@ -220,10 +229,11 @@ class AgentApp:
             self.node,
             self.config,
             'runtime',
-            lambda: own_findings(self.robot_service, llm),
+            lambda: own_findings(self.robot_service, llm, self._clock_monitor.problem),
             self._losses,
         )
         self._spin = SpinThread('agent', self.node, on_crash=self._on_ros_failure)
+        self._tick_callbacks.append(self._clock_monitor.check)  # /clock is heard from now on
         self._startup = Startup(
             self.rover_client,
             self.session,
@@ -346,7 +356,7 @@ def run(argv: list[str]) -> int:
         if not options.command:
             return status
         if status == 0:
-            return app.print_result(app.console.last_outcome)
+            return app.print_result(app.outcome)
         app.print_result(Outcome(False, 'The commands were interrupted.'))
         return status
     finally:
@@ -360,11 +370,15 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
         print_addresses(app.web.url, app.config.topics.agent.run_task)
         wait_for_a_signal()
         return EXIT_CRASHED if app.crashed else 0
-    interrupts = InterruptHandler(app.console)
+    interrupts = InterruptHandler(app.console, exit_at_once=bool(options.command))
     if options.command:
-        if options.together:
-            wait_for_go_ahead(app.console, app.startup_complete)
-        run_commands(app.console, options.command)
+        try:
+            if options.together:
+                wait_for_go_ahead(app.console, app.startup_complete)
+            app.outcome = run_commands(app.console, options.command)
+        except KeyboardInterrupt:
+            interrupts.wait_for_stop()
+            raise
         return 0
     if app.config.agent.llm.provider == 'routine':
         app.console.print_notice(RULES_NOTE)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 import threading
@@ -32,7 +33,7 @@ from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     Json,
@@ -95,6 +96,7 @@ class Console:
         self._queued_lines: deque[_TypedLine] = deque()  # lines from before the agent was ready
         self._ready = False
         self._pending_count = 0  # unfinished requests of the operator
+        self._pending_tasks: dict[str, Task] = {}  # those that have become tasks
         self.last_outcome: Outcome | None = None
 
     # --- lines in ---------------------------------------------------------------------------
@@ -192,6 +194,34 @@ class Console:
         if dropped:
             self._say(f'({dropped} queued dropped)')
         return outcome
+
+    def take_outcome(self) -> Outcome | None:
+        """The outcome of the operator's last request; None: there is none since the last call."""
+        outcome, self.last_outcome = self.last_outcome, None
+        return outcome
+
+    def blocked_reason(self) -> str:
+        """Why the operator's requests wait for a person: the mode is SAFE, or all their tasks are
+        held. '': they do not.
+        """
+        with self._condition:
+            if not self.busy or not self._ready:
+                return ''
+            tasks = list(self._pending_tasks.values())
+        if why := self._runtime.order_refusal(''):
+            return why
+        if not tasks or not all(task.held for task in tasks):
+            return ''
+        first = tasks[0]
+        return f'Task {first.id[:8]} is held ({first.reason}); :resume {first.id[:8]} continues it'
+
+    def cancel_requests(self, why: str) -> None:
+        """Cancel the unfinished tasks that the operator asked for. Raises TaskError."""
+        with self._condition:
+            task_ids = list(self._pending_tasks)
+        for task_id in task_ids:
+            with suppress(CannotBeCancelled):  # it ends by itself
+                self._runtime.call(self._runtime.runner.cancel(task_id, why))
 
     @property
     def pending_question(self) -> Question | None:
@@ -297,9 +327,14 @@ class Console:
             if reply.task is None:
                 self._count_ended(is_local)
             else:
+                if is_local:
+                    with self._condition:
+                        self._pending_tasks[reply.task.id] = reply.task
                 self._runtime.call_on_end(reply.task, on_end)
 
         def on_end(task: Task) -> None:
+            with self._condition:
+                self._pending_tasks.pop(task.id, None)
             self.report_task_end(task, None if is_local else _ignore_reply)
             self._count_ended(is_local)
 

@@ -22,6 +22,11 @@ def clip(text: str, longest: int = MAX_QUOTE_CHARS, *, ending: str = '...') -> s
     return text if len(text) <= longest else f'{text[: longest - len(ending)]}{ending}'
 
 
+def count_text(count: int, noun: str) -> str:
+    """``1 task``, ``2 tasks``: a noun whose plural ends in s."""
+    return f'{count} {noun}{"" if count == 1 else "s"}'
+
+
 def one_line(text: str) -> str:
     """``text`` on one line, with single blanks between words."""
     return ' '.join(text.split())

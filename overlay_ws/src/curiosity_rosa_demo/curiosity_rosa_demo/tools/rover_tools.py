@@ -31,10 +31,12 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.motion_clock import ClockWatch
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
 POSE_PERIOD_S = 0.05
+CLOCK_PERIOD_S = 0.02
 STATUS_PERIOD_S = 0.5
 STANDSTILL_TIMEOUT_S = 5.0
 
@@ -92,6 +94,7 @@ class RoverTools:
         Raises TurnCancelled, and ServiceFailed only when the motion cannot have begun: the budget
         is charged for any other motion.
         """
+        watch = self._await_clock(cancellation)
         path = DrivenPath([self._client.pose()])
         begin, seconds, reason = self._seconds(), duration_s, ''
         try:
@@ -103,7 +106,7 @@ class RoverTools:
         else:
             begin = self._seconds()
             try:
-                reason = self._travel_and_stop(duration_s, path, cancellation)
+                reason = self._travel_and_stop(duration_s, path, cancellation, watch)
             except Exception as error:
                 reason = _reason(name, error)
         if reason:
@@ -119,12 +122,24 @@ class RoverTools:
             'yaw_rad': end.yaw_rad if end else None,
         }
 
+    def _await_clock(self, cancellation: Cancellation) -> ClockWatch:
+        """Wait until the time of motions is seen to advance. Raises ServiceFailed if it does not
+        within motion.clock_max_age_s: nothing could end the motion in time but the leash.
+        """
+        max_age_s = self._config.thresholds.motion.clock_max_age_s
+        watch = ClockWatch(self._ros_clock, max_age_s=max_age_s)
+        while not watch.has_advanced():
+            if why := watch.problem():
+                raise ServiceFailed(why)
+            cancellation.sleep(CLOCK_PERIOD_S)
+        return watch
+
     def _travel_and_stop(
-        self, duration_s: float, path: DrivenPath, cancellation: Cancellation
+        self, duration_s: float, path: DrivenPath, cancellation: Cancellation, watch: ClockWatch
     ) -> str:
         """Finish a started motion. Return the reason of an early end, else ''."""
         try:
-            reason = self._travel(duration_s, path, cancellation)
+            reason = self._travel(duration_s, path, cancellation, watch)
         finally:
             # Stop the rover before any error of the wait propagates.
             self._stop()
@@ -140,8 +155,17 @@ class RoverTools:
                     self._stop()
             raise
 
-    def _travel(self, duration_s: float, path: DrivenPath, cancellation: Cancellation) -> str:
-        """Wait for the motion's duration. Return the reason of an early end, else ''."""
+    def _travel(
+        self, duration_s: float, path: DrivenPath, cancellation: Cancellation, watch: ClockWatch
+    ) -> str:
+        """Wait for the motion's duration. Return the reason of an early end, else ''.
+
+        Simulated time measures the duration. Steady time bounds it: by a time that stands, and by
+        motion.slowest_real_time_factor.
+        """
+        slowest = self._config.thresholds.motion.slowest_real_time_factor
+        longest_s = duration_s / slowest
+        deadline = time.monotonic() + longest_s
         last, elapsed = self._seconds(), 0.0
         status_at = time.monotonic() + STATUS_PERIOD_S
         while elapsed < duration_s:
@@ -150,8 +174,12 @@ class RoverTools:
             now = self._seconds()
             # A restarted simulation sets its time back. That must not prolong the motion.
             elapsed, last = elapsed + max(0.0, now - last), now
+            if why := watch.problem():
+                return f'Motion ended early: {why}'
+            if elapsed < duration_s and time.monotonic() > deadline:
+                slow = f'only {elapsed:.1f} of {duration_s:g} s passed within {longest_s:g} s'
+                return f'Motion ended early: simulated time is too slow, {slow}'
             if time.monotonic() >= status_at:
-                # This also ends the loop in a paused simulation: the adapter's leash still runs.
                 status_at = time.monotonic() + STATUS_PERIOD_S
                 status = self._client.status()
                 if not status.get('moving'):

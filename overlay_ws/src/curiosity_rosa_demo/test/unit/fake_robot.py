@@ -58,6 +58,7 @@ class FakeRobot:
         self.step_s = step_s
         self.paused = False
         self.not_ready = ''
+        self.refusal = ''  # why every order is refused
         self.brain_state = BrainState()
         self.where: RoverPose | None = RoverPose(x=0.0, frame_id='odom')
         self.nodes = [
@@ -146,6 +147,9 @@ class FakeRobot:
 
     async def submit(self, task: Task) -> Task:
         return await self.call(self.runner.submit(task))
+
+    def order_refusal(self, skill: str) -> str:
+        return self.refusal
 
     async def stop(self, by: str) -> Outcome:
         self.stops.append(by)

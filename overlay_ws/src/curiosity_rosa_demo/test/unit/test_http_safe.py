@@ -83,15 +83,45 @@ def test_nothing_begins_until_a_person_has_cleared_it(asks: list[Ask]) -> None:
         assert bench.session.ran == []
 
 
-def test_cleared_what_waits_begins(tmp_path: Path) -> None:
+ORDERS: list[Ask] = [
+    *(('POST', '/tasks', dict(task)) for task in TASKS),
+    ('POST', '/interrupt', dict(TASKS[0])),
+]
+
+
+def test_an_order_is_refused_with_a_problem_and_a_clear_sets_nothing_in_motion(
+    tmp_path: Path,
+) -> None:
     with RuntimeBench(tmp_path) as bench:
         service_bench = RobotServiceBench(bench)
+        bench.runs('look around')
         bench.hear('estop', pressed=True)
         bench.mode('SAFE')
-        within(service_bench, lambda http: ask_all(http, [('POST', '/interrupt', dict(TASKS[0]))]))
-        assert bench.session.ran == []
+        bench.becomes('look around', 'PAUSED')
+        details: set[str] = set()
+
+        async def order(http: httpx.AsyncClient) -> None:
+            for method, path, body in ORDERS:
+                answer = await http.request(method, path, json=body)
+                assert answer.status_code == 409
+                assert answer.headers['content-type'] == 'application/problem+json'
+                details.add(answer.json()['detail'])
+            said = (await http.post('/say', json={'text': 'go to the light'})).json()
+            assert not said['ok']
+            details.add(said['words'])
+            task_id = (await http.get('/tasks')).json()[0]['id']
+            resumed = await http.post(f'/tasks/{task_id}/resume')
+            details.add(resumed.json()['detail'])
+
+        within(service_bench, order)
+        (detail,) = details  # the same words at each door
+        assert detail.startswith('SAFE_MODE: refused, nothing may move. SAFE since 20')
+        assert detail.endswith(': e-stop pressed. Release the e-stop, then enter :clear.')
         bench.hear('estop', pressed=False)
         bench.until(lambda: not bench.runtime.state.robot.estop, 'the e-stop to be released')
         within(service_bench, lambda http: ask_all(http, [('POST', '/say', {'text': ':clear'})]))
-        ran = ["move_forward{'duration_s': 2.0}"]
-        bench.until(lambda: bench.session.ran == ran, 'what waited to run')
+        bench.mode('IDLE')
+        bench.runtime.call(settle())
+        assert bench.session.ran == ['answer: look around']
+        assert list(bench.tasks()) == ['look around']
+        assert bench.task('look around').held

@@ -16,11 +16,13 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
     Approve,
     CancelAllTasks,
+    HoldAfterSafe,
     HoldTasks,
     Notice,
     PauseTask,
     plan,
     ReleaseTasks,
+    ReportHeldTasks,
     ResumeTask,
     StopRover,
     SubmitCharge,
@@ -28,6 +30,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
 )
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.kernel_route import kernel_route
+from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.kernel.task_queue import task_queue, wants_to_run
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
@@ -81,7 +84,9 @@ def notices(before: BrainState, after: BrainState) -> list[str]:
 WORKING = ticked(DRIVE, WAIT)
 SAFE = ticked(DRIVE, WAIT, **PRESSED)
 CHARGING = ticked(DRIVE, CHARGE, **LOW)
-SAFE_HOLD = HoldTasks('SAFE: e-stop pressed')
+SAFE_HOLD = HoldTasks('SAFE: e-stop pressed', SKILLS_IN_SAFE)
+HOLD_AFTER_SAFE = HoldAfterSafe('SAFE: e-stop pressed')
+SILENT_HOLD = HoldTasks('SAFE: adapter is silent', SKILLS_IN_SAFE)
 CHARGE_HOLD = HoldTasks('CHARGE: battery is low', frozenset({'charge'}))
 
 
@@ -97,16 +102,31 @@ def test_entering_charge_stops_holds_all_but_charging_and_charges() -> None:
     assert acts(WORKING, CHARGING) == [why, CHARGE_HOLD]  # its task is there already
 
 
-@pytest.mark.parametrize('before', [SAFE, CHARGING])
+SILENT = ticked(DRIVE, WAIT, silent=['adapter'])
+
+
+@pytest.mark.parametrize('before', [SILENT, CHARGING])
 def test_leaving_releases(before: BrainState) -> None:
     assert acts(before, WORKING) == [ReleaseTasks()]
     assert notices(before, WORKING) == [f'{before.tasks.mode.value} is over']
 
 
+def test_clearing_the_latch_holds_every_task_before_it_releases() -> None:
+    assert acts(SAFE, WORKING) == [HOLD_AFTER_SAFE, ReleaseTasks(), ReportHeldTasks()]
+    silent = ticked(DRIVE, WAIT, said=Intent.CLEAR, silent=['adapter'])
+    assert acts(SAFE, silent)[1:] == [SILENT_HOLD, HOLD_AFTER_SAFE, ReportHeldTasks()]
+
+
+def test_a_refused_clear_had_no_effect() -> None:
+    refused = ticked(DRIVE, said=Intent.CLEAR, **PRESSED)
+    assert plan(SAFE, refused) == [Notice('not cleared: e-stop pressed', ok=False)]
+
+
 def test_from_charge_to_safe_and_back() -> None:
     assert acts(CHARGING, SAFE) == [StopRover('SAFE: e-stop pressed'), SAFE_HOLD]
-    assert acts(SAFE, CHARGING)[1:] == [CHARGE_HOLD]
-    assert acts(SAFE, ticked(DRIVE, **LOW))[1:] == [CHARGE_HOLD, SubmitCharge()]
+    cleared = [CHARGE_HOLD, HOLD_AFTER_SAFE]
+    assert acts(SAFE, CHARGING)[1:] == [*cleared, ReportHeldTasks()]
+    assert acts(SAFE, ticked(DRIVE, **LOW))[1:] == [*cleared, SubmitCharge(), ReportHeldTasks()]
 
 
 def test_a_stop_cancels_in_every_mode() -> None:
@@ -162,7 +182,7 @@ def test_a_goal_preempts_or_queues(priority: int, preempt: bool) -> None:
     assert acts(WORKING, ticked(DRIVE, said=Intent.NEW_GOAL, payload=payload)) == [goal]
     waiting = ticked(DRIVE, said=Intent.NEW_GOAL, payload=payload, **PRESSED)
     assert acts(SAFE, waiting) == [SubmitGoal('find the light', priority)]
-    assert notices(SAFE, waiting) == ['It has to wait: SAFE: e-stop pressed']
+    assert notices(SAFE, waiting) == []  # the dispatcher refuses it
 
 
 def test_a_goal_without_words_is_ignored() -> None:
@@ -185,8 +205,7 @@ def test_the_e_stop_stops_again_while_safe_lasts() -> None:
     released = ticked(DRIVE, safety_latch='e-stop pressed')
     assert acts(SAFE, released) == []
     assert acts(released, SAFE) == [StopRover('SAFE: e-stop pressed')]
-    lost = ticked(DRIVE, silent=['adapter'])
-    assert acts(lost, SAFE) == [StopRover('SAFE: e-stop pressed'), SAFE_HOLD]
+    assert acts(SILENT, SAFE) == [StopRover('SAFE: e-stop pressed'), SAFE_HOLD]
 
 
 @given(states(), states())
@@ -209,6 +228,10 @@ def test_the_rules_of_every_plan(first: BrainState, second: BrainState) -> None:
     assert (ReleaseTasks in kinds) is (before.tasks.mode in held and mode not in held)
     assert SubmitCharge not in kinds or mode is Mode.CHARGE
     assert not {HoldTasks, ReleaseTasks} <= set(kinds)
+    cleared = bool(before.robot.safety_latch) and not after.robot.safety_latch
+    assert (HoldAfterSafe in kinds) is (ReportHeldTasks in kinds) is cleared
+    if cleared and ReleaseTasks in kinds:
+        assert kinds.index(HoldAfterSafe) < kinds.index(ReleaseTasks)
     paused = [action.id for action in actions if isinstance(action, PauseTask)]
     if intent is Intent.PAUSE:
         ready = [task.task_id for task in after.tasks.queue if wants_to_run(task)]

@@ -6,11 +6,13 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A clock for deadlines never runs slower than the steady one, whatever simulated time does."""
+"""A clock for deadlines never runs slower than the steady one, whatever simulated time does; and
+simulated time that stands is noticed.
+"""
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.infra.motion_clock import MotionClock
+from curiosity_rosa_demo.infra.motion_clock import ClockWatch, MotionClock, NO_CLOCK
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +22,7 @@ class Ros:
 
     def __init__(self) -> None:
         self.nanoseconds = 0
+        self.ros_time_is_active = True
 
     def now(self) -> Ros:
         return self
@@ -64,3 +67,73 @@ def test_it_follows_a_faster_simulation() -> None:
     for _ in range(10):
         end = clocks.advance(0.1, 1.0)
     assert abs(end - start - 10.0) < 1e-6
+
+
+# --- time that stands -----------------------------------------------------------------------
+
+MAX_AGE_S = 1.5
+
+
+class Watched:
+    """A watch over a ROS clock, in owned steady time."""
+
+    def __init__(self, *, simulated: bool = True) -> None:
+        self.now, self.ros = 0.0, Ros()
+        self.ros.ros_time_is_active = simulated
+        self.watch = ClockWatch(self.ros, max_age_s=MAX_AGE_S, steady=lambda: self.now)
+
+    def after(self, steady_s: float, ros_s: float) -> str:
+        self.now += steady_s
+        self.ros.nanoseconds += round(ros_s * 1e9)
+        return self.watch.problem()
+
+
+gaps = st.lists(st.floats(0.01, 5.0), max_size=20)
+
+
+@given(gaps, st.floats(MAX_AGE_S + 0.01, 60.0))
+def test_time_that_stands_is_a_problem_however_it_went_before(
+    before: list[float], standing_s: float
+) -> None:
+    clocks = Watched()
+    clocks.after(0.0, 0.0)
+    for gap in before:
+        assert clocks.after(gap, 0.25 * gap) == ''
+    assert clocks.after(standing_s, 0.0).startswith(NO_CLOCK)
+    assert clocks.after(0.01, 0.01) == ''  # it goes on
+
+
+@given(gaps, st.floats(0.01, 60.0))
+def test_time_that_advances_is_no_problem_at_any_real_time_factor(
+    steps: list[float], factor: float
+) -> None:
+    clocks = Watched()
+    assert [clocks.after(step, factor * step) for step in steps] == [''] * len(steps)
+
+
+@given(gaps)
+def test_a_short_standstill_is_no_problem(before: list[float]) -> None:
+    clocks = Watched()
+    for gap in before:
+        clocks.after(gap, gap)
+    clocks.after(0.1, 0.1)
+    assert clocks.after(MAX_AGE_S - 0.01, 0.0) == ''
+
+
+@given(gaps)
+def test_without_simulated_time_there_is_nothing_to_watch(steps: list[float]) -> None:
+    clocks = Watched(simulated=False)
+    assert clocks.watch.has_advanced()
+    assert [clocks.after(step, 0.0) for step in steps] == [''] * len(steps)
+
+
+def test_a_clock_that_was_never_heard_says_so_and_the_way_out() -> None:
+    clocks = Watched()
+    assert not clocks.watch.has_advanced()
+    clocks.after(0.0, 0.0)
+    why = clocks.after(MAX_AGE_S + 0.1, 0.0)
+    assert '/clock was never heard' in why
+    assert 'use_sim_time:=false' in why
+    assert clocks.after(0.1, 7.0) == ''
+    assert clocks.watch.has_advanced()
+    assert '/clock does not advance' in clocks.after(MAX_AGE_S + 0.1, 0.0)

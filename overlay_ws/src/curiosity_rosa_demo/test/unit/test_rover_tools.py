@@ -187,18 +187,58 @@ def test_an_end_without_a_reason_is_told_as_a_stop() -> None:
     assert result.error_reason == 'Motion ended early: the rover was stopped'
 
 
-def test_time_that_stands_still_does_not_keep_the_rover_driving() -> None:
-    class Frozen(Hurry):
-        def sleep(self, seconds: float) -> None:
-            Cancellation.sleep(self, seconds / 5)
+class Slowing(Cancellation):
+    """Waits take real time. The rover's clock runs at real time until the rover drives, then at
+    ``factor`` of it.
+    """
 
+    def __init__(self, rover: SimulatedRover, factor: float) -> None:
+        super().__init__()
+        self._rover, self._factor = rover, factor
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        self._rover.clock.seconds += seconds * (self._factor if self._rover.motion else 1.0)
+
+
+def impatient_tools(rover: SimulatedRover, factor: float) -> RoverTools:
+    motion = SHIPPED.thresholds.motion.model_copy(
+        update={'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}
+    )
+    thresholds = SHIPPED.thresholds.model_copy(update={'motion': motion})
+    tools = tools_of(rover, SHIPPED.model_copy(update={'thresholds': thresholds}))
+    tools.cancellation = Slowing(rover, factor)
+    return tools
+
+
+def test_without_a_clock_no_motion_begins() -> None:
+    rover = SimulatedRover(clock=OwnedClock(seconds=0.0))
+    tools = impatient_tools(rover, 1.0)
+    tools.cancellation = Cancellation()  # which makes no time pass on the rover's clock
+    result = tools.run('move_forward', duration_s=2.0)
+    assert result.error_reason.startswith('No simulated time: use_sim_time is on and /clock was')
+    assert rover.calls == []
+
+
+def test_time_that_stands_still_does_not_keep_the_rover_driving() -> None:
     rover = SimulatedRover()
-    rover.faults['get_status'] = in_turn(fine, lambda: rover.halt('Leash'))
-    tools = tools_of(rover)
-    tools.cancellation = Frozen(rover.clock)
-    result = tools.run('move_forward', duration_s=1.0)
-    assert result.error_reason == 'Motion ended early: Leash'
-    assert rover.calls.count('get_status') >= 2
+    result = impatient_tools(rover, 0.0).run('move_forward', duration_s=20.0)
+    assert result.error_reason.startswith('Motion ended early: No simulated time')
+    assert rover.calls[-2:] == ['move_stop', 'get_status']
+
+
+def test_time_that_is_too_slow_does_not_keep_the_rover_driving() -> None:
+    rover = SimulatedRover()
+    result = impatient_tools(rover, 0.1).run('move_forward', duration_s=0.5)
+    assert result.error_reason.startswith('Motion ended early: simulated time is too slow')
+    assert rover.calls[-2:] == ['move_stop', 'get_status']
+
+
+def test_slow_time_within_the_limit_takes_longer() -> None:
+    rover = SimulatedRover()
+    result = impatient_tools(rover, 0.8).run('move_forward', duration_s=0.5)
+    assert result.ok, result.error_reason
+    assert result.data['distance_m'] == pytest.approx(0.5 * SPEED_MPS, rel=0.2)
 
 
 def test_an_adapter_that_vanishes_in_a_motion_is_asked_to_stop_all_the_same() -> None:

@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
 from hypothesis import given, Phase, settings
 from hypothesis import strategies as st
 import pytest
@@ -65,8 +66,16 @@ def let_go(bench: RuntimeBench) -> None:
 
 
 def nothing_begins(bench: RuntimeBench) -> None:
-    """What was asked for is stored, and waits."""
+    """What was asked for in CHARGE is stored, and waits; in SAFE it is refused."""
     count = len(bench.session.ran)
+    if bench.runtime.state.tasks.mode is Mode.SAFE:
+        known, said = bench.tasks(), len(bench.said)
+        bench.console.handle_line(':mast_open')
+        refused = '! SAFE_MODE: refused, nothing may move. SAFE since 20'
+        bench.until(lambda: any(refused in line for line in bench.said[said:]), 'the refusal')
+        assert bench.tasks() == known
+        assert len(bench.session.ran) == count
+        return
     bench.console.handle_line(':mast_open')
     bench.becomes('mast_open', 'PENDING')
     bench.runtime.call(settle())
@@ -176,6 +185,13 @@ def test_an_e_stop_stops_everything_until_it_is_released_and_cleared(bench: Runt
     bench.session.release.set()
     bench.console.handle_line(':clear')
     bench.replies('cleared: e-stop pressed')
+    bench.runtime.call(settle())
+    assert len(bench.session.ran) == 1  # a clear alone sets nothing in motion
+    task = bench.task('look around')
+    assert task.held
+    held = f'1 task held ({task.id[:8]}): :resume or :resume ID runs them again'
+    assert any(held in line for line in bench.said)
+    bench.console.handle_line(':resume')
     bench.finish()
     assert set(bench.tasks().values()) == {'COMPLETED'}
     assert bench.session.ran[1] == 'answer: look around'
@@ -193,7 +209,9 @@ def test_the_latch_outlives_the_process(tmp_path: Path) -> None:
         nothing_begins(bench)
         assert bench.tasks()['look around'] == 'PAUSED'
         bench.session.release.set()
+        bench.replies('The last run ended in SAFE: e-stop pressed (since 20')
         bench.console.handle_line(':clear')
+        bench.console.handle_line(':resume')
         bench.becomes('look around', 'COMPLETED')
     with RuntimeBench(tmp_path) as bench:
         bench.runtime.call(settle())
@@ -210,7 +228,7 @@ def test_a_latch_set_in_the_last_moment_is_kept(
             press(bench)
             bench.runtime.call(settle())
         assert not (tmp_path / 'tasks.db.safety').exists()
-    assert (tmp_path / 'tasks.db.safety').read_text() == 'e-stop pressed'
+    assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == 'e-stop pressed'
 
 
 def test_a_latch_that_cannot_be_saved_holds_and_is_told(

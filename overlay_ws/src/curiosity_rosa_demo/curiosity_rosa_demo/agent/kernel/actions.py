@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import INTERRUPT_REASONS
 from curiosity_rosa_demo.agent.kernel.kernel_route import goal_of
+from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.kernel.task_queue import (
     CHARGE_SKILL,
     ENDED_STATES,
@@ -64,6 +65,18 @@ class PauseTask:
 
 
 @dataclass(frozen=True)
+class HoldAfterSafe:
+    """Every task that waits or was interrupted needs its own resume, except charging."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class ReportHeldTasks:
+    """Tell the user how many tasks are held, and how to resume or drop them."""
+
+
+@dataclass(frozen=True)
 class ReleaseTasks:
     """End the hold. The tasks that it paused resume by themselves."""
 
@@ -101,9 +114,10 @@ class Approve:
 
 @dataclass(frozen=True)
 class Notice:
-    """A line for the user."""
+    """A line for the user. ``ok`` False: the message that it answers had no effect."""
 
     text: str
+    ok: bool = True
 
 
 Action = (
@@ -111,6 +125,8 @@ Action = (
     | HoldTasks
     | CancelAllTasks
     | PauseTask
+    | HoldAfterSafe
+    | ReportHeldTasks
     | ReleaseTasks
     | SubmitCharge
     | ResumeTask
@@ -135,19 +151,27 @@ def plan(before: BrainState, after: BrainState) -> list[Action]:
         actions.append(hold)
     # Before the release: otherwise a task could resume for a moment.
     actions += _pause_actions(after, interrupt_reason)
+    cleared = bool(before.robot.safety_latch) and not after.robot.safety_latch
+    if cleared:
+        actions.append(HoldAfterSafe(f'SAFE: {before.robot.safety_latch}'))
     if previous_hold and not hold:
         actions.append(ReleaseTasks())
     if _is_charge_due(after, entered=before.tasks.mode is not Mode.CHARGE):
         actions.append(SubmitCharge())
     actions += _user_actions(after)
-    actions += [Notice(text) for text in _notices(before, after)]
+    kept = after.hci.user_interrupt is UserInterruptType.CLEAR and after.robot.safety_latch != ''
+    # event_arbitrate appends its answer to a clear as the last event.
+    refused = after.robot.events[-1:] if kept else []
+    actions += [Notice(text, ok=text not in refused) for text in _notices(before, after)]
+    if cleared:
+        actions.append(ReportHeldTasks())
     return actions
 
 
 def _hold_action(state: BrainState) -> HoldTasks | None:
     tasks = state.tasks
     if tasks.mode is Mode.SAFE:
-        return HoldTasks(f'SAFE: {tasks.mode_reason}')
+        return HoldTasks(f'SAFE: {tasks.mode_reason}', SKILLS_IN_SAFE)
     if tasks.mode is Mode.CHARGE:
         return HoldTasks(f'CHARGE: {tasks.mode_reason}', frozenset({CHARGE_SKILL}))
     return None
@@ -218,7 +242,7 @@ def _notices(before: BrainState, after: BrainState) -> list[str]:
     if hold and hold != previous_hold:
         lines.append(hold.why)
     is_delayed = after.hci.user_interrupt in (UserInterruptType.RESUME, UserInterruptType.NEW_GOAL)
-    if hold and is_delayed:
+    if after.tasks.mode is Mode.CHARGE and hold and is_delayed:  # SAFE refuses it
         lines.append(f'It has to wait: {hold.why}')
     if after.tasks.mode is Mode.CHARGE and after.hci.user_interrupt is UserInterruptType.STOP:
         lines.append('The battery is low: say resume to charge')

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 import threading
 
@@ -19,26 +20,32 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
     Approve,
     CancelAllTasks,
+    HoldAfterSafe,
     HoldTasks,
     Notice,
     PauseTask,
     ReleaseTasks,
+    ReportHeldTasks,
     ResumeTask,
     StopRover,
     SubmitCharge,
     SubmitGoal,
 )
+from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
+from curiosity_rosa_demo.agent.kernel.task_queue import CHARGE_SKILL
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.errors import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.text import count_text
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
-ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTask)
+MAX_SHOWN_IDS = 5  # of held tasks
+ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTask, HoldAfterSafe)
 
 
 @dataclass
@@ -65,8 +72,18 @@ class _Submit:
 
 
 @dataclass(frozen=True)
+class _Refusal:
+    """Takes the place of an order that was given in SAFE."""
+
+    why: str
+
+
+_Step = Action | _Submit | _Refusal
+
+
+@dataclass(frozen=True)
 class _Batch:
-    actions: Sequence[Action | _Submit]
+    actions: Sequence[_Step]
     on_reply: ReplyCallback | None
     halted: bool = False  # all skills were halted for it
     paused: bool = False  # the skills that may be cancelled were halted for it
@@ -74,7 +91,12 @@ class _Batch:
 
 
 class ActionDispatcher:
-    """Use it in the runtime's loop only. ``say`` prints a line and is called in that loop."""
+    """Use it in the runtime's loop only. ``say`` prints a line and is called in that loop.
+
+    ``refusal`` returns why an order for a skill is refused now, '' when it is taken. It is asked
+    when an order arrives, so that a later clear does not release it, and again when its turn
+    comes.
+    """
 
     def __init__(
         self,
@@ -83,8 +105,10 @@ class ActionDispatcher:
         blocking: BlockingCalls,
         approvals: Approvals,
         say: Callable[[str], None],
+        refusal: Callable[[str], str] = lambda skill: '',
     ) -> None:
         self._session, self._runner, self._blocking = session, runner, blocking
+        self._refusal = refusal
         self._approvals, self._say = approvals, say
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._dropped_messages = 0  # dropped by a stop and not yet reported
@@ -113,13 +137,20 @@ class ActionDispatcher:
                 threading.Thread(target=self._session.stop_rover, daemon=True).start()
                 wake()
         if actions or on_reply or halted:
-            self._batches.put_nowait(_Batch(actions, on_reply, halted, paused, stopped_by))
+            steps = [self._admitted(action) for action in actions]
+            self._batches.put_nowait(_Batch(steps, on_reply, halted, paused, stopped_by))
 
     def enqueue_task(
         self, task: Task, on_reply: ReplyCallback, wanted: Callable[[], bool] = always
     ) -> None:
         """Submit ``task`` after the queued actions, if it is still ``wanted`` then."""
-        self._batches.put_nowait(_Batch([_Submit(task, wanted)], on_reply))
+        self._batches.put_nowait(_Batch([self._admitted(_Submit(task, wanted))], on_reply))
+
+    def _admitted(self, step: _Step) -> _Step:
+        """``step``, or its refusal if it is an order that is refused now."""
+        skill = _ordered_skill(step)
+        why = '' if skill is None else self._refusal(skill)
+        return _Refusal(why) if why else step
 
     def drop_message(self, on_reply: ReplyCallback) -> None:
         """Drop a message because of a stop. The stop reports the number of dropped messages."""
@@ -152,9 +183,7 @@ class ActionDispatcher:
             if batch.on_reply is not None:
                 batch.on_reply(reply)
 
-    def _with_unseen_pauses(
-        self, actions: Sequence[Action | _Submit]
-    ) -> Sequence[Action | _Submit]:
+    def _with_unseen_pauses(self, actions: Sequence[_Step]) -> Sequence[_Step]:
         """``actions``; a pause also covers queued tasks beyond the kernel's MAX_KERNEL_TASKS."""
         pauses = {action.id: action for action in actions if isinstance(action, PauseTask)}
         if not pauses:
@@ -168,19 +197,19 @@ class ActionDispatcher:
         return [*others, *actions]
 
     async def _perform_or_report(
-        self, action: Action | _Submit, reply: MessageReply, stopped_by: str | None
+        self, action: _Step, reply: MessageReply, stopped_by: str | None
     ) -> None:
         """Perform ``action``. A failure is added to ``reply``; the following actions still run."""
         try:
-            await self._perform(action, reply, stopped_by)
+            await self._perform(self._admitted(action), reply, stopped_by)
         except (TaskError, QuestionNotFound) as error:
             reply.ok = False
             reply.lines.append(str(error))
 
-    async def _perform(
-        self, action: Action | _Submit, reply: MessageReply, stopped_by: str | None
-    ) -> None:
+    async def _perform(self, action: _Step, reply: MessageReply, stopped_by: str | None) -> None:
         runner = self._runner
+        if isinstance(action, _Refusal):
+            raise OrderRefused(action.why)
         if isinstance(action, HoldTasks):
             allowed = action.allow_skills
             await runner.hold(action.why, lambda task: task.name in allowed)
@@ -197,11 +226,17 @@ class ActionDispatcher:
                 if paused
                 else f'{action.id[:8]} cannot be paused; it ends by itself, or :stop ends it'
             )
+        elif isinstance(action, HoldAfterSafe):
+            await self._hold_after_safe(action.why)
+        elif isinstance(action, ReportHeldTasks):
+            reply.lines += self._held_tasks_lines()
         elif isinstance(action, ResumeTask):
             await self._resume_tasks(action.id, reply)
         elif isinstance(action, SubmitCharge):
-            if not any(task.name == 'charge' for task in runner.live()):
-                await runner.submit(Task('charge', CHARGE_PRIORITY, max_retries=CHARGE_RETRIES))
+            if not any(task.name == CHARGE_SKILL for task in runner.live()):
+                await runner.submit(
+                    Task(CHARGE_SKILL, CHARGE_PRIORITY, max_retries=CHARGE_RETRIES)
+                )
         elif isinstance(action, SubmitGoal):
             goal = Task('react', action.priority, metadata={'text': action.text})
             submit = runner.interrupt if action.preempt else runner.submit
@@ -213,6 +248,7 @@ class ActionDispatcher:
         elif isinstance(action, Approve):
             reply.lines.append(await self._approvals.apply_answer(action.action, action.payload))
         elif isinstance(action, Notice):
+            reply.ok = reply.ok and action.ok
             reply.lines.append(action.text)
             try:  # in a thread: the trace may write to a file
                 await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
@@ -227,11 +263,44 @@ class ActionDispatcher:
         if dropped:
             self._say(f'({dropped} queued dropped)')
 
+    async def _hold_after_safe(self, why: str) -> None:
+        """Hold the tasks that only SAFE kept from running. The policy's tasks and charging have
+        their own rules; what SAFE lets run is left alone.
+        """
+        for task in self._runner.live():
+            is_own = task.name == CHARGE_SKILL or task.id in self.resumed_by_name_only
+            if not is_own and not task.held and task.name not in SKILLS_IN_SAFE:
+                with suppress(TaskError):  # it has just ended
+                    await self._runner.pause(task.id, why)
+
+    def _held_tasks_lines(self) -> list[str]:
+        held = [task.id[:8] for task in self._held_tasks()]
+        if not held:
+            return []
+        return [
+            f'{count_text(len(held), "task")} held ({", ".join(held[:MAX_SHOWN_IDS])}'
+            f'{", ..." if len(held) > MAX_SHOWN_IDS else ""}): :resume or :resume ID runs them '
+            'again, :cancel ID or :stop drops them'
+        ]
+
+    def _held_tasks(self) -> list[Task]:
+        """The tasks that ``:resume`` without an ID resumes."""
+        by_name = self.resumed_by_name_only
+        return [task for task in self._runner.live() if task.held and task.id not in by_name]
+
     async def _resume_tasks(self, task_id: str | None, reply: MessageReply) -> None:
-        held = [task.id for task in self._runner.live() if task.held]
-        held = [each for each in held if each not in self.resumed_by_name_only]
+        held = [task.id for task in self._held_tasks()]
         for each in held if task_id is None else [task_id]:
             await self._runner.resume(each)
             reply.lines.append(f'resumed {each[:8]}')
         if not reply.lines:
             reply.lines.append('nothing is paused')
+
+
+def _ordered_skill(step: _Step) -> str | None:
+    """The skill that an order asks for, '' for more than one; None: the step is no order."""
+    if isinstance(step, _Submit):
+        return step.task.name
+    if isinstance(step, SubmitGoal):
+        return 'react'
+    return '' if isinstance(step, ResumeTask) else None

@@ -43,6 +43,17 @@ class ConsolePort(Protocol):
     def wait_until_idle(self, timeout_s: float | None = None) -> bool:
         """Wait until all requests of the operator have ended; False after ``timeout_s``."""
 
+    def take_outcome(self) -> Outcome | None:
+        """The outcome of the operator's last request; None: there is none since the last call."""
+
+    def blocked_reason(self) -> str:
+        """Why the operator's requests wait for a person: the mode is SAFE, or all their tasks are
+        held. '': they do not.
+        """
+
+    def cancel_requests(self, why: str) -> None:
+        """Cancel the unfinished tasks that the operator asked for."""
+
     def report_task_end(self, task: Task) -> None:
         """Report the outcome of a requested task that has ended."""
 

@@ -59,6 +59,11 @@ class Robot(Protocol):
         example when a stop came first.
         """
 
+    def order_refusal(self, skill: str) -> str:
+        """Why an order for ``skill`` is refused now, in SAFE; '' when it is taken. An empty
+        ``skill`` stands for any order that could move the rover.
+        """
+
     async def stop(self, by: str) -> Outcome:
         """Stop the rover, end all tasks and drop the queued lines. Returns after the rover's
         answer, which the outcome reports.

@@ -59,7 +59,10 @@ class AutonomyStatus(Protocol):
 
 
 class RobotService:
-    """``kernel_max_age_s``: the kernel is unhealthy when its last tick is older."""
+    """``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
+
+    ``clock_problem``: why no motion can be timed; '' without simulated time, or while it advances.
+    """
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class RobotService:
         nodes: NodeHealth,
         pose: Callable[[], RoverPose | None],
         kernel_max_age_s: float,
+        clock_problem: Callable[[], str] = lambda: '',
     ) -> None:
         self._runtime, self._session = runtime, session
         self._autonomy, self._console = autonomy, console
@@ -84,6 +88,7 @@ class RobotService:
             nodes,
         )
         self._pose, self._kernel_max_age_s = pose, kernel_max_age_s
+        self._clock_problem = clock_problem
         self._trail = Trail(MAX_TRAIL_POINTS)
         self._trail_points: tuple[tuple[float, float], ...] = ()
         self._last_tick_s: float | None = None
@@ -114,6 +119,9 @@ class RobotService:
         if reply.task is None:
             raise TaskError(_reply_text(reply))
         return reply.task
+
+    def order_refusal(self, skill: str) -> str:
+        return self._runtime.order_refusal(skill)
 
     # --- operator and clients -----------------------------------------------------------------
 
@@ -187,11 +195,12 @@ class RobotService:
         ticked_s = self._last_tick_s
         age = None if ticked_s is None else time.monotonic() - ticked_s
         alive = age is not None and age <= self._kernel_max_age_s and not self._runtime.failure
-        failed = str(self._runtime.runner.failed or '')
+        failed, clock = str(self._runtime.runner.failed or ''), self._clock_problem()
         return [
             *self._nodes.node_statuses(),
             NodeStatus('kernel', alive, age, self._runtime.failure),
             NodeStatus('tasks', not failed, None, failed),
+            *([NodeStatus('clock', False, None, clock)] if clock else []),
         ]
 
     def not_ready_reason(self) -> str:

@@ -20,6 +20,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 import threading
@@ -32,6 +33,7 @@ from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
+from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
     ActionDispatcher,
     always,
@@ -121,7 +123,7 @@ class Runtime(TaskClient):
         self._blocking = BlockingCalls()
         self._approvals = Approvals(session.approval_queue, self.runner, say)
         self._dispatcher = ActionDispatcher(
-            session, self.runner, self._blocking, self._approvals, say
+            session, self.runner, self._blocking, self._approvals, say, self.order_refusal
         )
         self._rules = KernelRules.of(config.thresholds)
         self._kernel = KernelLoop(
@@ -147,6 +149,8 @@ class Runtime(TaskClient):
         self._pending_replies = PendingReplies()
         self.stop_count = 0  # stops requested so far
         self._left_over_tasks: list[Task] = []
+        self._was_safe = False
+        self._safe_since: datetime | None = None  # the latch's time, or that of the mode
         self.failure = ''  # why the runtime no longer works; empty: it works
         self._event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
@@ -181,9 +185,15 @@ class Runtime(TaskClient):
         latch = self._latch.reason
         if before is not None:
             latch = latch or before.robot.safety_latch  # the safer of the two files holds
-            if before.tasks.mode is Mode.SAFE:
+            if before.tasks.mode is Mode.SAFE and not latch:
                 self._trace_error_soon(f'The last run ended in SAFE: {before.tasks.mode_reason}')
         if latch:
+            since = self._latch.since
+            begun = f' (since {since.astimezone():%Y-%m-%d %H:%M:%S})' if since else ''
+            self._trace_error_soon(
+                f'The last run ended in SAFE: {latch}{begun}. The safety latch still holds, and '
+                'nothing may move: look at the rover, then enter :clear.'
+            )
             self._kernel.set_safety_latch(latch)
         await self._kernel.run(lambda state: tick(graph, state))
 
@@ -248,6 +258,12 @@ class Runtime(TaskClient):
     def shown_questions(self) -> tuple[Question, ...]:
         """The questions that were printed and not answered, the oldest first."""
         return self._approvals.shown_questions
+
+    def order_refusal(self, skill: str) -> str:
+        """Why an order for ``skill`` is refused now; '' when it is taken. An empty ``skill``
+        stands for any order that could move the rover. Thread-safe.
+        """
+        return order_refusal(self.state, skill, self._safe_since)
 
     @property
     def busy(self) -> bool:
@@ -383,6 +399,7 @@ class Runtime(TaskClient):
                 MessageReply(after.trace.log[-1:], ok=False)
             )  # the kernel dropped the message
             on_reply = None
+        self._track_safe(after)
         self._dispatcher.enqueue_actions(actions, on_reply, stopped_by)
         self._watchdog.beat()
         self._on_beat()
@@ -391,6 +408,14 @@ class Runtime(TaskClient):
         if after.robot.safety_latch != self._latch.reason:
             self._latch.set(after.robot.safety_latch)
             self._event_loop.start_job(asyncio.to_thread(self._save_latch))
+
+    def _track_safe(self, after: BrainState) -> None:
+        if after.tasks.mode is not Mode.SAFE:
+            self._safe_since, self._was_safe = None, False
+        elif not self._was_safe:
+            self._was_safe = True
+            is_restored = after.robot.safety_latch != '' and self._latch.reason != ''
+            self._safe_since = self._latch.since if is_restored else datetime.now(timezone.utc)
 
     def _open_saver(self) -> TurnCheckpointer:
         from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.tools.readiness import wait_for_nodes
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 
@@ -94,9 +95,10 @@ class Startup:
         if stopped is not None:
             self._trace_crash(stopped, unfinished)
         elif unfinished:
+            are = 'is' if len(unfinished) == 1 else 'are'
             console.print_notice(
-                f'! {len(unfinished)} tasks are left from an earlier run and are held: :tasks '
-                'shows them, :resume continues them, :cancel ID ends one.'
+                f'! {count_text(len(unfinished), "task")} {are} left from an earlier run and '
+                f'{are} held: :tasks lists, :resume continues, :cancel ID ends.'
             )
 
     def _trace_crash(self, stopped: Outcome, resumed: list[Task]) -> None:

@@ -38,6 +38,10 @@ class CannotBeCancelled(TaskError):
         super().__init__(f'{skill} cannot be cancelled; it ends by itself, or :stop ends it')
 
 
+class OrderRefused(TaskError):
+    """The rover may not move now. The message has the cause, its time, and the way out."""
+
+
 class SkillFailed(Exception):
     """Raise it in a skill that cannot complete its task. The reason of the failure is its text
     alone; for any other exception, the reason also names the type.

@@ -33,12 +33,17 @@ class DiagnosedAgent(Protocol):
     def autonomy_status(self) -> str: ...
 
 
-def own_findings(robot: DiagnosedAgent, llm: LlmConfig) -> Finding:
-    """The finding for the current state of the kernel. Thread-safe; does not block."""
+def own_findings(robot: DiagnosedAgent, llm: LlmConfig, clock_problem: str = '') -> Finding:
+    """The finding for the current state of the kernel. Thread-safe; does not block.
+
+    ``clock_problem``: why no motion can be timed; '' without one.
+    """
     state = robot.state()
     kernel, rover = state.tasks, state.robot
     ready = robot.not_ready_reason()
     problems = {ready: Level.WARN}
+    if clock_problem:
+        problems[clock_problem] = Level.ERROR
     if rover.safety_latch:
         problems[f'Latched until :clear: {rover.safety_latch}'] = Level.ERROR
     if kernel.mode is Mode.SAFE:

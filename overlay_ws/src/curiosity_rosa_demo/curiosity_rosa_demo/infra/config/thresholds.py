@@ -77,6 +77,8 @@ class MotionConfig(Section):
     odometry_max_age_s: Seconds
     heartbeat_max_age_s: Seconds
     agent_lease_s: float = Field(ge=0.1, le=10.0)
+    clock_max_age_s: Seconds
+    slowest_real_time_factor: float = Field(gt=0.0, le=1.0)
     stop_unexpected: bool
 
 

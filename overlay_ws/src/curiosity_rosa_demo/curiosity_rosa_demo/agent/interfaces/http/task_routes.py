@@ -29,7 +29,12 @@ from curiosity_rosa_demo.agent.interfaces.http.openapi import problems, Response
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
+from curiosity_rosa_demo.agent.tasks.errors import (
+    BadTask,
+    OrderRefused,
+    TaskError,
+    UnknownTask,
+)
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 MAX_PAGE_SIZE = 1000  # tasks in one list
@@ -112,7 +117,17 @@ class TaskEndpoints:
         task = self._task(new.name, new.metadata, key)
         task.priority, task.max_retries = new.priority, new.max_retries
         task.deadline_s = new.deadline_s
+        self._refuse_in_safe(task.name)
         return await self._task_view(task, await self._do(lambda runner: runner.interrupt(task)))
+
+    async def resume(self, task_id: str) -> TaskView:
+        self._refuse_in_safe('')
+        return await self.change(task_id, lambda runner: runner.resume(task_id))
+
+    def _refuse_in_safe(self, skill: str) -> None:
+        """Raises OrderRefused. Without a robot, nothing moves."""
+        if self._robot is not None and (why := self._robot.order_refusal(skill)):
+            raise OrderRefused(why)
 
     def _task(self, name: str, metadata: dict[str, Any], key: str | None) -> Task:
         """A new task. A robot checks its arguments. Raises BadTask, Problem."""
@@ -262,7 +277,8 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.post('/tasks/{task_id}/resume', responses=problems(404, 409, 422))
     async def resume_task(task_id: TaskId) -> TaskView:
-        return await endpoints.change(task_id, lambda runner: runner.resume(task_id))
+        """Let a paused or held task run again. 409: the mode is SAFE."""
+        return await endpoints.resume(task_id)
 
     @router.get('/tasks/{task_id}/history', responses=problems(404, 422))
     async def get_history(task_id: TaskId) -> list[HistoryView]:

@@ -25,32 +25,47 @@ from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from curiosity_rosa_demo.agent.react.turn.texts import question_summary
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.storage.paths import state_folder
 
 DOUBLE_PRESS_S = 3.0
+BLOCKED_GRACE_S = 5.0  # a command of -c that waits for a person for so long has failed
+STOP_TIMEOUT_S = 5.0  # of the stop after Ctrl-C
+NO_OUTCOME = 'A stop ended it.'
 
 
 class InterruptHandler:
-    """Handles Ctrl-C: the first stops the rover and the turn, a second within 3 s exits."""
+    """Handles Ctrl-C: the first stops the rover and the turn, a second within 3 s exits.
 
-    def __init__(self, console: ConsolePort) -> None:
-        self._console = console
+    ``exit_at_once``: the first exits as well, so that no further command begins.
+    """
+
+    def __init__(self, console: ConsolePort, *, exit_at_once: bool = False) -> None:
+        self._console, self._exit_at_once = console, exit_at_once
+        self._stopping: threading.Thread | None = None
         self._last = -DOUBLE_PRESS_S
         signal.signal(signal.SIGINT, self._on_signal)
 
     def on_interrupt(self) -> bool:
-        """Handle one Ctrl-C. Returns True on the second one, which exits."""
+        """Handle one Ctrl-C. Returns whether it exits."""
         now = time.monotonic()
         again = now - self._last < DOUBLE_PRESS_S
         self._last = now
         if not again:
-            threading.Thread(target=self._stop, daemon=True).start()
-        return again
+            self._stopping = threading.Thread(target=self._stop, daemon=True)
+            self._stopping.start()
+        return again or self._exit_at_once
+
+    def wait_for_stop(self) -> None:
+        """Wait until the stop of the first Ctrl-C is done, STOP_TIMEOUT_S at most."""
+        if self._stopping is not None:
+            self._stopping.join(STOP_TIMEOUT_S)
 
     def _stop(self) -> None:
         outcome = self._console.stop('Ctrl-C')
         state = 'the rover is stopped' if outcome.ok else outcome.answer
-        self._console.print_notice(f'(Ctrl-C: {state}; press it again to exit)')
+        hint = '' if self._exit_at_once else '; press it again to exit'
+        self._console.print_notice(f'(Ctrl-C: {state}{hint})')
 
     def _on_signal(self, *_: object) -> None:
         if self.on_interrupt():
@@ -70,14 +85,28 @@ def wait_for_go_ahead(console: ConsolePort, opened: threading.Event) -> None:
         sys.stdin.readline()
 
 
-def run_commands(console: ConsolePort, commands: list[str]) -> None:
-    """Run each command to its end. ``console.last_outcome`` is the outcome of the last one."""
+def run_commands(
+    console: ConsolePort, commands: list[str], *, grace_s: float = BLOCKED_GRACE_S
+) -> Outcome:
+    """Run each command to its end. Returns the answer of the last one; ``ok``: none failed.
+
+    A command that waits for a person for ``grace_s`` has failed: its task is cancelled, and no
+    further command begins.
+    """
     _wait(console)
+    outcomes: list[Outcome] = []
     for command in commands:
         console.print_notice(f'> {command}')
         if not console.handle_line(command):
             break
-        _wait(console)
+        if why := _wait_for_end_or_block(console, grace_s):
+            console.print_notice(f'! {why}')
+            console.cancel_requests('No person was there to resume it')
+            outcomes.append(Outcome(False, why))
+            break
+        outcomes.append(console.take_outcome() or Outcome(False, NO_OUTCOME))
+    ok = bool(outcomes) and all(outcome.ok for outcome in outcomes)
+    return Outcome(ok, outcomes[-1].answer if outcomes else '')
 
 
 def run_pipe(console: ConsolePort) -> None:
@@ -167,6 +196,20 @@ def _errors_above_the_prompt(console: ConsolePort) -> Iterator[None]:
         os.dup2(before, 2)  # closes the pipe, which ends the thread
         os.close(before)
         thread.join(timeout=1.0)
+
+
+def _wait_for_end_or_block(console: ConsolePort, grace_s: float) -> str:
+    """Wait until the console is idle. Returns why it stays blocked for ``grace_s``, else ''."""
+    blocked_since: float | None = None
+    while not console.wait_until_idle(min(0.5, grace_s)):
+        why, now = console.blocked_reason(), time.monotonic()
+        if not why:
+            blocked_since = None
+        elif blocked_since is None:
+            blocked_since = now
+        elif now - blocked_since >= grace_s:
+            return why
+    return ''
 
 
 def _wait(console: ConsolePort) -> None:
