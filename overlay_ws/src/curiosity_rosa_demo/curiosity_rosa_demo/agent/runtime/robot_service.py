@@ -73,6 +73,7 @@ class RobotService:
         captures: Captures,
         nodes: NodeHealth,
         pose: Callable[[], RoverPose | None],
+        replay: Callable[[], str],
         kernel_max_age_s: float,
     ) -> None:
         self._runtime, self._session = runtime, session
@@ -83,7 +84,7 @@ class RobotService:
             captures,
             nodes,
         )
-        self._pose, self._kernel_max_age_s = pose, kernel_max_age_s
+        self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
         self._trail = Trail(MAX_TRAIL_POINTS)
         self._trail_points: tuple[tuple[float, float], ...] = ()
         self._last_tick_s: float | None = None
@@ -199,6 +200,9 @@ class RobotService:
             self.startup_failure or self._runtime.failure or str(self._runtime.runner.failed or '')
         )
         return why or ('' if self._console.is_ready else NOT_READY_TEXT)
+
+    def replay_text(self) -> str:
+        return self._replay()
 
     def autonomy_status(self) -> str:
         return self._autonomy.status_text()
