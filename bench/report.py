@@ -199,6 +199,20 @@ def _page_stop(r: Result) -> tuple[str, str, str]:
     )
 
 
+def _stop_under_load(r: Result) -> tuple[str, str, str]:
+    attacks = ('half-open heads', 'slow bodies', '1,000 streams', 'flood of /say')
+    p99_ms = ', '.join(r.shown('attacks', each, 'p99_ms', digits=0) for each in attacks)
+    met = all(r.middle('attacks', each, 'p99_ms') < 50 for each in attacks)
+    return (
+        f'{r.shown("attacks", attacks[0], "answered", digits=0)} of '
+        f'{r.shown("attacks", attacks[0], "stops", digits=0)} `POST /stop` answered under '
+        f'{", ".join(attacks)}; p99 {p99_ms} ms, without an attack '
+        f'{r.shown("attacks", "no attack", "p99_ms", digits=0)} ms',
+        'all; p99 under 50 ms',
+        aim(met),
+    )
+
+
 def _page_render(r: Result) -> tuple[str, str, str]:
     text = f'the map with 2,000 places of trail: {r.shown("map_ms", digits=1)} ms of CPU'
     return text, '5 ms', aim(r.middle('map_ms') < 5)
@@ -258,6 +272,7 @@ SUMMARIES: dict[str, Callable[[Result], tuple[str, str, str]]] = {
     'tasks': _tasks,
     'react_overhead': _react_overhead,
     'page_stop': _page_stop,
+    'stop_under_load': _stop_under_load,
     'page_render': _page_render,
     'rovers': _rovers,
     'policy_year': _policy_year,

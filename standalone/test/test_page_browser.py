@@ -450,6 +450,40 @@ def test_a_stop_that_failed_says_so(tab: Tab, robot: FakeRobot) -> None:
     tab.faults.clear()  # the browser itself reports the 503
 
 
+@pytest.mark.parametrize(
+    'answer',
+    [
+        lambda route: route.fulfill(status=503, body='no connection is left'),
+        lambda route: route.fulfill(status=200, body='no JSON'),
+        lambda route: route.abort(),
+    ],
+    ids=['503', 'no confirmation', 'no answer'],
+)
+def test_a_stop_whose_request_fails_goes_through_the_socket(
+    tab: Tab, robot: FakeRobot, answer: Callable[[Any], None]
+) -> None:
+    tab.page.route('**/stop', answer)
+    tab.page.locator('#stop').click()
+    expect(tab.page.locator('#stop-status[data-state=done]')).to_contain_text('Stopped after')
+    assert robot.stops == ['the page']
+    tab.faults.clear()  # the browser itself reports the failed request
+
+
+def test_a_stop_is_confirmed_by_the_request_where_the_socket_says_no(
+    tab: Tab, robot: FakeRobot
+) -> None:
+    held: list[Any] = []
+    tab.page.route('**/stop', lambda route: held.append(route))
+    robot.stop_outcome = Outcome(False, 'Service timeout: /adapter/move_stop')
+    tab.page.locator('#stop').click()
+    said = tab.page.locator('#stop-status')
+    expect(said).to_contain_text('Not confirmed yet: Service timeout')
+    robot.stop_outcome = Outcome(True, 'stopped')
+    held[0].continue_()
+    expect(said).to_contain_text('Stopped after')
+    assert robot.stops == ['the page', 'HTTP']
+
+
 def test_escape_stops_also_while_somebody_types(tab: Tab, robot: FakeRobot) -> None:
     tab.page.locator('input[name=say]').fill('half a sen')
     tab.page.keyboard.press('Escape')

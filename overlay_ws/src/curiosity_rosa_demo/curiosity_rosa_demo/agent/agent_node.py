@@ -61,6 +61,7 @@ from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
 from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import own_findings
+from curiosity_rosa_demo.agent.topics.replay_monitor import ReplayMonitor
 from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Mode
@@ -216,6 +217,7 @@ class AgentApp:
             captures=self._captures,
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
             pose=self.rover_client.pose,
+            replay=ReplayMonitor(self.node).text,
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
             clock_problem=lambda: self._clock_monitor.problem,
         )

@@ -68,8 +68,12 @@ def encode(event: TraceEvent) -> str:
 
 
 def decode(text: str) -> TraceEvent:
-    """The event in ``text``. Invalid text becomes an ERROR event with the reason."""
+    """The event in ``text``. Text that is invalid, or longer than encode() makes it, becomes an
+    ERROR event with the reason.
+    """
     try:
+        if len(text) > MAX_EVENT_BYTES:  # not parsed: objects take far more memory than their text
+            raise SerdeError(f'{len(text)} characters, more than {MAX_EVENT_BYTES} bytes')
         return from_json(TraceEvent, text)
     except SerdeError as error:
         return new_event(

@@ -59,6 +59,7 @@ class FakeRobot:
         self.paused = False
         self.not_ready = ''
         self.refusal = ''  # why every order is refused
+        self.replay = ''
         self.brain_state = BrainState()
         self.where: RoverPose | None = RoverPose(x=0.0, frame_id='odom')
         self.nodes = [
@@ -219,6 +220,9 @@ class FakeRobot:
         age = self.picture_age_s
         x = self.where.x if self.where else 0.0
         return Picture(jpeg(x), time.time() - age, time.monotonic() - age)
+
+    def replay_text(self) -> str:
+        return self.replay
 
     def node_statuses(self) -> Sequence[NodeStatus]:
         return tuple(self.nodes)

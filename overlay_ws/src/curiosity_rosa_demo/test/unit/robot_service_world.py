@@ -67,6 +67,7 @@ class RobotServiceBench:
             captures=cast(Captures, self.eyes),
             nodes=cast(NodeHealth, self.nodes),
             pose=lambda: POSE,
+            replay=lambda: '',
             kernel_max_age_s=2.0,
         )
         self.robot: Robot = self.service

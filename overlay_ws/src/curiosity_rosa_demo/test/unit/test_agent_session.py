@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.domain.brain_state import ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 import pytest
 from react_world import REGISTRY
 from tool_rover import Hurry, SimulatedRover
@@ -97,6 +98,27 @@ def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
     outcome = bench.session.run_turn('drive', 'answer', Cancellation())
     assert (outcome.ok, outcome.answer, bench.said) == (False, 'No key', ['No key'])
     assert not bench.rover.motion
+
+
+def test_the_plan_of_a_stopped_turn_does_not_look_as_if_it_ran(bench: Bench) -> None:
+    button, seen = Hurry(bench.rover.clock), list[str]()
+
+    def stop() -> None:
+        plan = bench.session.react_state.plan
+        assert plan is not None
+        seen.extend([plan['status'], *(step['status'] for step in plan['steps'])])
+        button.cancel('Stopped by a test')
+
+    bench.rover.faults['move_forward'] = stop
+    drive = PlanStep(1, 'move_forward', {'duration_s': 1.0})
+    plan = Plan('p', 'see', steps=[PlanStep(0, 'mast_close'), drive, PlanStep(2, 'mast_open')])
+    with pytest.raises(TurnCancelled):
+        bench.session.run_turn('see', 'answer', button, plan=plan.to_dict())
+    assert seen == ['executing', 'success', 'running', 'pending']
+    ended = bench.session.react_state.plan
+    assert ended is not None
+    assert ended['status'] == 'cancelled'
+    assert [step['status'] for step in ended['steps']] == ['success', 'skipped', 'skipped']
 
 
 def test_a_turn_is_a_turn_of_rosa_and_can_be_looked_at(bench: Bench) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http import server
 from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
@@ -20,6 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
+from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 import cv2
@@ -186,6 +188,57 @@ async def test_an_answer_that_does_not_fit_changes_nothing():
 
 
 # --- what is known -----------------------------------------------------------------------------
+
+
+@in_loop
+async def test_the_trace_is_bounded_by_its_size_and_the_newest_events_remain():
+    with FakeRobot() as robot:
+        for n in range(600):
+            robot.trace(TraceKind.ACT, f'event {n}', data={'text': 'x' * 16_000})
+        robot.trace(TraceKind.ACT, 'huge', data={'text': 'x' * 5_000_000})
+        async with with_robot(robot) as http:
+            answer = await http.get('/trace?count=1000')
+            assert len(answer.content) < 4_010_000
+            found = answer.json()
+            assert found[-1]['message'] == 'huge'
+            assert 'dropped' in found[-1]['data']
+            assert [each['message'] for each in found[-3:-1]] == ['event 598', 'event 599']
+
+
+SAFE_STATE = BrainState.model_validate({'tasks': {'mode': 'SAFE', 'mode_reason': 'a collision'}})
+LATCHED = BrainState.model_validate({'robot': {'safety_latch': 'the e-stop was pressed'}})
+SILENT = BrainState.model_validate({'robot': {'silent': ['odometry']}})
+
+
+@pytest.mark.parametrize(
+    ('change', 'reason'),
+    [
+        ({'brain_state': SAFE_STATE}, 'SAFE: a collision'),
+        ({'brain_state': LATCHED}, 'latched until :clear: the e-stop was pressed'),
+        ({'brain_state': SILENT}, 'silent: odometry'),
+        ({'nodes': [NodeStatus('adapter', False, None)]}, 'adapter: was never heard'),
+        (
+            {'nodes': [NodeStatus('adapter', False, 0.1, 'Service unavailable: /move_stop')]},
+            'adapter: Service unavailable: /move_stop',
+        ),
+        ({'nodes': [NodeStatus('simulator', False, 9.0)]}, 'simulator: is not ok'),
+        ({'nodes': [NodeStatus('visualizer', False, None)]}, None),  # only RViz needs it
+        ({'replay': 'run.mcap, 1 s of 60 s'}, 'a recording is played: run.mcap, 1 s of 60 s'),
+        ({'not_ready': 'the kernel has not begun'}, 'the kernel has not begun'),
+        ({}, None),
+    ],
+)
+def test_readyz_says_why_no_task_can_be_carried_out(change: dict[str, Any], reason: str | None):
+    async def ask() -> None:
+        with FakeRobot() as robot:
+            vars(robot).update(change)
+            async with with_robot(robot) as http:
+                answer = await http.get('/readyz')
+                assert answer.status_code == (200 if reason is None else 503)
+                assert answer.json().get('reasons') == (None if reason is None else [reason])
+                assert (await http.get('/healthz')).status_code == 200
+
+    asyncio.run(ask())
 
 
 @in_loop

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, ExitStack, suppress
 import os
 from pathlib import Path
 import socket
@@ -21,7 +21,7 @@ import sys
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http import server_thread, timeout_protocol
+from curiosity_rosa_demo.agent.interfaces.http import acceptor, server_thread, timeout_protocol
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -35,15 +35,17 @@ SETTINGS = load_config().agent.http.model_copy(update={'port': 0})
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
-    """/ answers, /stream never ends, anything else raises."""
+    """/ and /stop answer, /stream never ends, /body reads first, anything else raises."""
     if scope['type'] == 'lifespan':
         await receive()
         await send({'type': 'lifespan.startup.complete'})
         await receive()
         await send({'type': 'lifespan.shutdown.complete'})
         return
-    if scope['path'] not in ('/', '/stream'):
+    if scope['path'] not in ('/', '/stop', '/stream', '/body'):
         raise RuntimeError('a bug')
+    while scope['path'] == '/body' and (await receive()).get('more_body'):
+        pass
     await send({'type': 'http.response.start', 'status': 200, 'headers': []})
     await send({'type': 'http.response.body', 'body': b'hello', 'more_body': True})
     if scope['path'] == '/stream':
@@ -237,15 +239,98 @@ def test_a_slow_answer_is_not_a_slow_head(
 
 def test_too_many_connections_are_refused_and_told() -> None:
     with closing(HttpThread(lambda: app, settings(max_connections=1))) as server:
-        server.start()
-        port = int(server.url.rstrip('/').rsplit(':', 1)[1])
-        open_ones = [socket.create_connection(('127.0.0.1', port)) for _ in range(25)]
-        try:
-            wait_until(lambda: httpx.get(server.url).status_code == 503, 'a refusal')
-        finally:
-            for each in open_ones:
-                each.close()
-        wait_until(lambda: httpx.get(server.url).is_success, 'it to answer again')
+        url = server.start()
+        with httpx.stream('GET', f'{url}stream', timeout=WAIT_S) as stream:
+            parts = stream.iter_raw()
+            assert next(parts) == b'hello'
+            refused = httpx.get(url)
+            assert refused.status_code == 503
+            assert refused.headers['content-type'] == 'application/problem+json'
+            assert refused.json()['detail'] == (
+                'All connections of the server are in use; close one.'
+            )
+        wait_until(lambda: httpx.get(url).is_success, 'it to answer again')
+
+
+# What each of the connections sends, and then nothing.
+ATTACKS = {
+    'silence': b'',
+    'half a head': b'GET / HTTP/1.1\r\nHost: x\r\n',
+    'half a stop': b'POST /stop HTTP/1.1\r\nHost: x\r\n',
+    'a slow body': b'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{',
+    'a stream': b'GET /stream HTTP/1.1\r\nHost: x\r\n\r\n',
+    'no HTTP': b'\x16\x03\x01',
+}
+
+
+@pytest.mark.parametrize('data', ATTACKS.values(), ids=ATTACKS.keys())
+def test_no_number_of_other_connections_keeps_a_stop_out(server: HttpThread, data: bytes) -> None:
+    url = server.start()
+    with ExitStack() as clients:
+        for _ in range(acceptor.MAX_INCOMPLETE_HEADS + SETTINGS.max_connections):
+            client = clients.enter_context(connect(server))
+            with suppress(OSError):  # it may have been dropped
+                client.sendall(data)
+        for _ in range(5):
+            answer = httpx.post(f'{url}stop', timeout=WAIT_S)
+            assert (answer.status_code, answer.text) == (200, 'hello')
+            assert answer.headers['connection'] == 'close'  # the next stop comes here again
+
+
+def test_a_stop_does_not_wait_for_the_thread_of_other_requests(server: HttpThread) -> None:
+    freed = threading.Event()
+
+    async def blocking(scope: Any, receive: Any, send: Any) -> None:
+        if scope['type'] == 'http' and scope['path'] == '/body':
+            assert freed.wait(WAIT_S)
+        await app(scope, receive, send)
+
+    server._make_app = lambda: blocking
+    url = server.start()
+    with connect(server) as client:
+        client.sendall(b'GET /body HTTP/1.1\r\nHost: x\r\n\r\n')
+        assert httpx.post(f'{url}stop', timeout=WAIT_S).text == 'hello'
+        freed.set()
+        assert client.recv(1000).startswith(b'HTTP/1.1 200')
+
+
+@pytest.mark.parametrize('size', [1, 7, 1000])
+@pytest.mark.parametrize(
+    'head',
+    [
+        b'POST /stop HTTP/1.1\r\nHost: x\r\n\r\n',
+        b'POST /stop?why=now HTTP/1.1\nHost: x\n\n',
+        b'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+    ],
+)
+def test_a_head_may_come_in_parts(server: HttpThread, head: bytes, size: int) -> None:
+    server.start()
+    with connect(server) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for start in range(0, len(head), size):
+            client.sendall(head[start : start + size])
+        assert client.recv(1000).startswith(b'HTTP/1.1 200')
+
+
+def test_the_oldest_half_of_a_head_of_the_greediest_address_is_dropped(
+    server: HttpThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(acceptor, 'MAX_INCOMPLETE_HEADS', 3)
+    server.start()
+    with ExitStack() as clients:
+        other, first, second, third = (
+            clients.enter_context(connect(server, host))
+            for host in ('127.0.0.2', '127.0.0.1', '127.0.0.1', '127.0.0.1')
+        )
+        assert first.recv(1) == b''
+        for client in (other, second, third):
+            client.sendall(b'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+            assert client.recv(1000).startswith(b'HTTP/1.1 200')
+
+
+def connect(server: HttpThread, source: str = '127.0.0.1') -> socket.socket:
+    port = int(server.url.rstrip('/').rsplit(':', 1)[1])
+    return socket.create_connection(('127.0.0.1', port), WAIT_S, (source, 0))
 
 
 QUIET = """

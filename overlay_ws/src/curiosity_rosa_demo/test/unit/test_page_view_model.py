@@ -153,6 +153,19 @@ def test_a_replay_is_said_until_something_live_comes(robot: FakeRobot) -> None:
     assert look(model).parts['status']['replay'] is False
 
 
+def test_a_replay_is_said_before_its_first_event_and_over_events_of_the_agent(
+    robot: FakeRobot,
+) -> None:
+    model = model_of(robot)
+    robot.replay = 'run.mcap, 0 s of 60 s'
+    assert look(model).parts['status']['replay'] is True
+    robot.trace(TraceKind.ACT, 'now')
+    shown = look(model).parts['status']
+    assert (shown['replay'], shown['replay_text']) == (True, 'run.mcap, 0 s of 60 s')
+    robot.replay = ''
+    assert look(model).parts['status']['replay'] is False
+
+
 @pytest.mark.parametrize('words', ['User: go', 'Going on after 3 calls: go'])
 def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, words: str) -> None:
     robot.trace(TraceKind.OBSERVE, 'User: look')

@@ -121,6 +121,14 @@ def test_a_new_event_takes_any_text(message: str, data: dict) -> None:
         assert event.message == message
 
 
+def test_text_beyond_the_limit_is_not_parsed_but_noted() -> None:
+    text = new_event(TraceKind.ACT, 'large', data={'x': 'y' * 5_000_000}).model_dump_json()
+    event = decode(text)
+    assert (event.kind, event.ok) == (TraceKind.ERROR, False)
+    assert f'{len(text)} characters, more than {MAX_EVENT_BYTES}' in str(event.error_reason)
+    assert len(encode(event)) < 2000
+
+
 def test_a_new_event_is_of_now_and_has_its_own_id() -> None:
     before = time.time()
     first, second = (new_event(TraceKind.ACT, 'go') for _ in range(2))

@@ -112,5 +112,8 @@ class Robot(Protocol):
     def not_ready_reason(self) -> str:
         """The reason why no task can run yet; empty: tasks can run."""
 
+    def replay_text(self) -> str:
+        """File, position and speed of a recording that is played back; empty: none is."""
+
     def autonomy_status(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""

@@ -76,6 +76,7 @@ class RobotService:
         captures: Captures,
         nodes: NodeHealth,
         pose: Callable[[], RoverPose | None],
+        replay: Callable[[], str],
         kernel_max_age_s: float,
         clock_problem: Callable[[], str] = lambda: '',
     ) -> None:
@@ -87,7 +88,7 @@ class RobotService:
             captures,
             nodes,
         )
-        self._pose, self._kernel_max_age_s = pose, kernel_max_age_s
+        self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
         self._clock_problem = clock_problem
         self._trail = Trail(MAX_TRAIL_POINTS)
         self._trail_points: tuple[tuple[float, float], ...] = ()
@@ -208,6 +209,9 @@ class RobotService:
             self.startup_failure or self._runtime.failure or str(self._runtime.runner.failed or '')
         )
         return why or ('' if self._console.is_ready else NOT_READY_TEXT)
+
+    def replay_text(self) -> str:
+        return self._replay()
 
     def autonomy_status(self) -> str:
         return self._autonomy.status_text()

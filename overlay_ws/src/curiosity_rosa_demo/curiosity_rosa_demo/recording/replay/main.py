@@ -33,6 +33,7 @@ from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.recording.mcap.reader import Entry, NotARecording, RunReader
 from curiosity_rosa_demo.recording.replay.messages import replay_message, UnreadableMessage
 from curiosity_rosa_demo.recording.replay.preflight import conflict_text, publishers
+from curiosity_rosa_demo.recording.replay.status import STATUS_PERIOD_S, STATUS_TOPIC
 import rclpy
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -41,11 +42,10 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import String
 
-STATUS_TOPIC = 'replay/status'
 DISCOVERY_S = 3.0  # discovery is complete when the graph has not changed for this long
 LONGEST_DISCOVERY_S = 20.0  # limit of discovery
 ACK_WAIT_S = 1.0
-CONFLICT_CHECK_S = 0.5  # period of the conflict check
+CONFLICT_CHECK_S = STATUS_PERIOD_S  # period of the conflict check
 SHARED_TOPICS = ('trace', 'markers')  # roles that other nodes may publish during a replay
 FINISHED, REFUSED, INTERRUPTED = 0, 1, 130  # exit statuses
 

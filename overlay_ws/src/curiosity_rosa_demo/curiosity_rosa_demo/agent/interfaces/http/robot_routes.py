@@ -33,9 +33,11 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Header, Path, Query, Response
 
 HTTP_CLIENT_NAME = 'HTTP'
+MAX_TRACE_BYTES = 4_000_000  # of an answer; one event takes at most 16 kB
 
 
 def event_routes(hub: EventHub, seats: ConnectionSlots) -> APIRouter:
@@ -133,12 +135,23 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             auto=robot.autonomy_status(),
         )
 
-    @router.get('/trace', responses=problems(422))
+    @router.get('/trace', responses=problems(422), response_model=list[TraceEvent])
     async def trace(
         count: Annotated[int, Query(ge=1, le=1000)] = 100,
         kind: Annotated[list[TraceKind] | None, Query()] = None,
-    ) -> list[TraceEvent]:
-        """The last ``count`` trace events of these kinds, the oldest first."""
-        return [each for each in robot.events() if not kind or each.kind in kind][-count:]
+    ) -> Response:
+        """The last ``count`` trace events of these kinds, the oldest first; fewer if they take
+        more than 4 MB.
+        """
+        found = [each for each in robot.events() if not kind or each.kind in kind][-count:]
+        texts: list[str] = []
+        size = 0
+        for event in reversed(found):
+            text = encode(event)
+            size += len(text)
+            if size > MAX_TRACE_BYTES:
+                break
+            texts.append(text)
+        return Response(f'[{",".join(reversed(texts))}]', media_type='application/json')
 
     return router

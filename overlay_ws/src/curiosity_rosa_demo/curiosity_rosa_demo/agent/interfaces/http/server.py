@@ -35,6 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.http.metrics import (
 from curiosity_rosa_demo.agent.interfaces.http.models import StatusView
 from curiosity_rosa_demo.agent.interfaces.http.openapi import describe
 from curiosity_rosa_demo.agent.interfaces.http.openapi import problems as may_answer
+from curiosity_rosa_demo.agent.interfaces.http.readiness import not_ready_reasons
 from curiosity_rosa_demo.agent.interfaces.http.robot_routes import event_routes, robot_routes
 from curiosity_rosa_demo.agent.interfaces.http.session import Sessions
 from curiosity_rosa_demo.agent.interfaces.http.sse import ConnectionSlots
@@ -136,12 +137,16 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
 
     @router.get('/readyz', responses=may_answer())
     async def ready() -> StatusView:
-        """503: no task can run yet, or the store has failed."""
-        if why := (robot.not_ready_reason() if robot is not None else '') or await access.call(
-            failed
-        ):
+        """503 with ``reasons``: no task can be carried out, for example in SAFE or without
+        adapter, simulator or rover, in a replay, or because the store has failed.
+        """
+        why = [] if robot is None else not_ready_reasons(robot)
+        if not why and (failure := await access.call(failed)):
+            why = [failure]
+        if why:
             headers = {'Retry-After': '1'}
-            raise problems.Problem(503, f'Not ready: {why}', headers=headers)
+            detail = f'Not ready: {"; ".join(why)}'
+            raise problems.Problem(503, detail, headers=headers, reasons=why)
         return StatusView(status='ok')
 
     return router

@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The HTTP server of the agent, in a separate thread with its own loop."""
+"""The HTTP server of the agent, in a separate thread with its own loop. acceptor.py accepts its
+connections and serves POST /stop, in another one.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +20,7 @@ import socket
 import threading
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http.acceptor import Acceptor, BACKLOG
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 
 START_TIMEOUT_S = 60.0  # the imports, on a busy machine
@@ -25,9 +28,6 @@ CLOSE_TIMEOUT_S = 3.0
 KEEP_ALIVE_S = 10  # of a connection without a request
 MAX_HEAD_BYTES = 32_768  # bytes of a request's line and headers
 MAX_MESSAGE_BYTES = 1_000_000  # bytes of one message of a page's socket
-# connections beyond http.max_connections, so that a refusal gets a response, and a stop is served
-RESERVED_CONNECTIONS = 20
-BACKLOG = 128
 
 _log = logging.getLogger('curiosity_rosa.http')
 
@@ -48,6 +48,7 @@ class HttpThread:
         self._done = threading.Event()  # set when it serves, or has ended
         self._error: BaseException | None = None
         self._server: Any = None
+        self._acceptor: Acceptor | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._run, name='http', daemon=True)
 
@@ -67,6 +68,8 @@ class HttpThread:
     def close(self) -> None:
         """Close the server and its streams. Waits CLOSE_TIMEOUT_S at most; never for an import."""
         self._closing = True
+        if self._acceptor is not None:
+            self._acceptor.close(CLOSE_TIMEOUT_S)
         if self._server is not None:
             self._server.should_exit = True
             self._thread.join(CLOSE_TIMEOUT_S)
@@ -83,6 +86,7 @@ class HttpThread:
             self._done.set()
 
     async def _serve(self) -> None:
+        from curiosity_rosa_demo.agent.interfaces.http.connections import make_acceptor
         from curiosity_rosa_demo.agent.interfaces.http.timeout_protocol import TimeoutProtocol
         import uvicorn
 
@@ -94,10 +98,14 @@ class HttpThread:
                     self.should_exit = True
                     return
                 await super().startup(sockets)
+                thread._acceptor = make_acceptor(
+                    thread._socket, self, max_connections=thread._settings.max_connections
+                )
+                if not thread._closing:
+                    thread._acceptor.start()
                 thread._done.set()
 
         _redirect_library_logs()
-        limits = self._settings
         config = uvicorn.Config(
             self._make_app(),
             loop='none',
@@ -106,8 +114,6 @@ class HttpThread:
             access_log=False,  # a URL may contain the token
             proxy_headers=False,
             server_header=False,
-            limit_concurrency=limits.max_connections + RESERVED_CONNECTIONS,
-            backlog=BACKLOG,
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=0,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
@@ -115,7 +121,7 @@ class HttpThread:
         )
         self._server = Server(config)
         self._server.should_exit = self._closing
-        await self._server.serve(sockets=[self._socket])
+        await self._server.serve(sockets=[])
 
 
 def _listen(host: str, port: int) -> socket.socket:

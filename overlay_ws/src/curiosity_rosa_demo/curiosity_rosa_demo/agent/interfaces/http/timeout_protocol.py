@@ -22,11 +22,20 @@ HEAD_TIMEOUT_S = 10.0  # from the connection, or a head's first byte, to the end
 
 
 class TimeoutProtocol(H11Protocol):
+    """``received``: bytes that were read from the connection before this protocol got it."""
+
     _deadline: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, received: bytes = b'', **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._received = received
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._start_timer()
+        if self._received:
+            # not at once: the transport begins to read after this call, also if it was paused
+            self.loop.call_soon(self.data_received, self._received)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)

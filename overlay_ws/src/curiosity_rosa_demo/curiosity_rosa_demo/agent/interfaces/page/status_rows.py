@@ -46,9 +46,11 @@ def status_data(
     auto: str,
     replay: bool,
     limits: Mapping[str, float],
+    replay_text: str = '',
 ) -> PanelData:
     """The status panel. ``waits_for``: why no task can run yet. ``limits``: the age in seconds
-    from which a source is stale.
+    from which a source is stale. ``replay``: a recording is shown; ``replay_text``: which, while
+    it is played.
     """
     robot, tasks = state.robot, state.tasks
     known = robot.battery_state is not BatteryLevel.UNKNOWN
@@ -81,6 +83,7 @@ def status_data(
         'waits_for': _clipped(waits_for),
         'auto': _clipped(auto),
         'replay': replay,
+        'replay_text': _clipped(replay_text),
     }
 
 

@@ -93,7 +93,7 @@ class ViewModel:
             robot.node_statuses(),
             robot.captures(),
         )
-        pictures = self._drawings
+        pictures, replay_text = self._drawings, robot.replay_text()
         parts = {
             'status': status_data(
                 state,
@@ -101,7 +101,9 @@ class ViewModel:
                 health,
                 waits_for=robot.not_ready_reason(),
                 auto=robot.autonomy_status(),
-                replay=self._last_event is not None and is_replay(self._last_event),
+                replay=bool(replay_text)
+                or (self._last_event is not None and is_replay(self._last_event)),
+                replay_text=replay_text,
                 limits=self._limits,
             ),
             'approvals': {

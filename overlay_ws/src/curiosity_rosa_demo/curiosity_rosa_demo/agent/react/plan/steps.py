@@ -141,6 +141,16 @@ def record_step(
     return RecordedStep(plan, result, _end_plan(plan, now) if _is_over(plan) else [])
 
 
+def cancel_plan(plan: Plan) -> Plan:
+    """End a plan whose turn is over: its open steps are not carried out. An ended one stays."""
+    if plan.status not in ENDED_STATUSES:
+        plan.status = PlanStatus.CANCELLED
+        for step in plan.steps:
+            if step.status in UNFINISHED:
+                step.status = StepStatus.SKIPPED
+    return plan
+
+
 def retry_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
     """Make an interrupted, repeatable operation PENDING again. Raises PlanError."""
     plan, step = _open_step(plan, step_id)

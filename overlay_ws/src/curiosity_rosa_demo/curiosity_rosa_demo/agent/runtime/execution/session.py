@@ -19,6 +19,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
@@ -39,6 +40,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -221,11 +223,19 @@ class AgentSession:
             return Outcome(False, str(error))
         finally:
             self._in_turn = False
+            self._end_plan()
             self._ensure_stopped()
         ok, answer = result.ok, result.answer
         if ok and expects == 'good_capture' and not result.is_good:
             ok, answer = False, f'{answer}\n{NO_GOOD_CAPTURE_TEXT}'
         return Outcome(ok, answer, result.score, result.goal)
+
+    def _end_plan(self) -> None:
+        """Show no plan as executing after its turn. A resumed turn shows its own state again."""
+        plan = self.react_state.plan
+        if plan is not None:
+            ended = cancel_plan(Plan.from_dict(plan)).to_dict()
+            self.react_state = self.react_state.model_copy(update={'plan': ended})
 
     def _ensure_stopped(self) -> None:
         """Stop the rover if it moves after a turn, or if its status is unknown."""

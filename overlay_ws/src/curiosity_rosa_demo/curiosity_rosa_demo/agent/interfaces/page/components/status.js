@@ -3,7 +3,11 @@ export default {
   template: `
     <header class="status" aria-label="State of the rover">
       <h1>Curiosity ROSA</h1>
-      <p v-if="facts.replay" class="replay" role="status">REPLAY of a recording: this is not the live rover</p>
+      <div v-if="facts.replay" class="replay">
+        <p role="status">REPLAY of a recording: this is not the live rover</p>
+        <p v-if="facts.replay_text">{{ facts.replay_text }}</p>
+        <p>Battery, mast, wheels, place, pictures and ages are the recording's. Mode, e-stop, nodes and tasks are this agent's own.</p>
+      </div>
       <dl>
         <div class="fact mode" :data-mode="facts.mode"><dt>Mode</dt><dd :title="facts.why">{{ facts.mode }}</dd></div>
         <div class="fact" :class="{ bad: facts.battery_state === 'LOW' }">

@@ -1,8 +1,10 @@
-// STOP: a separate request that needs neither Vue nor sockets. "Stopped" appears only after the
-// agent has confirmed it.
+// STOP: a separate request that needs neither Vue nor sockets. Unless it is confirmed in time, the
+// stop is also sent through the page's socket. "Stopped" appears only after the agent has confirmed
+// one of the two, "NOT CONFIRMED" only after both have failed or given no answer.
 (() => {
-  const SECOND_WAY_MS = 1000; // without an answer for so long, the stop is also sent through the socket
-  const GIVE_UP_MS = 10000;
+  const SECOND_WAY_MS = 500; // without an answer for so long, the stop also goes through the socket
+  const GIVE_UP_MS = 10000; // for both ways
+  const NO_ANSWER = 'the agent does not answer. Use the e-stop of the rover.';
   const SHOWN_MS = 10000; // "stopped" disappears after this time; a failure stays
   let last = 0; // number of the newest press; only its result is shown
 
@@ -31,8 +33,10 @@
     const press = ++last;
     const began = performance.now();
     const giveUp = new AbortController();
+    const failures = {}; // the words of each way that has failed
     let settled = false;
-    function answered(ok, words) {
+    let sentAgain = false;
+    function finish(ok, words) {
       if (settled) return;
       settled = true;
       clearTimeout(secondWay);
@@ -46,17 +50,37 @@
       }
       else showStatus('failed', `NOT CONFIRMED: ${words}`);
     }
-    const bySocket = (event) => answered(event.detail.ok, event.detail.words);
+    function sendAgain() {
+      if (settled || sentAgain) return;
+      sentAgain = true;
+      window.dispatchEvent(new Event('stop-again'));
+    }
+    function answered(way, ok, words) {
+      if (settled) return;
+      if (ok) {
+        finish(true, words);
+        return;
+      }
+      failures[way] = words;
+      sendAgain();
+      const bothFailed = failures.request && failures.socket;
+      if (bothFailed || (failures.request && !window.socket?.connected)) finish(false, failures.request);
+      else if (press === last) showStatus('asking', `Not confirmed yet: ${words} Trying again …`);
+    }
+    const bySocket = (event) => answered('socket', event.detail.ok, event.detail.words);
     showStatus('asking', 'Stopping …');
     window.dispatchEvent(new Event('stopping')); // the camera panel pauses
     window.addEventListener('stop-answered', bySocket);
-    const secondWay = setTimeout(() => window.dispatchEvent(new Event('stop-again')), SECOND_WAY_MS);
-    const end = setTimeout(() => giveUp.abort(), GIVE_UP_MS);
+    const secondWay = setTimeout(sendAgain, SECOND_WAY_MS);
+    const end = setTimeout(() => {
+      giveUp.abort();
+      finish(false, failures.request || failures.socket || NO_ANSWER);
+    }, GIVE_UP_MS);
     try {
       const answer = await ask(giveUp.signal);
-      answered(answer.ok, answer.words);
+      answered('request', answer.ok, answer.words);
     } catch {
-      answered(false, 'the agent does not answer. Use the e-stop of the rover.');
+      answered('request', false, NO_ANSWER);
     }
   }
 
