@@ -17,6 +17,7 @@ import threading
 
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
+    Answer,
     Approve,
     CancelAllTasks,
     HoldTasks,
@@ -74,7 +75,9 @@ class _Batch:
 
 
 class ActionDispatcher:
-    """Use it in the runtime's loop only. ``say`` prints a line and is called in that loop."""
+    """Use it in the runtime's loop only. ``say`` prints a line; ``answer_text`` returns the answer
+    to a question. Both are called in that loop.
+    """
 
     def __init__(
         self,
@@ -83,8 +86,10 @@ class ActionDispatcher:
         blocking: BlockingCalls,
         approvals: Approvals,
         say: Callable[[str], None],
+        answer_text: Callable[[Answer], str],
     ) -> None:
         self._session, self._runner, self._blocking = session, runner, blocking
+        self._answer_text = answer_text
         self._approvals, self._say = approvals, say
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._dropped_messages = 0  # dropped by a stop and not yet reported
@@ -98,7 +103,8 @@ class ActionDispatcher:
         on_reply: ReplyCallback | None = None,
         stopped_by: str | None = None,
     ) -> None:
-        """Queue the actions of a tick; stops of the rover are sent at once.
+        """Queue the actions of a tick; stops of the rover are sent, and questions are answered, at
+        once.
 
         ``stopped_by``: who has already halted the skills and stopped the rover; None: not stopped.
         """
@@ -112,6 +118,11 @@ class ActionDispatcher:
                 # A thread: the rover's answer takes a while, and the loop must not block.
                 threading.Thread(target=self._session.stop_rover, daemon=True).start()
                 wake()
+        texts = [self._answer_text(each) for each in actions if isinstance(each, Answer)]
+        if texts and on_reply is not None:
+            on_reply(MessageReply(texts))
+            on_reply = None
+        actions = [each for each in actions if not isinstance(each, Answer)]
         if actions or on_reply or halted:
             self._batches.put_nowait(_Batch(actions, on_reply, halted, paused, stopped_by))
 
