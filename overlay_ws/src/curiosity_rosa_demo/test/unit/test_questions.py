@@ -41,7 +41,8 @@ STOP_PHRASES = ('stop!', '止まれ！', '停下！')
 
 def rows() -> list[Row]:
     """The rows of ``dev`` and ``held`` were written before the rules, and ``held`` was measured
-    before any rule was changed for it. ``tricky`` came after the first measurement.
+    before any rule was changed for it. ``tricky`` and ``blind`` came later, and were labelled
+    before they were measured.
     """
     lines = CORPUS.read_text(encoding='utf-8').splitlines()
     found = [line.split('\t') for line in lines if not line.startswith('# ')]

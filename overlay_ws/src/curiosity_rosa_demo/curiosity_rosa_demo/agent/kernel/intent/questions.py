@@ -153,7 +153,7 @@ _HELP_EN = any_pattern(
 )
 _ABILITY_EN = any_pattern(
     r'^(?:are|is) (?:you|the rover|it) (?:able to|capable of)\b|^do you know how to\b',
-    r'\bwhat (?:can|could|do) (?:you|the rover|it) (?:do|understand|offer)$',
+    r'\bwhat (?:else )?(?:can|could|do) (?:you|the rover|it) (?:do|understand|offer)$',
     r'\byour (?:capabilities|abilities|skills|features|functions)\b|\bwhat are you (?:able|good)',
 )
 _HOWTO_EN = any_pattern(

@@ -87,7 +87,7 @@ TOPICS_EN: Patterns = (
         any_pattern(
             r'\btasks?\b|\bqueued?\b|\bbusy\b|\byou doing\b|\bworking on\b|\bdemo\b'
             rf'|\b(?:be|are|is|were) {_WHO_EN}? ?(?:done|finished)\b|\bpending\b|\bwaiting for\b'
-            r'|\bhow long (?:will|until|till)\b|\bgoing on\b|\bto do\b'
+            r'|\bhow long (?:will|until|till)\b|\bgoing on\b|\bto do\b|\brunning\b'
         ),
     ),
     (
@@ -168,7 +168,10 @@ TOPICS_ZH: Patterns = (
             r'^(?:为什么|为何|为啥)(?:呢)?$',
         ),
     ),
-    (Topic.ERRORS, any_pattern(r'出错|错误|故障|失败|出了?(?:什么)?问题|有问题|异常|毛病|报警')),
+    (
+        Topic.ERRORS,
+        any_pattern(r'出错|错误|故障|失败|坏|出了?(?:什么)?问题|有问题|异常|毛病|报警'),
+    ),
     (
         Topic.PLAN,
         any_pattern(
@@ -193,7 +196,9 @@ TOPICS_ZH: Patterns = (
     ),
     (
         Topic.POSITION,
-        any_pattern(r'在哪|什么(?:地方|位置)|位置|坐标|朝(?:着)?(?:哪|什么)|朝向|方向'),
+        any_pattern(
+            r'在哪|到哪[儿里]?去?了|什么(?:地方|位置)|位置|坐标|朝(?:着)?(?:哪|什么)|朝向|方向'
+        ),
     ),
     (
         Topic.STATUS,
