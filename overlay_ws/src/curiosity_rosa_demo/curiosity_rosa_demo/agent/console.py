@@ -47,6 +47,7 @@ from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 
+OPERATOR = 'the operator'
 COMMAND_INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
 APPROVAL_COMMANDS = {
     'approve': ApprovalAction.APPROVE,
@@ -71,6 +72,7 @@ class _TypedLine:
     line: str
     stop_count: int  # stops requested so far; a later stop drops the line
     question_id: str  # ID of the question that a plain yes or no answers; '': none
+    by: str  # who typed it
     # receives the reply; None: the line was typed at the console
     on_reply: ReplyCallback | None = None
 
@@ -105,11 +107,11 @@ class Console:
         """Run a line of the operator now, or queue it behind the active tasks. Returns False for
         ``:quit``.
         """
-        typed = self._parse_line(line)
+        typed = self._parse_line(line, OPERATOR)
         if typed is not None and typed.command.name == 'quit':
             return False
         if typed is not None:
-            self._dispatch(typed, 'the operator')
+            self._dispatch(typed)
         return True
 
     def handle_remote_line(self, line: str, by: str, on_reply: ReplyCallback) -> None:
@@ -121,13 +123,15 @@ class Console:
         """
         shown = printable(line[:MAX_LINE_CHARS])
         self._say(f'({by}) {clip_columns(shown, ECHO_COLUMNS)}')
-        typed = self._parse_line(line, on_reply)
+        typed = self._parse_line(line, by, on_reply)
         if typed is not None and (why := _local_only_reason(typed.command)):
             self._report_outcome(Outcome(False, why), on_reply)
         elif typed is not None:
-            self._dispatch(replace(typed, line=shown), by)
+            self._dispatch(replace(typed, line=shown))
 
-    def _parse_line(self, line: str, on_reply: ReplyCallback | None = None) -> _TypedLine | None:
+    def _parse_line(
+        self, line: str, by: str, on_reply: ReplyCallback | None = None
+    ) -> _TypedLine | None:
         """The parsed line; None: it is empty or invalid, and the reason was reported."""
         if len(line) > MAX_LINE_CHARS:
             why = f'{len(line)} characters; a line may have {MAX_LINE_CHARS}'
@@ -144,15 +148,18 @@ class Console:
             return None
         asked = self.pending_question
         asked_id = asked.id if asked else ''
-        return _TypedLine(command, line.strip(), self._runtime.stop_count, asked_id, on_reply)
+        stops = self._runtime.stop_count
+        return _TypedLine(command, line.strip(), stops, asked_id, by, on_reply)
 
-    def _dispatch(self, typed: _TypedLine, by: str) -> None:
+    def _dispatch(self, typed: _TypedLine) -> None:
         command = typed.command
         if command.name == 'stop' or (command.name == 'text' and _is_stop(command.text)):
-            self._report_outcome(self.stop(by), typed.on_reply)
+            self._report_outcome(self.stop(typed.by), typed.on_reply)
             return
         with self._condition:
             is_early = not self._ready and command.name not in COMMANDS_BEFORE_READY
+            if is_early and not self._queued_lines:  # otherwise it may ask about an earlier line
+                is_early = not _is_question(command)
             if is_early:
                 self._queued_lines.append(
                     typed if typed.on_reply is None else replace(typed, on_reply=_ignore_reply)
@@ -272,7 +279,11 @@ class Console:
         command, post_message = typed.command, self._runtime.post_message
         try:
             if command.name == 'text':
-                message: Json = {'text': command.text, 'question': typed.question_id}
+                message: Json = {
+                    'text': command.text,
+                    'question': typed.question_id,
+                    'by': typed.by,
+                }
                 self._send(partial(post_message, message), typed)
             elif command.name in COMMAND_INTENTS:
                 payload: Json = (
@@ -313,7 +324,8 @@ class Console:
 
     def _send(self, submit: Callable[[ReplyCallback, int], None], typed: _TypedLine) -> None:
         """Submit a request to the runtime; its outcome is reported as soon as it is known."""
-        if typed.line and self._runtime.busy and not _is_answer(typed):
+        is_answered = _is_answer(typed) or _is_question(typed.command)
+        if typed.line and self._runtime.busy and not is_answered:
             self._say(f'(queued behind the active tasks; :stop drops it) {typed.line}')
         is_local = typed.on_reply is None
         self._count_started(is_local)
@@ -372,6 +384,11 @@ def _local_only_reason(command: Command) -> str:
 
 def _is_stop(text: str) -> bool:
     return classify(text).type is UserInterruptType.STOP
+
+
+def _is_question(command: Command) -> bool:
+    """Whether the agent answers the text at once, with an answer or a question."""
+    return command.name == 'text' and classify(command.text).type is UserInterruptType.NORMAL
 
 
 def _is_answer(typed: _TypedLine) -> bool:

@@ -63,6 +63,7 @@ class UserInterruptType(str, Enum):
     NEW_GOAL = 'NEW_GOAL'
     CLEAR = 'CLEAR'  # the operator releases the safety latch
     APPROVAL = 'APPROVAL'  # an answer to a question of the agent
+    NORMAL = 'NORMAL'  # a question of the user: it is answered, and nothing else happens
 
 
 class ApprovalAction(str, Enum):
@@ -78,13 +79,25 @@ class BatteryLevel(str, Enum):
     LOW = 'LOW'  # at or below the low threshold; stays LOW up to the high one
 
 
+class Doubt(Model):
+    """A sentence that is an order or a question; the agent has asked which. ``by`` names the
+    speaker. ``asked_s``: the time of the kernel's question. ``priority``: as an order.
+    """
+
+    text: str
+    by: str = ''
+    asked_s: float = 0.0
+    priority: Whole = 0
+
+
 class HCIState(Model):
-    """The input of the operator in this tick."""
+    """The input of the operator in this tick. ``doubt`` lasts until the next message."""
 
     user_utterance: str = ''
     user_interrupt: UserInterruptType = UserInterruptType.NONE
     interrupt_payload: Json = Field(default_factory=dict)
     approval_response: Json | None = None
+    doubt: Doubt | None = None
 
 
 class WorldState(Model):

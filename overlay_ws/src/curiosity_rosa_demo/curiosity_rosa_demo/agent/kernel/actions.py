@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.agent.kernel.event_arbitrate import INTERRUPT_REASONS
+from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.kernel_route import goal_of
 from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.kernel.task_queue import (
@@ -113,6 +114,14 @@ class Approve:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """Reply to the question ``text`` about these topics, at once. It changes nothing."""
+
+    topics: tuple[Topic, ...]
+    text: str
+
+
+@dataclass(frozen=True)
 class Notice:
     """A line for the user. ``ok`` False: the message that it answers had no effect."""
 
@@ -132,6 +141,7 @@ Action = (
     | ResumeTask
     | SubmitGoal
     | Approve
+    | Answer
     | Notice
 )
 
@@ -207,7 +217,7 @@ def _is_charge_due(after: BrainState, *, entered: bool) -> bool:
 
 
 def _user_actions(after: BrainState) -> list[Action]:
-    """The actions for a RESUME, NEW_GOAL or APPROVAL of the user."""
+    """The actions for a RESUME, NEW_GOAL, APPROVAL or NORMAL of the user."""
     hci = after.hci
     if hci.user_interrupt is UserInterruptType.RESUME:
         task_id = hci.interrupt_payload.get('task_id')
@@ -221,7 +231,15 @@ def _user_actions(after: BrainState) -> list[Action]:
         return [SubmitGoal(goal.text, goal.priority, preempt)]
     if hci.user_interrupt is UserInterruptType.APPROVAL:
         return [_approval(hci)]
+    if hci.user_interrupt is UserInterruptType.NORMAL:
+        return [Answer(_topics(hci), hci.user_utterance)]
     return []
+
+
+def _topics(hci: HCIState) -> tuple[Topic, ...]:
+    names, known = hci.interrupt_payload.get('topics'), {topic.value for topic in Topic}
+    names = names if isinstance(names, list) else []
+    return tuple(Topic(name) for name in names if isinstance(name, str) and name in known)
 
 
 def _approval(hci: HCIState) -> Action:

@@ -6,11 +6,14 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Classify user messages: stop, pause, resume, clear, an answer or a new goal. Rules only. Pure.
+"""Classify user messages: stop, pause, resume, clear, an answer, a question or a new goal. Rules
+only. Pure.
 
 A text that may mean stop is a stop. An ambiguous clear, resume or answer is a new goal, which the
 agent reads in full. A plain "no" without an open question is a stop: the user objects to the
-rover's behaviour.
+rover's behaviour. A question about the rover or its work is NORMAL: the agent answers it at once.
+So is a doubt between question and order: the agent asks back. A yes of the same speaker within
+``DOUBT_MAX_AGE_S`` makes it a goal. Any other message drops it.
 """
 
 from __future__ import annotations
@@ -20,9 +23,12 @@ import re
 
 from curiosity_rosa_demo.agent.kernel.intent import answers, stops
 from curiosity_rosa_demo.agent.kernel.intent.normalize import canonical, fold, without_gaps
+from curiosity_rosa_demo.agent.kernel.intent.questions import Kind, order_in, read_text
+from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
+    Doubt,
     HCIState,
     ProposedOps,
     TraceState,
@@ -35,10 +41,15 @@ from pydantic import JsonValue
 GOAL_PRIORITY = 3
 URGENT_PRIORITY = 5
 LOG_LINES = 50
+DOUBT_MAX_AGE_S = 60.0
 MAX_ANSWER_CHARS = 200  # a longer text is never a clear, a resume or an answer
 _MASK = ' # '
 _MESSAGE_SHAPES = '{"text": ...} or {"intent": ..., "payload": {...}}'
-_INTENTS = {intent.value for intent in UserInterruptType} - {UserInterruptType.NONE.value}
+# A program sends no NORMAL: the rules find the topics of a text.
+_INTENTS = {intent.value for intent in UserInterruptType} - {
+    UserInterruptType.NONE.value,
+    UserInterruptType.NORMAL.value,
+}
 _PUNCTUATION = re.compile(
     r"(?:[\s.,;:!\"()\[\]。、，：；！…·「」『』“”#*_-]|(?<![a-z])'|'(?![a-z]))+"
 )
@@ -46,7 +57,9 @@ _PUNCTUATION = re.compile(
 
 @dataclass(frozen=True)
 class Intent:
-    """``payload``: the text and priority of a goal, or the action of an answer; else empty."""
+    """``payload``: the text and priority of a goal, the action of an answer, or the topics of a
+    question; else empty.
+    """
 
     type: UserInterruptType
     payload: dict[str, JsonValue] = field(default_factory=dict)
@@ -80,7 +93,18 @@ def classify(text: str) -> Intent:
             return Intent(UserInterruptType.RESUME)
     if answers.PAUSE.search(answers.PAUSE_MASK.sub(_MASK, without_gaps(folded))):
         return Intent(UserInterruptType.PAUSE)
-    return _goal(text, urgent=bool(answers.URGENT.search(folded)))
+    reading = read_text(folded)
+    if reading.kind is Kind.QUESTION:
+        return _normal(*reading.topics)
+    if reading.kind is Kind.DOUBT:
+        return _normal(Topic.DOUBT)
+    # An open question may interrupt nothing.
+    is_order = reading.kind is Kind.ORDER
+    return _goal(text, urgent=is_order and bool(answers.URGENT.search(folded)))
+
+
+def _normal(*topics: Topic) -> Intent:
+    return Intent(UserInterruptType.NORMAL, {'topics': [topic.value for topic in topics]})
 
 
 def _without_punctuation(text: str) -> str:
@@ -123,10 +147,11 @@ def hci_ingress(state: BrainState) -> BrainState:
     oldest message is taken. Messages without an intent are dropped with a line in the trace.
     """
     open_question = _open_question(state.react.proposed_ops)
+    context = _Context(open_question, _fresh_doubt(state), state.robot.moving)
     readable: list[tuple[dict[str, JsonValue], HCIState]] = []
     log: list[str] = []
     for message in state.tasks.inbox:
-        hci, problem = _read_message(message, open_question)
+        hci, problem = _read_message(message, context)
         if hci is None:
             log.append(f'inbox: message dropped: {problem}')
         else:
@@ -140,8 +165,11 @@ def hci_ingress(state: BrainState) -> BrainState:
             log.append(f'inbox: stop; {len(readable) - 1} other messages dropped')
         taken, rest = stop, []
     else:
-        taken = readable[0][1] if readable else HCIState()
+        taken = readable[0][1] if readable else HCIState(doubt=context.doubt)
         rest = [message for message, _ in readable[1:]]
+    if taken.doubt is not None and taken.doubt is not context.doubt:
+        asked = taken.doubt.model_copy(update={'asked_s': state.telemetry.now_s})
+        taken = taken.model_copy(update={'doubt': asked})
     return state.model_copy(
         update={
             'hci': taken,
@@ -149,6 +177,22 @@ def hci_ingress(state: BrainState) -> BrainState:
             'trace': _logged(state, log),
         }
     )
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What the meaning of a message depends on. ``open_question``: its ID, None without one."""
+
+    open_question: str | None
+    doubt: Doubt | None
+    moving: bool
+
+
+def _fresh_doubt(state: BrainState) -> Doubt | None:
+    doubt = state.hci.doubt
+    if doubt is None or state.telemetry.now_s - doubt.asked_s > DOUBT_MAX_AGE_S:
+        return None
+    return doubt
 
 
 def _logged(state: BrainState, lines: list[str]) -> TraceState:
@@ -164,11 +208,11 @@ def _open_question(ops: ProposedOps | None) -> str | None:
     return str(ops.approval_payload.get('id', ''))
 
 
-def _read_message(message: object, open_question: str | None) -> tuple[HCIState | None, str]:
+def _read_message(message: object, context: _Context) -> tuple[HCIState | None, str]:
     """Return the intent of an inbox message, or None and the reason for dropping it.
 
     ``question`` in a message is the ID of the question that its author saw, if any. A yes to one
-    question never answers another.
+    question never answers another. ``by`` names the author.
     """
     if not isinstance(message, dict):
         return None, f'it is no object but {type(message).__name__}; send {_MESSAGE_SHAPES}'
@@ -176,22 +220,45 @@ def _read_message(message: object, open_question: str | None) -> tuple[HCIState 
     if isinstance(text, str):
         intent = classify(text)
         if intent.type is UserInterruptType.STOP or name is None:
-            return _state_of_text(
-                text, intent, message.get('question', open_question), open_question
-            )
+            question_id = message.get('question', context.open_question)
+            by = message.get('by', '')
+            by = valid_unicode(by) if isinstance(by, str) else ''
+            return _state_of_text(text, intent, question_id, by, context)
     if isinstance(name, str):
         return _state_of_intent(name.upper(), message.get('payload', {}))
     return None, f'neither text nor intent is a string; send {_MESSAGE_SHAPES}'
 
 
 def _state_of_text(
-    text: str, intent: Intent, question_id: object, open_question: str | None
+    text: str, intent: Intent, question_id: object, by: str, context: _Context
 ) -> tuple[HCIState | None, str]:
     if intent.type is UserInterruptType.NONE:
         return None, 'its text is empty'
     if intent.type is UserInterruptType.APPROVAL:
-        intent = _as_answer(text, intent, question_id, open_question)
-    return _hci_state(valid_unicode(text), intent.type, intent.payload), ''
+        doubt = context.doubt if context.doubt is not None and context.doubt.by == by else None
+        answer = None if doubt is None else _answer_to_doubt(doubt, intent, question_id, context)
+        intent = answer or _as_answer(text, intent, question_id, context.open_question)
+    state = _hci_state(valid_unicode(text), intent.type, intent.payload)
+    # A yes must have one meaning: while another question is open, the agent does not ask back.
+    if intent == _normal(Topic.DOUBT) and context.open_question is None:
+        order = valid_unicode(order_in(text))
+        urgent = bool(answers.URGENT.search(canonical(fold(text))))
+        priority = URGENT_PRIORITY if urgent else GOAL_PRIORITY
+        state = state.model_copy(update={'doubt': Doubt(text=order, by=by, priority=priority)})
+    return state, ''
+
+
+def _answer_to_doubt(
+    doubt: Doubt, intent: Intent, question_id: object, context: _Context
+) -> Intent | None:
+    """The intent of a yes or a no after a doubt; None if it does not answer the doubt."""
+    other_question = context.open_question is not None or bool(question_id)
+    if intent.payload['action'] == ApprovalAction.APPROVE.value:
+        if other_question:
+            return _normal(Topic.UNCLEAR_YES)
+        return Intent(UserInterruptType.NEW_GOAL, {'text': doubt.text, 'priority': doubt.priority})
+    # A no to a rover that moves stops it, whatever else it may mean.
+    return None if other_question or context.moving else _normal(Topic.DROPPED)
 
 
 def _as_answer(

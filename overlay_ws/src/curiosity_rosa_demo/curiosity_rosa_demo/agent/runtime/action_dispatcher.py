@@ -18,6 +18,7 @@ import threading
 
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
+    Answer,
     Approve,
     CancelAllTasks,
     HoldAfterSafe,
@@ -91,7 +92,8 @@ class _Batch:
 
 
 class ActionDispatcher:
-    """Use it in the runtime's loop only. ``say`` prints a line and is called in that loop.
+    """Use it in the runtime's loop only. ``say`` prints a line; ``answer_text`` returns the answer
+    to a question. Both are called in that loop.
 
     ``refusal`` returns why an order for a skill is refused now, '' when it is taken. It is asked
     when an order arrives, so that a later clear does not release it, and again when its turn
@@ -105,10 +107,11 @@ class ActionDispatcher:
         blocking: BlockingCalls,
         approvals: Approvals,
         say: Callable[[str], None],
+        answer_text: Callable[[Answer], str],
         refusal: Callable[[str], str] = lambda skill: '',
     ) -> None:
         self._session, self._runner, self._blocking = session, runner, blocking
-        self._refusal = refusal
+        self._answer_text, self._refusal = answer_text, refusal
         self._approvals, self._say = approvals, say
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._dropped_messages = 0  # dropped by a stop and not yet reported
@@ -122,7 +125,8 @@ class ActionDispatcher:
         on_reply: ReplyCallback | None = None,
         stopped_by: str | None = None,
     ) -> None:
-        """Queue the actions of a tick; stops of the rover are sent at once.
+        """Queue the actions of a tick; stops of the rover are sent, and questions are answered, at
+        once.
 
         ``stopped_by``: who has already halted the skills and stopped the rover; None: not stopped.
         """
@@ -136,6 +140,11 @@ class ActionDispatcher:
                 # A thread: the rover's answer takes a while, and the loop must not block.
                 threading.Thread(target=self._session.stop_rover, daemon=True).start()
                 wake()
+        texts = [self._answer_text(each) for each in actions if isinstance(each, Answer)]
+        if texts and on_reply is not None:
+            on_reply(MessageReply(texts))
+            on_reply = None
+        actions = [each for each in actions if not isinstance(each, Answer)]
         if actions or on_reply or halted:
             steps = [self._admitted(action) for action in actions]
             self._batches.put_nowait(_Batch(steps, on_reply, halted, paused, stopped_by))

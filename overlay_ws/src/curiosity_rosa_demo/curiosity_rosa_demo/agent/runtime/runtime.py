@@ -27,7 +27,7 @@ import threading
 import time
 from typing import Any, TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.kernel.actions import Action, CancelAllTasks
+from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks
 from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
@@ -40,6 +40,7 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
     MessageReply,
     ReplyCallback,
 )
+from curiosity_rosa_demo.agent.runtime.answers import answer_text, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
@@ -123,7 +124,13 @@ class Runtime(TaskClient):
         self._blocking = BlockingCalls()
         self._approvals = Approvals(session.approval_queue, self.runner, say)
         self._dispatcher = ActionDispatcher(
-            session, self.runner, self._blocking, self._approvals, say, self.order_refusal
+            session,
+            self.runner,
+            self._blocking,
+            self._approvals,
+            say,
+            self._answer_text,
+            self.order_refusal,
         )
         self._rules = KernelRules.of(config.thresholds)
         self._kernel = KernelLoop(
@@ -416,6 +423,18 @@ class Runtime(TaskClient):
             self._was_safe = True
             is_restored = after.robot.safety_latch != '' and self._latch.reason != ''
             self._safe_since = self._latch.since if is_restored else datetime.now(timezone.utc)
+
+    def _answer_text(self, answer: Answer) -> str:
+        session = self._agent_session
+        facts = AnswerFacts(
+            state=self.state,
+            react=session.react_state,
+            tasks=self.runner.list_tasks(),
+            events=session.trace_buffer.last(),
+            questions=self.shown_questions,
+            now_s=time.time(),
+        )
+        return answer_text(answer, facts)
 
     def _open_saver(self) -> TurnCheckpointer:
         from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer

@@ -1,0 +1,288 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The answers to questions of the user, built from what the agent knows at that moment. Pure.
+
+No answer measures, waits or changes anything. A value that is not known is called unknown, and a
+value that is old comes with its age.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+import math
+import re
+
+from curiosity_rosa_demo.agent.kernel.actions import Answer
+from curiosity_rosa_demo.agent.kernel.hci_ingress import DOUBT_MAX_AGE_S
+from curiosity_rosa_demo.agent.kernel.intent.questions import order_in
+from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
+from curiosity_rosa_demo.agent.memory import event_line
+from curiosity_rosa_demo.agent.react.plan.steps import plan_text
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.agent.rule_model.texts import status_text, text_for
+from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.texts import duration, task_summary
+from curiosity_rosa_demo.domain.brain_state import (
+    BatteryLevel,
+    BrainState,
+    Mode,
+    Question,
+    ReactState,
+)
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import is_capture
+from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.text import clip, printable
+from curiosity_rosa_demo.trace.reporter import finite_float
+
+MAX_LINES = 5  # tasks or errors in one answer
+MAX_TEXT_CHARS = 120  # of a text that a user or a model determines
+_COMMANDS = (
+    (re.compile('mast|マスト|桅杆', re.IGNORECASE), ':mast_open, :mast_close, :mast_rotate'),
+    (re.compile('pictur|photo|image|写真|撮|照|图', re.IGNORECASE), ':cap'),
+    (
+        re.compile(
+            'drive|move|turn|forward|left|right|進|走|曲|动|開车|开车|前|转', re.IGNORECASE
+        ),
+        ':forward [s], :left [s], :right [s]',
+    ),
+)
+
+
+@dataclass(frozen=True)
+class AnswerFacts:
+    """``tasks`` in the order of their submission; ``events`` and ``questions`` the oldest first;
+    ``now_s`` in seconds since the epoch.
+    """
+
+    state: BrainState
+    react: ReactState
+    tasks: Sequence[Task]
+    events: Sequence[TraceEvent]
+    questions: Sequence[Question]
+    now_s: float
+
+
+def answer_text(answer: Answer, facts: AnswerFacts) -> str:
+    """The answer in the language of the question."""
+    language = detect_language(answer.text)
+    return '\n'.join(_ANSWERS[topic](facts, language, answer.text) for topic in answer.topics)
+
+
+def _position(facts: AnswerFacts, language: str, text: str) -> str:
+    """By TF, as the adapter reports it; otherwise by odometry."""
+    robot = facts.state.robot
+    source, place = 'adapter', robot.heard.get('adapter')
+    numbers = [
+        finite_float(place.value.get(key)) if place is not None else None
+        for key in ('rover_x', 'rover_y', 'yaw_rad')
+    ]
+    if None in numbers and 'odometry' in robot.heard:
+        source, pose = 'odometry', robot.pose
+        yaw = 2.0 * math.atan2(pose.orientation_z, pose.orientation_w)
+        numbers = [pose.x, pose.y, math.remainder(yaw, math.tau)]
+    x, y, yaw_rad = numbers
+    if x is None or y is None or yaw_rad is None:
+        return answer_line('position_unknown', language)
+    line = answer_line('position', language, x=x, y=y, yaw=math.degrees(yaw_rad))
+    return _with_age(line, facts, language, source)
+
+
+def _with_age(line: str, facts: AnswerFacts, language: str, source: str) -> str:
+    """``line``, with a note if ``source`` is silent."""
+    robot = facts.state.robot
+    if source not in robot.silent:
+        return line
+    age = robot.ages_s.get(source, 0.0)
+    return f'{line} {answer_line("old", language, age=age, source=source)}'
+
+
+def _mode(facts: AnswerFacts, language: str) -> str:
+    tasks = facts.state.tasks
+    reason = printable(tasks.mode_reason) or 'starting'
+    return answer_line('mode', language, mode=tasks.mode.value, reason=reason)
+
+
+def _status(facts: AnswerFacts, language: str, text: str) -> str:
+    reading = facts.state.robot.heard.get('adapter')
+    rover = status_text(language, reading.value if reading is not None else {})
+    return f'{_with_age(rover, facts, language, "adapter")}\n{_mode(facts, language)}'
+
+
+def _battery(facts: AnswerFacts, language: str, text: str) -> str:
+    robot = facts.state.robot
+    if robot.battery_state is BatteryLevel.UNKNOWN:
+        return answer_line('battery_unknown', language)
+    level = robot.battery_state.value
+    line = answer_line('battery', language, percent=robot.battery_pct, level=level)
+    return _with_age(line, facts, language, 'battery')
+
+
+def _mast(facts: AnswerFacts, language: str, text: str) -> str:
+    known = ('closed', 'opening', 'open', 'closing')
+    mast = facts.state.robot.mast if facts.state.robot.mast in known else 'unknown'
+    line = answer_line('mast', language, mast=answer_line(f'mast_{mast}', language))
+    return _with_age(line, facts, language, 'adapter')
+
+
+def _tasks(facts: AnswerFacts, language: str, text: str) -> str:
+    live = [task for task in facts.tasks if not task.terminal]
+    questions = [_question(each, language) for each in facts.questions]
+    if not live:
+        return '\n'.join([answer_line('no_tasks', language), *questions])
+    held = sum(task.held for task in live)
+    running = sum(task.state.running for task in live)
+    waiting = len(live) - running - held
+    counts = answer_line('tasks', language, running=running, waiting=waiting, held=held)
+    live.sort(key=lambda task: not task.state.running)
+    lines = [
+        answer_line('task', language, what=_summary(task), state=task.state.name)
+        for task in live[:MAX_LINES]
+    ]
+    if len(live) > MAX_LINES:
+        lines.append(answer_line('more', language, count=len(live) - MAX_LINES))
+    return '\n'.join([counts, *lines, *questions])
+
+
+def _summary(task: Task) -> str:
+    return clip(printable(task_summary(task)), MAX_TEXT_CHARS)
+
+
+def _question(question: Question, language: str) -> str:
+    text = clip(printable(question.text), MAX_TEXT_CHARS)
+    return answer_line('question', language, text=text)
+
+
+def _picture(facts: AnswerFacts, language: str, text: str) -> str:
+    taken = [each for each in facts.events if is_capture(each) and each.score is not None]
+    if not taken:
+        return answer_line('no_picture', language)
+    last = taken[-1]
+    key = 'picture_good' if (last.data or {}).get('is_good') is True else 'picture_dark'
+    return answer_line(key, language, score=last.score, age=_age(facts, last.ts))
+
+
+def _age(facts: AnswerFacts, at_s: float) -> str:
+    return duration(facts.now_s - at_s)
+
+
+def _plan(facts: AnswerFacts, language: str, text: str) -> str:
+    if facts.react.plan is not None:
+        return plan_text(Plan.from_dict(facts.react.plan))
+    lines = [answer_line('no_plan', language)]
+    running = [task for task in facts.tasks if task.state.running]
+    lines += [answer_line('goal', language, goal=_summary(task)) for task in running[:MAX_LINES]]
+    return '\n'.join(lines)
+
+
+def _ended_tasks(facts: AnswerFacts) -> list[Task]:
+    return sorted((t for t in facts.tasks if t.terminal), key=lambda task: task.updated_at)
+
+
+def _ended(task: Task, facts: AnswerFacts, language: str) -> str:
+    why = clip(printable(task.reason), MAX_TEXT_CHARS)
+    return answer_line(
+        'ended',
+        language,
+        what=_summary(task),
+        state=task.state.name,
+        age=_age(facts, task.updated_at.timestamp()),
+        why=f' ({why})' if why else '',
+    )
+
+
+def _history(facts: AnswerFacts, language: str, text: str) -> str:
+    ended = _ended_tasks(facts)[-MAX_LINES:]
+    if not ended:
+        return answer_line('no_history', language)
+    head = answer_line('history', language, metres=facts.react.spent.metres)
+    return '\n'.join([head, *(_ended(task, facts, language) for task in ended)])
+
+
+def _errors(facts: AnswerFacts, language: str, text: str) -> str:
+    errors = [each for each in facts.events if each.kind is TraceKind.ERROR][-MAX_LINES:]
+    if not errors:
+        return answer_line('no_errors', language)
+    lines = [
+        answer_line('error', language, age=_age(facts, each.ts), what=event_line(each))
+        for each in errors
+    ]
+    return '\n'.join([answer_line('errors', language), *lines])
+
+
+def _why(facts: AnswerFacts, language: str, text: str) -> str:
+    """What the rover does, what holds it, its last task and its last decision."""
+    robot, mode = facts.state.robot, facts.state.tasks.mode
+    motion = 'motion_unknown'
+    if 'odometry' in robot.heard or 'adapter' in robot.heard:
+        motion = 'moves' if robot.moving else 'stands'
+    lines = [answer_line(motion, language)]
+    if mode in (Mode.SAFE, Mode.CHARGE):
+        lines.append(_mode(facts, language))
+    lines += [_question(each, language) for each in facts.questions]
+    live = [task for task in facts.tasks if task.state.running or task.held]
+    lines += [
+        answer_line('task', language, what=_summary(task), state=_state_text(task))
+        for task in live[:MAX_LINES]
+    ]
+    if ended := _ended_tasks(facts)[-1:]:
+        lines += [answer_line('last_task', language), _ended(ended[0], facts, language)]
+    elif not live:
+        lines.append(answer_line('no_tasks', language))
+    decided = [each.message for each in facts.events if each.kind is TraceKind.DECIDE]
+    if decided:
+        what = clip(printable(decided[-1]), MAX_TEXT_CHARS)
+        lines.append(answer_line('decision', language, what=what))
+    return '\n'.join(lines)
+
+
+def _state_text(task: Task) -> str:
+    why = clip(printable(task.reason), MAX_TEXT_CHARS)
+    return f'{task.state.name} ({why})' if why else task.state.name
+
+
+def _howto(facts: AnswerFacts, language: str, text: str) -> str:
+    names = ', '.join(names for pattern, names in _COMMANDS if pattern.search(text))
+    commands = answer_line('commands', language, names=names or ':demo, :status, :stop')
+    return f'{text_for("help", language)}\n{commands}'
+
+
+def _doubt(facts: AnswerFacts, language: str, text: str) -> str:
+    key = 'doubt' if facts.state.hci.doubt is not None else 'doubt_later'
+    order = clip(printable(order_in(text)), MAX_TEXT_CHARS)
+    return answer_line(key, language, order=order, seconds=DOUBT_MAX_AGE_S)
+
+
+def _dropped(facts: AnswerFacts, language: str, text: str) -> str:
+    return answer_line('dropped', language)
+
+
+def _unclear_yes(facts: AnswerFacts, language: str, text: str) -> str:
+    return answer_line('unclear_yes', language)
+
+
+_ANSWERS: dict[Topic, Callable[[AnswerFacts, str, str], str]] = {
+    Topic.HELP: _howto,
+    Topic.HOWTO: _howto,
+    Topic.WHY: _why,
+    Topic.ERRORS: _errors,
+    Topic.PLAN: _plan,
+    Topic.BATTERY: _battery,
+    Topic.MAST: _mast,
+    Topic.HISTORY: _history,
+    Topic.TASKS: _tasks,
+    Topic.PICTURE: _picture,
+    Topic.POSITION: _position,
+    Topic.STATUS: _status,
+    Topic.DOUBT: _doubt,
+    Topic.DROPPED: _dropped,
+    Topic.UNCLEAR_YES: _unclear_yes,
+}
