@@ -26,6 +26,7 @@ from curiosity_rosa_demo.trace.reporter import finite_float
 
 NAVIGATE_SKILL = 'navigate_to_pose'
 STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, without approval
+STOW_SKILL = 'mast_close'
 MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 UNREADABLE = 'unreadable'
 

@@ -10,13 +10,13 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal
 
 
 async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
@@ -34,7 +34,7 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
             tool_name=op.skill,
             ok=False,
             error_reason=refusal.reason,
-            data={'rule': refusal.rule},
+            data=refusal.to_json(),
         )
 
     running = turn.skill_executor.monitor.competing()

@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
-from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal, Refusal
+from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal
 
 SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float]]
 

@@ -80,9 +80,9 @@ class RoverWorld:
             except ServiceFailed as failure:
                 return ToolResult.failure(str(failure))
             spent = self._legs.total_spent(self.spent())
-            why = call_refusal(name, arguments, facts, spent, self._limits)
-            if why:
-                return ToolResult.failure(why)
+            refused = call_refusal(name, arguments, facts, spent, self._limits)
+            if refused is not None:
+                return ToolResult.failure(refused.reason, refusal=refused.to_json())
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)

@@ -239,7 +239,10 @@ class AgentSession:
         return self.world.tool('move_stop', Cancellation())
 
     def _outcome_of(self, result: ToolResult) -> Outcome:
-        score = result.data.get('score')
+        score, refusal = result.data.get('score'), result.data.get('refusal')
         return Outcome(
-            result.ok, result_summary(result), score if isinstance(score, float) else None
+            result.ok,
+            result_summary(result),
+            score if isinstance(score, float) else None,
+            refusal=refusal if isinstance(refusal, dict) else None,
         )
