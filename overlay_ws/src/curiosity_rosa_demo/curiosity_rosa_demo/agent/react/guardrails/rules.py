@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_refusal,
@@ -195,7 +194,7 @@ LEG_RULES = (*(rule for rule in CALL_RULES if rule is not geofence), geofence_re
 
 def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
     """The first rule that refuses; None when all let the proposal pass."""
-    return _first_refusal(RULES, proposal, situation, limits)
+    return first_refusal(RULES, proposal, situation, limits)
 
 
 def drive_refusal(
@@ -205,30 +204,16 @@ def drive_refusal(
 
     The operator cannot be asked in the middle of a path, so a leg never leads outside the fence.
     """
-    refused = call_refusal(name, {'duration_s': duration_s}, facts, spent, limits, LEG_RULES)
+    op = Operation(name, {'duration_s': duration_s})
+    proposal = Proposal(op, frozenset({'base'}), RiskLevel.LOW, 0.0)
+    refused = first_refusal(LEG_RULES, proposal, situation_of_facts(facts, spent=spent), limits)
     return refused.reason if refused else ''
 
 
-def call_refusal(
-    name: str,
-    arguments: Mapping[str, Any],
-    facts: Mapping[str, object],
-    spent: Spent,
-    limits: Limits,
-    rules: tuple[Rule, ...] = CALL_RULES,
-) -> Refusal | None:
-    """Why the rover's tool ``name`` must not be called now, for any origin; None when it may.
-
-    With ``leaving: ask`` CALL_RULES do not apply the fence: a turn has asked before.
-    """
-    resources = frozenset({'base'} if name in limits.motions else ())
-    proposal = Proposal(Operation(name, dict(arguments)), resources, RiskLevel.LOW, 0.0)
-    return _first_refusal(rules, proposal, situation_of_facts(facts, spent=spent), limits)
-
-
-def _first_refusal(
+def first_refusal(
     rules: tuple[Rule, ...], proposal: Proposal, situation: Situation, limits: Limits
 ) -> Refusal | None:
+    """The refusal of the first of ``rules`` that refuses, with its rule's name and the call."""
     if proposal.is_stop:
         return None
     for rule in rules:

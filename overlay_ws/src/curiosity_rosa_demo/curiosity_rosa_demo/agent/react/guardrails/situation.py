@@ -21,7 +21,13 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence, Patience
+from curiosity_rosa_demo.infra.config.guardrails import (
+    ApprovalRules,
+    Budget,
+    Geofence,
+    Origins,
+    Patience,
+)
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 NAVIGATE_SKILL = 'navigate_to_pose'
@@ -82,6 +88,7 @@ class Limits:
     patience: Patience
     geofence: Geofence
     approval: ApprovalRules
+    origins: Origins
     max_steps: int
     leash_s: float
     reaction_s: float
@@ -95,6 +102,7 @@ class Limits:
             patience=rules.patience,
             geofence=rules.geofence,
             approval=rules.approval,
+            origins=rules.origins,
             max_steps=config.agent.turn.max_steps,
             leash_s=motion.max_duration_s,
             reaction_s=motion.service_timeout_s + motion.stop_timeout_s + motion.settle_s,

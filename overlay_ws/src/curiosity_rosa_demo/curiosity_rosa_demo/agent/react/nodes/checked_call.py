@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.react.guardrails.order import current_order
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
@@ -41,4 +42,5 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
     if running != state.skills.running:
         skills = state.skills.model_copy(update={'running': running})
         state = state.model_copy(update={'skills': skills})
-    return await apply_guardrails(state, turn.limits, skill_facts, trace_refusal)
+    origin = current_order().origin
+    return await apply_guardrails(state, turn.limits, skill_facts, trace_refusal, origin)

@@ -12,16 +12,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 import threading
 import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
+from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
+from curiosity_rosa_demo.agent.react.guardrails.situation import MAST_SKILLS
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, OrderRefused
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
@@ -37,8 +41,9 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -91,6 +96,9 @@ class AgentSession:
                 on_react_state=self._set_react_state,
                 monitor=self.monitor,
             )
+        )
+        self._direct_orders = DirectOrders(
+            registry, self.world, approval_queue, lambda: self.trace
         )
         self._trace_lock = threading.Lock()
         self._in_turn = False
@@ -158,14 +166,37 @@ class AgentSession:
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
         return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
 
+    def admit(self, name: str, cancellation: Cancellation, **arguments: Any) -> Order:
+        """The order with which ``run_skill`` may run this skill. Blocks while a person is asked.
+        Raises OrderRefused and TurnCancelled.
+        """
+        cancellation.check()
+        try:
+            return self._direct_orders.admit(
+                Operation(name, arguments), current_order().origin, cancellation
+            )
+        except OrderRefused as refused:
+            text, data = refused.refusal.reason, refused.refusal.to_json()
+            self.trace(
+                TraceKind.ERROR,
+                f'{name}: {text}',
+                tool_name=name,
+                ok=False,
+                error_reason=text,
+                data=data,
+            )
+            raise
+
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
-        """Run one skill by name. Raises TurnCancelled."""
+        """Run one skill by name, for the order of this context. Raises TurnCancelled."""
+        order = replace(current_order(), call=Operation(name, arguments))
 
         def run() -> Outcome:
             if not self._in_turn:
                 self.world.reset_budget()
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
-            result = tool_result(asyncio.run(execute()))
+            with under_order(order):
+                result = self._refused_result(order) or tool_result(asyncio.run(execute()))
             trace_result(self.trace, name, result)
             return self._outcome_of(result)
 
@@ -195,6 +226,20 @@ class AgentSession:
         result = self._call_move_stop()
         trace_result(self.trace, 'move_stop', result)
         return self._outcome_of(result)
+
+    def _refused_result(self, order: Order) -> ToolResult | None:
+        """The gate's refusal at the dispatch of a skill that is not itself one of the rover's
+        tools, which are checked at their call; None: it may run.
+        """
+        assert order.call is not None
+        if order.call.skill in (*MOTIONS, *MAST_SKILLS):
+            return None
+        verdict = self._direct_orders.verdict(order)
+        if isinstance(verdict, Ask):
+            verdict = not_approved(order.call, verdict.reasons, ASK_AGAIN_TEXT)
+        if verdict is None:
+            return None
+        return ToolResult.failure(verdict.reason, refusal=verdict.to_json())
 
     # --- inside -----------------------------------------------------------------------------
 
