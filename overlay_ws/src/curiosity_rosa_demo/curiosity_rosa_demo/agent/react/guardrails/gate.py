@@ -40,6 +40,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
 )
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 
@@ -80,9 +81,7 @@ def order_verdict(
         return Ask(tuple(reasons)) if reasons else None
     if fence:
         return first_refusal((geofence_refusal,), proposal, situation, limits)
-    return not_approved(
-        proposal.op, reasons, f'origins.{order.origin.value} of guardrails.yaml refuses it'
-    )
+    return not_approved(proposal.op, reasons, _way_out(order.origin))
 
 
 def call_refusal(
@@ -118,6 +117,12 @@ def call_refusal(
     if isinstance(verdict, Ask):
         return not_approved(op, verdict.reasons, ASK_AGAIN_TEXT)
     return verdict
+
+
+def _way_out(origin: Origin) -> str:
+    if origin is Origin.CHARGE:
+        return 'charging only stops and stows'
+    return f'a person must order it, or allow it in origins.{origin.value} of guardrails.yaml'
 
 
 def not_approved(op: Operation, reasons: list[str] | tuple[str, ...], way_out: str) -> Refusal:

@@ -38,17 +38,21 @@ class OrderRefused(Exception):
 
 
 class DirectOrders:
-    """Thread-safe. ``world`` knows the limits and the rover's status."""
+    """Thread-safe. ``world`` knows the limits and the rover's status. ``reset_budget`` is called
+    before each check: neither the time since the last order nor a wait for a person counts.
+    """
 
     def __init__(
         self,
         registry: SkillRegistry,
         world: RoverWorld,
         approval_queue: ApprovalQueue,
+        *,
         trace: Callable[[], TraceFunction],
+        reset_budget: Callable[[], None],
     ) -> None:
         self._registry, self._world, self._queue = registry, world, approval_queue
-        self._trace = trace
+        self._trace, self._reset_budget = trace, reset_budget
 
     def admit(self, op: Operation, origin: Origin, cancellation: Cancellation) -> Order:
         """The order that may be dispatched, with the operator's yes where the gate asks for one.
@@ -57,6 +61,7 @@ class DirectOrders:
         """
         order = Order(origin, op)
         while True:
+            self._reset_budget()
             verdict = self.verdict(order)
             if isinstance(verdict, Refusal):
                 raise OrderRefused(verdict)

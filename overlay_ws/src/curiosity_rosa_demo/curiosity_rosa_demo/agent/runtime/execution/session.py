@@ -98,7 +98,11 @@ class AgentSession:
             )
         )
         self._direct_orders = DirectOrders(
-            registry, self.world, approval_queue, lambda: self.trace
+            registry,
+            self.world,
+            approval_queue,
+            trace=lambda: self.trace,
+            reset_budget=self._reset_budget,
         )
         self._trace_lock = threading.Lock()
         self._in_turn = False
@@ -192,8 +196,7 @@ class AgentSession:
         order = replace(current_order(), call=Operation(name, arguments))
 
         def run() -> Outcome:
-            if not self._in_turn:
-                self.world.reset_budget()
+            self._reset_budget()
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
             with under_order(order):
                 result = self._refused_result(order) or tool_result(asyncio.run(execute()))
@@ -242,6 +245,11 @@ class AgentSession:
         return ToolResult.failure(verdict.reason, refusal=verdict.to_json())
 
     # --- inside -----------------------------------------------------------------------------
+
+    def _reset_budget(self) -> None:
+        """The budget of a direct order counts from its start; a running turn keeps its own."""
+        if not self._in_turn:
+            self.world.reset_budget()
 
     def _run_exclusively(self, cancellation: Cancellation, run: Callable[[], Outcome]) -> Outcome:
         cancellation.check()
