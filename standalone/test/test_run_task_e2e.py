@@ -124,7 +124,56 @@ def test_the_fence_binds_every_door(bench: Bench) -> None:
     refused = done(client.ask(goal.get_result_async), 'the goal')
     assert refused.status == GoalStatus.STATUS_ABORTED
     assert refused.result.answer == reason
+    run.send(':submit move_forward {"duration_s": 12.0}')
+    run.expect(f'! {reason}')
     assert not any(each.linear.x for each in commands)
+
+
+def test_a_listed_motion_asks_at_every_door(bench: Bench) -> None:
+    """With ``ask`` in the table of origins, people and scripts are asked as a model is."""
+    commands = bench.box.collect(Twist, '/cmd_vel')
+    rules = {
+        'approval': {'skills': ['move_forward']},
+        'origins': dict.fromkeys(('console', 'page', 'http', 'action'), 'ask'),
+    }
+    run = bench.run('--config-dir', bench.box.config_dir(guardrails=rules))
+    api, client = Api(run).ready(), Client(bench)
+    assert done(client.ask(client.send(skill='mast_close').get_result_async), 'the mast').result.ok
+    why = 'NOT_APPROVED: rejected by the operator: not now'
+
+    seen: set[str] = set()
+
+    def question() -> dict[str, Any]:
+        (asked,) = wait_until(
+            lambda: [each for each in api.get('/approvals') if each['id'] not in seen],
+            'the question',
+        )
+        seen.add(asked['id'])
+        assert asked['text'] == 'move_forward(duration_s=12.0)'
+        assert asked['reasons'] == ['move_forward is in approval.skills']
+        return dict(asked)
+
+    run.send(':forward 12')
+    question()
+    run.send(':reject not now')
+    run.expect(f'! {why}')
+    order = {'name': 'move_forward', 'metadata': {'duration_s': 12.0}}
+    drive = api.post('/tasks', order)['id']
+    api.post(f'/approvals/{question()["id"]}', {'action': 'reject', 'why': 'not now'})
+    wait_until(lambda: api.get(f'/tasks/{drive}')['state'] == 'failed', 'the task to fail')
+    task = api.get(f'/tasks/{drive}')
+    assert task['reason'].startswith(why)
+    assert task['metadata']['outcome']['refusal']['code'] == 'NOT_APPROVED'
+    goal = client.send(skill='move_forward', arguments_json='{"duration_s": 12.0}')
+    api.post(f'/approvals/{question()["id"]}', {'action': 'reject', 'why': 'not now'})
+    assert done(client.ask(goal.get_result_async), 'the goal').result.answer == task['reason']
+    assert not any(each.linear.x for each in commands)
+
+    drive = api.post('/tasks', {**order, 'metadata': {'duration_s': 12.0}})['id']
+    edit = {'action': 'edit', 'arguments': {'duration_s': 1.0}}
+    api.post(f'/approvals/{question()["id"]}', edit)
+    wait_until(lambda: api.get(f'/tasks/{drive}')['state'] == 'completed', 'the drive', 60.0)
+    assert any(each.linear.x for each in commands)
 
 
 def test_each_node_tells_how_it_is(bench: Bench) -> None:

@@ -31,6 +31,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
@@ -41,6 +42,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
@@ -75,6 +77,7 @@ class _TypedLine:
     by: str  # who typed it
     # receives the reply; None: the line was typed at the console
     on_reply: ReplyCallback | None = None
+    origin: Origin = Origin.CONSOLE
 
 
 class Console:
@@ -114,7 +117,9 @@ class Console:
             self._dispatch(typed)
         return True
 
-    def handle_remote_line(self, line: str, by: str, on_reply: ReplyCallback) -> None:
+    def handle_remote_line(
+        self, line: str, by: str, on_reply: ReplyCallback, origin: Origin = Origin.HTTP
+    ) -> None:
         """Run a line of a remote client. The client may neither quit nor name files of this
         machine.
 
@@ -127,7 +132,7 @@ class Console:
         if typed is not None and (why := _local_only_reason(typed.command)):
             self._report_outcome(Outcome(False, why), on_reply)
         elif typed is not None:
-            self._dispatch(replace(typed, line=shown))
+            self._dispatch(replace(typed, line=shown, origin=origin))
 
     def _parse_line(
         self, line: str, by: str, on_reply: ReplyCallback | None = None
@@ -295,6 +300,7 @@ class Console:
                 answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(command)}
                 self._send(partial(post_message, answer), replace(typed, line=''))
             elif (task := task_for_command(command, self._runtime, self._config)) is not None:
+                with_origin(task, typed.origin)
                 self._send(partial(self._runtime.submit_task, task), typed)
             else:
                 outcome = answer_query(

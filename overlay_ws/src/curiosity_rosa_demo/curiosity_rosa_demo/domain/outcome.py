@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from curiosity_rosa_demo.domain.brain_state import Json
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -21,3 +23,4 @@ class Outcome:
     answer: str
     score: float | None = None
     goal: str = ''  # the goal of the task that replaces this turn; empty: none
+    refusal: Json | None = None  # the guardrail's refusal (domain/refusal.py) that ended it

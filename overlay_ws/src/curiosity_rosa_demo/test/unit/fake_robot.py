@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -162,7 +163,7 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, 'move_stop', ok=outcome.ok, error_reason=reason or None)
         return outcome
 
-    async def say(self, text: str) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
         self.lines.append(text)
         if text.strip() == ':stop':
             outcome = await self.stop('HTTP')

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
+from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
@@ -36,6 +37,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -97,6 +99,9 @@ class ScriptedAgentSession:
         finally:
             self.order.append(f'end {what}')
         return Outcome(False, self.fails) if self.fails else Outcome(True, f'did {what}')
+
+    def admit(self, name: str, cancellation: Cancellation, **arguments: Any) -> Order:
+        return Order(current_order().origin, Operation(name, arguments))
 
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         return self._work(f'{name}{arguments or ""}', cancellation)

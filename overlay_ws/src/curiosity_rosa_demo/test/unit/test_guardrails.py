@@ -25,7 +25,6 @@ from curiosity_rosa_demo.agent.react.guardrails.geofence import (
 from curiosity_rosa_demo.agent.react.guardrails.rules import (
     drive_refusal,
     find_refusal,
-    Refusal,
     RULES,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import (
@@ -40,6 +39,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
 from curiosity_rosa_demo.domain.brain_state import BrainState, ReactState, SkillsState, Spent
 from curiosity_rosa_demo.domain.models import MOVE_IN_PROGRESS, NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Guardrails
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from guardrails_world import (
@@ -155,6 +155,9 @@ def test_every_reason_is_one_line_that_a_tool_result_can_carry(
     proposal: Proposal, situation: Situation, limits: Limits
 ) -> None:
     refused = find_refusal(proposal, situation, limits)
+    if refused is not None:
+        assert all((refused.rule, refused.asked, refused.allowed, refused.way_out))
+        assert refused.code.value in RefusalCode.__members__
     reasons = [refused.reason] if refused else reasons_to_ask(proposal, situation, limits)
     for reason in reasons:
         assert ToolResult.failure(reason).error_reason == reason
@@ -304,7 +307,8 @@ def test_a_ready_rover_may_navigate_and_nobody_is_asked() -> None:
 @pytest.mark.parametrize('name', DRIVES)
 def test_the_mast_rule_has_the_words_of_the_contract(name: str, mast: str) -> None:
     refused = find_refusal(propose(name, duration_s=1.0, x=1.0, y=1.0), ready(mast=mast), SHIPPED)
-    assert refused == Refusal('mast_closed', NEED_TO_CLOSE_MAST)
+    assert refused is not None
+    assert (refused.rule, refused.reason) == ('mast_closed', NEED_TO_CLOSE_MAST)
 
 
 def test_a_foreign_skill_that_claims_the_base_is_a_motion() -> None:
@@ -401,7 +405,7 @@ def asking(**changes: Any) -> Limits:
 
 
 def test_a_listed_skill_is_asked_for() -> None:
-    limits = asking(skills=['move_forward', 'move_stop', 'get_status'])
+    limits = asking(skills=['move_forward', 'move_stop', 'mast_close', 'get_status'])
     asked = [name for name in TOOLS if reasons_to_ask(propose(name), READY, limits)]
     assert asked == ['move_forward']
 
@@ -413,7 +417,7 @@ def test_a_listed_risk_is_asked_for(level: RiskLevel) -> None:
     assert asked == {
         name
         for name in TOOLS
-        if skill_facts(name)[1] is level and name not in ('move_stop', 'get_status')
+        if skill_facts(name)[1] is level and name not in ('move_stop', 'mast_close', 'get_status')
     }
 
 

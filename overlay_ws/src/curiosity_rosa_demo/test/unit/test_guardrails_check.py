@@ -14,12 +14,12 @@ import asyncio
 import dataclasses
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from guardrails_world import DRIVES, SHIPPED, skill_facts
 from hypothesis import given, settings
@@ -78,7 +78,16 @@ def test_a_refusal_is_the_result_that_the_model_reads() -> None:
     before = state_of(EXPOSED, refused={FORWARD.text: 1, 'speak()': 2}, refused_in_a_row=1)
     after, told = check(before)
     assert proposed(after) == ProposedOps()
-    assert told == [(FORWARD, Refusal('mast_closed', NEED_TO_CLOSE_MAST))]
+    refused = Refusal(
+        RefusalCode.MAST_NOT_CLOSED,
+        '',
+        'a motion while the mast is closed',
+        'mast_close first',
+        rule='mast_closed',
+        asked=FORWARD.text,
+    )
+    assert told == [(FORWARD, refused)]
+    assert refused.reason == NEED_TO_CLOSE_MAST
     assert after.messages[0] == before.messages[0]
     result = from_json(ToolResult, str(after.messages[1]['result']))
     assert result == ToolResult.failure(NEED_TO_CLOSE_MAST)

@@ -96,7 +96,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_rule_is_tried() -> None:
     assert {rule.__name__ for rule in RULES} == {*CASES, 'resource_conflict'}
-    tried = {'budget', 'geofence', 'patience', 'approval'}
+    tried = {'budget', 'geofence', 'patience', 'approval', 'origins'}
     assert set(Guardrails.model_fields) == tried
 
 

@@ -377,7 +377,10 @@ async def test_with_a_robot_the_arguments_are_those_of_the_skill():
                     '/tasks', json={'name': 'turn_left', 'metadata': metadata}
                 )
                 assert answer.status_code == 201
-                assert answer.json()['metadata'] == {'arguments': {'duration_s': 1.0}}
+                assert answer.json()['metadata'] == {
+                    'arguments': {'duration_s': 1.0},
+                    'origin': 'http',
+                }
             text = {'text': 'go to the light'}
             answer = await http.post('/tasks', json={'name': 'react', 'metadata': text})
             assert answer.json()['metadata'] == {**text, 'expects': 'answer'}

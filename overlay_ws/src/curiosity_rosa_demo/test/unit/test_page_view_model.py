@@ -40,6 +40,7 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.drawing import world_map
 from fake_robot import CONFIG, FakeRobot
 from hypothesis import given, settings
@@ -356,7 +357,7 @@ def test_what_came_of_a_line_is_told(robot: FakeRobot) -> None:
 
 
 def test_a_fault_inside_is_told_without_its_text(robot: FakeRobot) -> None:
-    async def say(line: str) -> LineResult:
+    async def say(line: str, origin: Origin) -> LineResult:
         raise RuntimeError('secret')
 
     robot.say = say  # type: ignore[method-assign]

@@ -15,6 +15,7 @@ from typing import Protocol
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Question
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 
 
@@ -24,7 +25,9 @@ class ConsolePort(Protocol):
     def handle_line(self, line: str) -> bool:
         """Run a line of the operator. Returns False for ``:quit``."""
 
-    def handle_remote_line(self, line: str, by: str, on_reply: ReplyCallback) -> None:
+    def handle_remote_line(
+        self, line: str, by: str, on_reply: ReplyCallback, origin: Origin = Origin.HTTP
+    ) -> None:
         """Run a line of a remote client. ``on_reply`` is called once with its result."""
 
     def stop(self, by: str) -> Outcome:

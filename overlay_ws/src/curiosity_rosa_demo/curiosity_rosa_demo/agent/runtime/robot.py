@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 
@@ -69,8 +70,10 @@ class Robot(Protocol):
         answer, which the outcome reports.
         """
 
-    async def say(self, text: str) -> LineResult:
-        """Run a sentence or a command, as at the console. Returns its task or its text."""
+    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
+        """Run a sentence or a command, as at the console. Returns its task or its text.
+        ``origin``: the door of a command that orders a skill.
+        """
 
     async def answer(
         self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str

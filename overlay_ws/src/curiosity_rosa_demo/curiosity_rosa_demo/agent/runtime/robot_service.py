@@ -40,6 +40,7 @@ from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.drawing.trail import Trail
@@ -130,7 +131,7 @@ class RobotService:
         self._console.print_notice(f'({HTTP_CLIENT_NAME}) stop, by {by}')
         return await _run_in_thread(partial(self._console.stop, by), 'stop')
 
-    async def say(self, text: str) -> LineResult:
+    async def say(self, text: str, origin: Origin = Origin.HTTP) -> LineResult:
         future: Future[MessageReply] = _new_future()
         await _run_in_thread(
             partial(
@@ -138,6 +139,7 @@ class RobotService:
                 text,
                 HTTP_CLIENT_NAME,
                 partial(_set_result, future),
+                origin,
             ),
             'say',
         )

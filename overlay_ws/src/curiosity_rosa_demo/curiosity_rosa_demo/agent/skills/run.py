@@ -14,6 +14,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, suppress
+from contextvars import copy_context
 import json
 import threading
 import time
@@ -72,8 +73,12 @@ class SkillRun:
         why = f'{name} timed out after {limit_s:g} s'
         self._timer = self._loop.call_later(limit_s, self.stop, SkillStatus.TIMED_OUT, why)
         self._exit_stack.enter_context(self._turn.call_when_pressed(self._on_turn_cancelled))
+        # The thread gets this context: the rover's calls belong to the order that is set in it.
         work = threading.Thread(
-            target=self._run_skill, args=(world, arguments), name=f'skill-{name}', daemon=True
+            target=copy_context().run,
+            args=(self._run_skill, world, arguments),
+            name=f'skill-{name}',
+            daemon=True,
         )
         try:
             work.start()

@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.domain.brain_state import DecisionType
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import ALWAYS_CANCELLABLE
 from curiosity_rosa_demo.infra.config.base import Fraction, Metres, rule_error, Seconds, Section
@@ -88,11 +89,38 @@ class ApprovalRules(Section):
     battery_below: Fraction
 
 
+Binding = Literal['ask', 'refuse', 'pass']
+AlwaysBound = Literal['ask', 'refuse']
+
+
+class Origins(Section):
+    """What an order that ``approval`` names meets, by its origin. No order of the agent's own
+    passes without a person's yes.
+    """
+
+    model: AlwaysBound
+    plan: AlwaysBound
+    autonomy: AlwaysBound
+    recovery: AlwaysBound
+    console: Binding
+    page: Binding
+    http: Binding
+    action: Binding
+
+    def binding(self, origin: Origin) -> Binding:
+        """Charging only stops and stows, which asks nobody; anything more is refused."""
+        if origin is Origin.CHARGE:
+            return 'refuse'
+        binding: Binding = getattr(self, origin.value)
+        return binding
+
+
 class Guardrails(Section):
     budget: Budget
     patience: Patience
     geofence: Geofence
     approval: ApprovalRules
+    origins: Origins
 
 
 # --- skills.yaml -----------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
     parse_goal,
 )
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.skills.progress import PROGRESS
@@ -36,6 +37,7 @@ from curiosity_rosa_demo.agent.tasks.bus import Subscription
 from curiosity_rosa_demo.agent.tasks.errors import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.contracts import Config
 
 MAX_EARLY_GOALS = 200  # events kept per goal until its task runs
@@ -155,9 +157,9 @@ class RunTaskServer:
         try:
             if request.skill:
                 task = self._robot.make_task(request.skill, request.arguments or {})
-                goal.task = await self._robot.submit(task)
+                goal.task = await self._robot.submit(with_origin(task, Origin.ACTION))
             else:
-                result = await self._robot.say(request.text)
+                result = await self._robot.say(request.text, Origin.ACTION)
                 if result.task is None:
                     return GoalResult(
                         result.ok, result.text or ('done' if result.ok else 'refused')

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import problems, ResponseSpecs
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import (
@@ -35,6 +36,7 @@ from curiosity_rosa_demo.agent.tasks.errors import (
     TaskError,
     UnknownTask,
 )
+from curiosity_rosa_demo.domain.origin import Origin
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 MAX_PAGE_SIZE = 1000  # tasks in one list
@@ -137,6 +139,7 @@ class TaskEndpoints:
             if why := self._robot.not_ready_reason():
                 raise Problem(503, f'Nothing can run yet: {why}', headers={'Retry-After': '1'})
             task = self._robot.make_task(name, arguments_of(metadata))
+            with_origin(task, Origin.HTTP)
         # The prefix keeps the keys of clients apart from the agent's own.
         task.idempotency_key = None if key is None else f'http/{key}'
         return task

@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.domain.origin import Origin
 
 MAX_LINE_CHARS = 10_000  # characters
 MAX_REASON_CHARS = 500
@@ -53,7 +54,7 @@ class PageController:
             return False, f'{len(text)} characters; a line may have {MAX_LINE_CHARS}.'
 
         async def say() -> ActionResult:
-            result = await self._robot.say(text)
+            result = await self._robot.say(text, Origin.PAGE)
             task = result.task
             words = result.text or (f'task {task.id[:8]}' if task else 'done')
             return result.ok, words

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing
 from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import ORIGIN_KEY
 from curiosity_rosa_demo.agent.skills.builtin import TASK_ONLY_SKILLS
 from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config.world import ActivityConfig, StepConfig, WorldView
@@ -41,7 +43,11 @@ def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
                 skill,
                 AUTO_PRIORITY,
                 id=task_id,
-                metadata={**metadata, ACTIVITY_KEY: ongoing.activity},
+                metadata={
+                    **metadata,
+                    ACTIVITY_KEY: ongoing.activity,
+                    ORIGIN_KEY: Origin.AUTONOMY.value,
+                },
                 blocked_by=tuple(task.id for task in tasks),
                 idempotency_key=task_id,
                 resources=frozenset() if skill == 'activity' else None,

@@ -16,9 +16,11 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     Situation,
     STOP_SKILLS,
+    STOW_SKILL,
 )
+from curiosity_rosa_demo.domain.skills import MOTIONS
 
-NEVER_APPROVED_SKILLS = STOP_SKILLS | {'get_status'}
+NEVER_APPROVED_SKILLS = STOP_SKILLS | {STOW_SKILL, 'get_status'}
 
 
 def reasons_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> list[str]:
@@ -28,6 +30,10 @@ def reasons_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> 
     rules, reasons = limits.approval, []
     if proposal.skill in rules.skills:
         reasons.append(f'{proposal.skill} is in approval.skills')
+    elif proposal.skill not in MOTIONS and limits.may_move_base(proposal):
+        driven = [name for name in MOTIONS if name in rules.skills]
+        if driven:
+            reasons.append(f'it may drive by {driven[0]}, which is in approval.skills')
     if proposal.risk in rules.risk_levels:
         reasons.append(f'its risk is {proposal.risk.value} (approval.risk_levels)')
     if limits.may_move_base(proposal):

@@ -34,6 +34,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     Situation,
 )
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -91,18 +92,35 @@ def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reacha
     return ReachableArea((pose,), path_m + drift_m)
 
 
-def geofence_reason(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    """How the motion may leave the fence, as text; '' when it cannot or does not move the base."""
-    if not limits.geofence.enabled or not limits.may_move_base(proposal):
-        return ''
+def geofence_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
+    """How the motion may leave the fence; None when it cannot or does not move the base."""
+    fence = limits.geofence
+    if not fence.enabled or not limits.may_move_base(proposal):
+        return None
     reach = reach_of(proposal, situation, limits)
     if reach is None:
-        return 'GEOFENCE: the pose or the goal is unknown; wait for the pose'
-    here = _is_outside(ReachableArea(reach.points[:1], 0.0), limits.geofence)
+        return _leaves(fence, 'the pose or the goal is unknown', 'wait for the pose')
+    here = _is_outside(ReachableArea(reach.points[:1], 0.0), fence)
     if here:
-        return f'GEOFENCE: the rover is at {here}; a person must drive it back'
-    there = _is_outside(reach, limits.geofence)
-    return there and f'GEOFENCE: may lead to {there}; drive for less time or another way'
+        return _leaves(fence, f'the rover is at {here}', 'a person must drive it back')
+    there = _is_outside(reach, fence)
+    if there:
+        return _leaves(fence, f'may lead to {there}', 'drive for less time or another way')
+    return None
+
+
+def geofence_reason(proposal: Proposal, situation: Situation, limits: Limits) -> str:
+    """The text of ``geofence_refusal``; '' for None."""
+    refused = geofence_refusal(proposal, situation, limits)
+    return refused.reason if refused else ''
+
+
+def _leaves(fence: Geofence, why: str, way_out: str) -> Refusal:
+    allowed = (
+        f'x {fence.x_min:g} to {fence.x_max:g}, y {fence.y_min:g} to {fence.y_max:g}, '
+        f'margin {fence.margin_m:g}'
+    )
+    return Refusal(RefusalCode.GEOFENCE, why, allowed, way_out, rule='geofence')
 
 
 def _is_outside(reach: ReachableArea, fence: Geofence) -> str:

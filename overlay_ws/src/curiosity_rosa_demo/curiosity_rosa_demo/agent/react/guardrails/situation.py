@@ -21,11 +21,18 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
-from curiosity_rosa_demo.infra.config.guardrails import ApprovalRules, Budget, Geofence, Patience
+from curiosity_rosa_demo.infra.config.guardrails import (
+    ApprovalRules,
+    Budget,
+    Geofence,
+    Origins,
+    Patience,
+)
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 NAVIGATE_SKILL = 'navigate_to_pose'
 STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, without approval
+STOW_SKILL = 'mast_close'
 MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 UNREADABLE = 'unreadable'
 
@@ -81,6 +88,7 @@ class Limits:
     patience: Patience
     geofence: Geofence
     approval: ApprovalRules
+    origins: Origins
     max_steps: int
     leash_s: float
     reaction_s: float
@@ -94,6 +102,7 @@ class Limits:
             patience=rules.patience,
             geofence=rules.geofence,
             approval=rules.approval,
+            origins=rules.origins,
             max_steps=config.agent.turn.max_steps,
             leash_s=motion.max_duration_s,
             reaction_s=motion.service_timeout_s + motion.stop_timeout_s + motion.settle_s,

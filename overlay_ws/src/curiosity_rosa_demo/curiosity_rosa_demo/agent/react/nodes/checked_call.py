@@ -10,13 +10,14 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.guardrails.rules import Refusal
+from curiosity_rosa_demo.agent.react.guardrails.order import current_order
 from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal
 
 
 async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
@@ -34,11 +35,12 @@ async def guardrails_check(state: BrainState, turn: TurnContext) -> BrainState:
             tool_name=op.skill,
             ok=False,
             error_reason=refusal.reason,
-            data={'rule': refusal.rule},
+            data=refusal.to_json(),
         )
 
     running = turn.skill_executor.monitor.competing()
     if running != state.skills.running:
         skills = state.skills.model_copy(update={'running': running})
         state = state.model_copy(update={'skills': skills})
-    return await apply_guardrails(state, turn.limits, skill_facts, trace_refusal)
+    origin = current_order().origin
+    return await apply_guardrails(state, turn.limits, skill_facts, trace_refusal, origin)

@@ -10,10 +10,18 @@
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.react.guardrails.order import (
+    Approval,
+    current_order,
+    Order,
+    under_order,
+)
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
-from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.domain.brain_state import BrainState, ProposedOps
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
+
+APPROVED_KEY = 'approved'  # in the approval_payload of an approved operation: the reasons to ask
 
 
 async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
@@ -24,6 +32,13 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
         op = Operation.from_json(proposed.to_dispatch[0])
         turn.cancellation.check()
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
-        result = await turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
+        with under_order(Order(current_order().origin, op, _approval_of(op, proposed))):
+            result = await turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
     skills = state.skills.model_copy(update={'last_result': result})
     return state.model_copy(update={'skills': skills})
+
+
+def _approval_of(op: Operation, proposed: ProposedOps) -> Approval | None:
+    """The operator's yes to this operation; None when nobody had to be asked."""
+    reasons = proposed.approval_payload.get(APPROVED_KEY)
+    return Approval(op, tuple(map(str, reasons))) if isinstance(reasons, list) else None

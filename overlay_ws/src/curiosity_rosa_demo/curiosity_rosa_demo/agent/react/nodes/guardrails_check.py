@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
-from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal, Refusal
+from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.order import Order
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, situation_of
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal
 
 SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float]]
 
@@ -33,9 +35,10 @@ async def apply_guardrails(
     limits: Limits,
     skills: SkillFacts,
     on_refusal: Callable[[Operation, Refusal], None] = _ignore,
+    origin: Origin = Origin.MODEL,
 ) -> BrainState:
     """``skills`` returns the resources, risk and cost of a skill. ``on_refusal`` is called for
-    each refusal.
+    each refusal. ``origin``: of the turn's orders.
     """
     proposed = state.react.proposed_ops
     if proposed is None:
@@ -44,12 +47,13 @@ async def apply_guardrails(
         op = Operation.from_json(data)
         proposal = Proposal(op, *skills(op.skill))
         situation = situation_of(state)
-        refused = find_refusal(proposal, situation, limits)
-        if refused is None:
-            state = _passed_state(state, op, reasons_to_ask(proposal, situation, limits))
+        verdict = order_verdict(proposal, situation, limits, Order(origin))
+        if isinstance(verdict, Refusal):
+            on_refusal(op, verdict)
+            state = _refused_state(state, op, verdict.reason)
         else:
-            on_refusal(op, refused)
-            state = _refused_state(state, op, refused.reason)
+            reasons = verdict.reasons if isinstance(verdict, Ask) else ()
+            state = _passed_state(state, op, list(reasons))
     return state
 
 

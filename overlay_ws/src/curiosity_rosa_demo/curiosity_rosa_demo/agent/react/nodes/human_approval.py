@@ -15,6 +15,7 @@ import time
 from typing import Any
 import uuid
 
+from curiosity_rosa_demo.agent.react.guardrails.gate import leaves_fence
 from curiosity_rosa_demo.agent.react.nodes.build_observation import build_observation
 from curiosity_rosa_demo.agent.react.nodes.checked_call import guardrails_check
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
@@ -22,6 +23,7 @@ from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
     checked_operation,
     refused_call,
 )
+from curiosity_rosa_demo.agent.react.nodes.dispatch_skills import APPROVED_KEY
 from curiosity_rosa_demo.agent.react.plan.steps import approve_step
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
@@ -40,7 +42,6 @@ from langgraph.types import interrupt
 
 ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
 REJECTED_TEXT = 'Rejected by the operator'
-GEOFENCE_PREFIX = 'GEOFENCE:'  # start of each text of geofence_reason()
 
 
 async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
@@ -174,14 +175,12 @@ async def _with_rechecked_op(
         messages = with_result(state.messages, op.call_id, failure)
         state = state.model_copy(update={'messages': messages})
     reasons = left.approval_payload.get('reasons')
-    if left.to_dispatch and _leaves_fence(reasons) and not _leaves_fence(question.reasons):
+    now = list(map(str, reasons)) if isinstance(reasons, list) else []
+    if left.to_dispatch and leaves_fence(now) and not leaves_fence(question.reasons):
         return await put_question(state, turn)
-    return with_react_fields(state, proposed_ops=ProposedOps(to_dispatch=left.to_dispatch))
-
-
-def _leaves_fence(reasons: Any) -> bool:
-    """Whether one of the reasons to ask is the fence."""
-    return any(str(reason).startswith(GEOFENCE_PREFIX) for reason in reasons or ())
+    approved: Json = {APPROVED_KEY: list(question.reasons)} if left.to_dispatch else {}
+    proposed = ProposedOps(to_dispatch=left.to_dispatch, approval_payload=approved)
+    return with_react_fields(state, proposed_ops=proposed)
 
 
 def _call_of_op(op: Operation) -> Json:

@@ -14,11 +14,20 @@ from collections.abc import Callable
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.rules import call_refusal, drive_refusal
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, MAST_SKILLS
+from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, call_refusal, order_verdict
+from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order
+from curiosity_rosa_demo.agent.react.guardrails.rules import CALL_RULES, drive_refusal
+from curiosity_rosa_demo.agent.react.guardrails.situation import (
+    Limits,
+    MAST_SKILLS,
+    Proposal,
+    situation_of_facts,
+)
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
@@ -70,24 +79,41 @@ class RoverWorld:
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         """Call one of the nine tools. Raises TurnCancelled.
 
-        Every door leads here, so the guardrails check each motion of base and mast once more, on
-        a fresh status. A refusal or a silent adapter is a failure, and nothing is called.
+        Every door leads here, so the gate is asked at the dispatch of each motion of base and
+        mast, on a fresh status. A refusal or a silent adapter is a failure, and nothing is called.
         """
         cancellation.check()
         if name in MOTIONS or name in MAST_SKILLS:
             try:
                 facts = self._facts_of(self._client.status())
             except ServiceFailed as failure:
-                return ToolResult.failure(str(failure))
+                return ToolResult.failure(str(failure), refusal=_silent(failure, name).to_json())
             spent = self._legs.total_spent(self.spent())
-            why = call_refusal(name, arguments, facts, spent, self._limits)
-            if why:
-                return ToolResult.failure(why)
+            refused = call_refusal(
+                name, arguments, facts, spent, self._limits, current_order(), self._risk_of(name)
+            )
+            if refused is not None:
+                return ToolResult.failure(refused.reason, refusal=refused.to_json())
         tools = RoverTools(self._client, self._config, self._ros_clock)
         tools.cancellation = cancellation
         result = tools.run(name, **arguments)
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         return result
+
+    def order_verdict(self, proposal: Proposal, order: Order) -> Refusal | Ask | None:
+        """What the gate says to a skill that no turn has checked; None: it may run."""
+        facts: Json = {}
+        if self._limits.may_move_base(proposal) or proposal.moves_mast:
+            try:
+                facts = self._facts_of(self._client.status())
+            except ServiceFailed as failure:
+                return _silent(failure, proposal.op.text)
+        situation = situation_of_facts(facts, spent=self._legs.total_spent(self.spent()))
+        return order_verdict(proposal, situation, self._limits, order, CALL_RULES)
+
+    def _risk_of(self, name: str) -> RiskLevel:
+        settings = self._config.skills.skills.get(name)
+        return RiskLevel.HIGH if settings is None else settings.risk
 
     def reset_budget(self) -> None:
         """Call before a turn, and before a skill that an operator requested directly."""
@@ -127,6 +153,13 @@ class RoverWorld:
         return drive_refusal(
             name, duration_s, self.facts(), self._legs.total_spent(self.spent()), self._limits
         )
+
+
+def _silent(failure: ServiceFailed, asked: str) -> Refusal:
+    allowed, way_out = 'an order while the adapter answers', 'wait until the adapter answers'
+    return Refusal(
+        RefusalCode.ROVER_SILENT, str(failure), allowed, way_out, rule='status', asked=asked
+    )
 
 
 def _mast_state(status: dict[str, Any]) -> str:

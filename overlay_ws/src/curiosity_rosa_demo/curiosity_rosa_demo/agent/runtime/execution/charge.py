@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import asyncio
 
+from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     POLL_PERIOD_S,
     reobserve,
     SkillContext,
     store_outcome,
 )
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel
@@ -32,7 +34,7 @@ async def run_charge(task: Task, context: SkillContext) -> None:
     await context.blocking.run(lambda _: context.execution.stop_rover())
 
     def stow(cancellation: Cancellation) -> Outcome:
-        with running_task(task.id):
+        with running_task(task.id), under_order(Order(task_origin(task))):
             # A skill that ignored its stop may hold the mast until its thread ends.
             while context.execution.monitor.holder_of(('mast',)) is not None:
                 cancellation.sleep(POLL_PERIOD_S)

@@ -50,6 +50,8 @@ async def reobserve(task: Task, context: SkillContext) -> None:
 def store_outcome(task: Task, outcome: Outcome) -> None:
     """Store the outcome in the task's metadata. Raises SkillFailed when it is a failure."""
     data: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
+    if outcome.refusal is not None:
+        data['refusal'] = outcome.refusal
     task.metadata['outcome'] = data
     if not outcome.ok:
         raise SkillFailed(outcome.answer)

@@ -14,11 +14,13 @@ The skill adds ``outcome``. Each step is saved in the turn's checkpoints, under 
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
     SkillContext,
     store_outcome,
 )
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -32,7 +34,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
     await reobserve(task, context)
 
     def work(cancellation: Cancellation) -> Outcome:
-        with running_task(task.id):
+        with running_task(task.id), under_order(Order(task_origin(task))):
             return context.execution.run_turn(
                 task.metadata['text'],
                 task.metadata.get('expects', 'answer'),

@@ -13,15 +13,20 @@ metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome
 
 from __future__ import annotations
 
+from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
     SkillContext,
     store_outcome,
 )
+from curiosity_rosa_demo.agent.runtime.execution.direct_orders import OrderRefused
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose')
@@ -33,16 +38,30 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
 
     ``cancellable`` False: a pause does not stop the skill. Raises SkillFailed.
     """
+    origin = task_origin(task)  # before reobserve() ends the recovery
     await reobserve(task, context)
-    if task.name in DRIVING_SKILLS:
-        if task.metadata.get('begun'):
-            raise SkillFailed(NOT_REPEATED_TEXT)
-        task.metadata['begun'] = True
-        await context.runner.checkpoint(task)
+    if task.name in DRIVING_SKILLS and task.metadata.get('begun'):
+        raise SkillFailed(NOT_REPEATED_TEXT)
     arguments = task.metadata.get('arguments', {})
 
+    def admit(cancellation: Cancellation) -> Order | Refusal:
+        with running_task(task.id), under_order(Order(origin)):
+            try:
+                return context.execution.admit(task.name, cancellation, **arguments)
+            except OrderRefused as refused:
+                return refused.refusal
+
+    order = await context.blocking.run(admit, cancellable=cancellable)
+    if isinstance(order, Refusal):
+        store_outcome(task, Outcome(False, order.reason, refusal=order.to_json()))
+        return
+    if task.name in DRIVING_SKILLS:  # a question is no motion: nothing has begun before its answer
+        task.metadata['begun'] = True
+        await context.runner.checkpoint(task)
+    call = order.call or Operation(task.name, arguments)
+
     def work(cancellation: Cancellation) -> Outcome:
-        with running_task(task.id):
-            return context.execution.run_skill(task.name, cancellation, **arguments)
+        with running_task(task.id), under_order(order):
+            return context.execution.run_skill(call.skill, cancellation, **call.arguments)
 
     store_outcome(task, await context.blocking.run(work, cancellable=cancellable))

@@ -12,17 +12,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 import threading
 import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, ASK_AGAIN_TEXT, not_approved
+from curiosity_rosa_demo.agent.react.guardrails.order import current_order, Order, under_order
+from curiosity_rosa_demo.agent.react.guardrails.situation import MAST_SKILLS
 from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, OrderRefused
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
@@ -38,9 +42,10 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -93,6 +98,13 @@ class AgentSession:
                 on_react_state=self._set_react_state,
                 monitor=self.monitor,
             )
+        )
+        self._direct_orders = DirectOrders(
+            registry,
+            self.world,
+            approval_queue,
+            trace=lambda: self.trace,
+            reset_budget=self._reset_budget,
         )
         self._trace_lock = threading.Lock()
         self._in_turn = False
@@ -160,14 +172,36 @@ class AgentSession:
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
         return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
 
+    def admit(self, name: str, cancellation: Cancellation, **arguments: Any) -> Order:
+        """The order with which ``run_skill`` may run this skill. Blocks while a person is asked.
+        Raises OrderRefused and TurnCancelled.
+        """
+        cancellation.check()
+        try:
+            return self._direct_orders.admit(
+                Operation(name, arguments), current_order().origin, cancellation
+            )
+        except OrderRefused as refused:
+            text, data = refused.refusal.reason, refused.refusal.to_json()
+            self.trace(
+                TraceKind.ERROR,
+                f'{name}: {text}',
+                tool_name=name,
+                ok=False,
+                error_reason=text,
+                data=data,
+            )
+            raise
+
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
-        """Run one skill by name. Raises TurnCancelled."""
+        """Run one skill by name, for the order of this context. Raises TurnCancelled."""
+        order = replace(current_order(), call=Operation(name, arguments))
 
         def run() -> Outcome:
-            if not self._in_turn:
-                self.world.reset_budget()
+            self._reset_budget()
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
-            result = tool_result(asyncio.run(execute()))
+            with under_order(order):
+                result = self._refused_result(order) or tool_result(asyncio.run(execute()))
             trace_result(self.trace, name, result)
             return self._outcome_of(result)
 
@@ -200,7 +234,26 @@ class AgentSession:
         trace_result(self.trace, 'move_stop', result)
         return Outcome(True, 'stopped') if result.ok else Outcome(False, result.error_reason)
 
+    def _refused_result(self, order: Order) -> ToolResult | None:
+        """The gate's refusal at the dispatch of a skill that is not itself one of the rover's
+        tools, which are checked at their call; None: it may run.
+        """
+        assert order.call is not None
+        if order.call.skill in (*MOTIONS, *MAST_SKILLS):
+            return None
+        verdict = self._direct_orders.verdict(order)
+        if isinstance(verdict, Ask):
+            verdict = not_approved(order.call, verdict.reasons, ASK_AGAIN_TEXT)
+        if verdict is None:
+            return None
+        return ToolResult.failure(verdict.reason, refusal=verdict.to_json())
+
     # --- inside -----------------------------------------------------------------------------
+
+    def _reset_budget(self) -> None:
+        """The budget of a direct order counts from its start; a running turn keeps its own."""
+        if not self._in_turn:
+            self.world.reset_budget()
 
     def _run_exclusively(self, cancellation: Cancellation, run: Callable[[], Outcome]) -> Outcome:
         cancellation.check()
@@ -251,7 +304,10 @@ class AgentSession:
         return self.world.tool('move_stop', Cancellation())
 
     def _outcome_of(self, result: ToolResult) -> Outcome:
-        score = result.data.get('score')
+        score, refusal = result.data.get('score'), result.data.get('refusal')
         return Outcome(
-            result.ok, result_summary(result), score if isinstance(score, float) else None
+            result.ok,
+            result_summary(result),
+            score if isinstance(score, float) else None,
+            refusal=refusal if isinstance(refusal, dict) else None,
         )

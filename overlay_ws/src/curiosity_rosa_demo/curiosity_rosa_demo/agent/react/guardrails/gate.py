@@ -1,0 +1,137 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The gate: every order that could move the rover or its mast passes it. Pure.
+
+The rules bind every origin. The table ``origins`` of guardrails.yaml says what an order meets that
+``approval`` names: it asks a person, is refused, or passes. A motion that may leave the fence with
+``geofence.leaving: ask`` asks for every origin that may ask. A stop passes always.
+
+The gate is asked twice: for the skill that is ordered, before a question (``order_verdict``), and
+for each call of the rover at its dispatch (``call_refusal``), where nobody can be asked any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.guardrails.approval import reasons_to_ask
+from curiosity_rosa_demo.agent.react.guardrails.geofence import geofence_refusal
+from curiosity_rosa_demo.agent.react.guardrails.order import is_same_call, Order
+from curiosity_rosa_demo.agent.react.guardrails.rules import (
+    CALL_RULES,
+    first_refusal,
+    LEG_RULES,
+    Rule,
+    RULES,
+)
+from curiosity_rosa_demo.agent.react.guardrails.situation import (
+    Limits,
+    Proposal,
+    Situation,
+    situation_of_facts,
+)
+from curiosity_rosa_demo.domain.brain_state import Spent
+from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+
+APPROVAL_RULE = 'approval'  # the name of the rule in a refusal
+ASK_AGAIN_TEXT = 'order it again and answer the question'
+ALLOWED_TEXT = 'the call that an operator has approved'
+
+
+@dataclass(frozen=True)
+class Ask:
+    """The order needs an operator's yes, for these reasons."""
+
+    reasons: tuple[str, ...]
+
+
+def order_verdict(
+    proposal: Proposal,
+    situation: Situation,
+    limits: Limits,
+    order: Order,
+    rules: tuple[Rule, ...] = RULES,
+) -> Refusal | Ask | None:
+    """Whether the ordered skill may run: None when it may. ``order.approval`` answers every reason
+    to ask except a fence that the question did not name.
+    """
+    refused = first_refusal(rules, proposal, situation, limits)
+    if refused is not None:
+        return refused
+    reasons = reasons_to_ask(proposal, situation, limits)
+    binding = limits.origins.binding(order.origin)
+    fence = leaves_fence(reasons)
+    approval = order.approval
+    if approval is not None and approval.covers(proposal.op):
+        reasons = reasons if fence and not leaves_fence(approval.reasons) else []
+    elif binding == 'pass':
+        reasons = [each for each in reasons if leaves_fence([each])]
+    if not reasons or binding != 'refuse':
+        return Ask(tuple(reasons)) if reasons else None
+    if fence:
+        return first_refusal((geofence_refusal,), proposal, situation, limits)
+    return not_approved(proposal.op, reasons, _way_out(order.origin))
+
+
+def call_refusal(
+    name: str,
+    arguments: Mapping[str, Any],
+    facts: Mapping[str, object],
+    spent: Spent,
+    limits: Limits,
+    order: Order,
+    risk: RiskLevel = RiskLevel.LOW,
+) -> Refusal | None:
+    """Why the rover's tool ``name`` must not be called now for ``order``; None when it may.
+
+    A call within a longer skill never leaves the fence: nobody can be asked on the way. It uses
+    the approval of its skill. Any other call uses its approval up.
+    """
+    op = Operation(name, dict(arguments))
+    resources = frozenset({'base'} if name in limits.motions else ())
+    proposal = Proposal(op, resources, risk, 0.0)
+    situation = situation_of_facts(facts, spent=spent)
+    within = order.call is not None and not is_same_call(order.call, op)
+    if within:
+        refused = first_refusal(LEG_RULES, proposal, situation, limits)
+        reasons = reasons_to_ask(proposal, situation, limits)
+        binding = limits.origins.binding(order.origin)
+        if refused is not None or order.approval is not None or binding == 'pass' or not reasons:
+            return refused
+        assert order.call is not None
+        return not_approved(op, reasons, f'list {order.call.skill} in approval.skills to be asked')
+    verdict = order_verdict(proposal, situation, limits, order, CALL_RULES)
+    if order.approval is not None:
+        order.approval.use_up()
+    if isinstance(verdict, Ask):
+        return not_approved(op, verdict.reasons, ASK_AGAIN_TEXT)
+    return verdict
+
+
+def _way_out(origin: Origin) -> str:
+    if origin is Origin.CHARGE:
+        return 'charging only stops and stows'
+    return f'a person must order it, or allow it in origins.{origin.value} of guardrails.yaml'
+
+
+def not_approved(op: Operation, reasons: list[str] | tuple[str, ...], way_out: str) -> Refusal:
+    why = reasons[0] if len(reasons) == 1 else f'{reasons[0]}, and {len(reasons) - 1} more'
+    return Refusal(
+        RefusalCode.NOT_APPROVED, why, ALLOWED_TEXT, way_out, rule=APPROVAL_RULE, asked=op.text
+    )
+
+
+def leaves_fence(reasons: list[str] | tuple[str, ...]) -> bool:
+    """Whether one of the reasons to ask is the fence."""
+    return any(reason.startswith(RefusalCode.GEOFENCE.value) for reason in reasons)

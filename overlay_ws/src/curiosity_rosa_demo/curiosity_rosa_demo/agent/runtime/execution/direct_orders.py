@@ -1,0 +1,114 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Direct orders at the gate: checked, and approved by a person where the gate asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+import time
+import uuid
+
+from curiosity_rosa_demo.agent.react.guardrails.gate import Ask, not_approved
+from curiosity_rosa_demo.agent.react.guardrails.order import Approval, Order
+from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.skills.errors import BadArguments
+from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.trace.reporter import TraceFunction
+
+
+class OrderRefused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
+class DirectOrders:
+    """Thread-safe. ``world`` knows the limits and the rover's status. ``reset_budget`` is called
+    before each check: neither the time since the last order nor a wait for a person counts.
+    """
+
+    def __init__(
+        self,
+        registry: SkillRegistry,
+        world: RoverWorld,
+        approval_queue: ApprovalQueue,
+        *,
+        trace: Callable[[], TraceFunction],
+        reset_budget: Callable[[], None],
+    ) -> None:
+        self._registry, self._world, self._queue = registry, world, approval_queue
+        self._trace, self._reset_budget = trace, reset_budget
+
+    def admit(self, op: Operation, origin: Origin, cancellation: Cancellation) -> Order:
+        """The order that may be dispatched, with the operator's yes where the gate asks for one.
+        Blocks until the answer. The operator may have changed the arguments. Raises OrderRefused
+        and TurnCancelled.
+        """
+        order = Order(origin, op)
+        while True:
+            self._reset_budget()
+            verdict = self.verdict(order)
+            if isinstance(verdict, Refusal):
+                raise OrderRefused(verdict)
+            if verdict is None:
+                return order
+            # After a yes the gate is asked again: an answer takes time.
+            order = self._approved_order(order, verdict, cancellation)
+
+    def verdict(self, order: Order) -> Refusal | Ask | None:
+        """What the gate says to the order's skill now; None: it may run."""
+        assert order.call is not None
+        skill = self._registry.get(order.call.skill)
+        resources = frozenset(skill.definition.resources_required)
+        cost = self._world.config.tool_costs.of(order.call.skill)
+        return self._world.order_verdict(Proposal(order.call, resources, skill.risk, cost), order)
+
+    def _approved_order(self, order: Order, ask: Ask, cancellation: Cancellation) -> Order:
+        op, reasons = order.call, ask.reasons
+        assert op is not None
+        question = Question(
+            id=f'q{uuid.uuid4().hex[:8]}',
+            text=op.text,
+            op={'skill': op.skill, 'arguments': op.arguments},
+            reasons=list(reasons),
+            asked_at=time.time(),
+        )
+        data = {'question': question.id}
+        trace = self._trace()
+        trace(TraceKind.DECIDE, f'Asking: {op.text} ({"; ".join(reasons)})', data=data)
+        answer = self._queue.ask(question, cancellation)
+        why = f': {answer.why}' if answer.why else ''
+        trace(TraceKind.OBSERVE, f'Answer: {question.id} {answer.action.value.lower()}{why}')
+        if answer.action is ApprovalAction.REJECT:
+            raise OrderRefused(_rejected(op, answer.why))
+        if answer.action is ApprovalAction.EDIT:
+            op = self._edited(op, answer.arguments)
+        return replace(order, call=op, approval=Approval(op, reasons))
+
+    def _edited(self, op: Operation, arguments: Json | None) -> Operation:
+        try:
+            checked = arguments_as_json(self._registry.get(op.skill), arguments or {})
+        except BadArguments as error:
+            refusal = _rejected(op, f'the changed arguments are wrong: {error}')
+            raise OrderRefused(refusal) from None
+        return Operation(op.skill, checked)
+
+
+def _rejected(op: Operation, why: str) -> Refusal:
+    answer = f'rejected by the operator: {why}' if why else 'rejected by the operator'
+    return not_approved(op, (answer,), 'order something else, or ask the operator')

@@ -1,0 +1,37 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Who ordered a task. A door writes it into the metadata of the task that it makes."""
+
+from __future__ import annotations
+
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.origin import Origin
+
+ORIGIN_KEY = 'origin'  # in a task's metadata
+TURN_SKILL, CHARGE_SKILL = 'react', 'charge'
+_KNOWN = {origin.value: origin for origin in Origin}
+
+
+def with_origin(task: Task, origin: Origin) -> Task:
+    """The task, with the door that made it. In a turn the model or its plan gives the orders."""
+    if task.name != TURN_SKILL or origin is Origin.AUTONOMY:
+        task.metadata[ORIGIN_KEY] = origin.value
+    return task
+
+
+def task_origin(task: Task) -> Origin:
+    """Who gives the orders of this task. A stored task that does not say so counts as recovered,
+    and so does a skill that runs again after a crash.
+    """
+    known = _KNOWN.get(str(task.metadata.get(ORIGIN_KEY)), Origin.RECOVERY)
+    if task.name == CHARGE_SKILL:
+        return Origin.CHARGE
+    if task.name == TURN_SKILL and known is not Origin.AUTONOMY:
+        return Origin.PLAN if task.metadata.get('plan') else Origin.MODEL
+    return Origin.RECOVERY if task.state is LifecycleState.RECOVERING else known

@@ -1,0 +1,210 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Every door of the real agent, in one process: each gives the same order in its own way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+import json
+from pathlib import Path
+import time
+from types import SimpleNamespace
+from typing import Any, TypeVar
+import uuid
+
+from agent_world import AgentWorld
+from autonomy_world import config_of as config_with_world
+from chat_server import call, Say
+from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.interfaces.action_server import server as action_server
+from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
+from curiosity_rosa_demo.agent.policy.action import SubmitTasks
+from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.autonomy.ros_clock import RosPolicyClock
+from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
+from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
+from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
+from curiosity_rosa_demo.agent.runtime.execution.direct_orders import OrderRefused
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.time_zone import time_zone
+from http_world import client
+import pytest
+from robot_service_world import RobotServiceBench
+
+T = TypeVar('T')
+WAIT_S = 30.0
+
+
+class FakeGoalHandles:
+    """Stands for the action's side of ROS: a goal comes in by ``begin``."""
+
+    def __init__(self, name: str, *, begin: Callable[[Any], None], **_: Any) -> None:
+        self.begin = begin
+        self.results: dict[int, Any] = {}
+
+    def finish(self, handle: Any, result: Any) -> None:
+        self.results[id(handle)] = result
+
+    def feedback(self, *_: Any) -> None: ...
+
+    def execute(self, _: Any) -> None: ...
+
+    def refuse(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class DoorsWorld(AgentWorld):
+    """The model proposes the call ``name`` with ``arguments`` in every turn."""
+
+    def __init__(
+        self,
+        folder: Path,
+        config: Config,
+        name: str,
+        arguments: dict[str, Any],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        self.name, self.arguments = name, arguments
+        script = (call(name, **arguments), Say('Done.'), Say('Done.'), Say('Done.'))
+        super().__init__(folder, *script, config=config)
+        self.autonomy = Autonomy(
+            self.runtime,
+            config,
+            trace=self.session.trace,
+            file=folder / 'policy',
+            clock=RosPolicyClock(time.time),
+            provider=lambda on_answer: None,
+            speak=self.said.append,
+        )
+        self.console = Console(self.session, self.runtime, self.autonomy, config, self.said.append)
+        self.console.run_queued_lines()
+        self.robot = RobotServiceBench(self).service  # type: ignore[arg-type]
+        monkeypatch.setattr(action_server, 'GoalHandles', FakeGoalHandles)
+        self.action = action_server.RunTaskServer(config, self.robot, self.runtime.runner)
+
+    def close(self) -> None:
+        self.action.end_goals()
+        self.action.close()
+        self.autonomy.close()
+        super().close()
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        async def bounded() -> T:
+            return await asyncio.wait_for(work(), WAIT_S)
+
+        return asyncio.run(bounded())
+
+    def newest(self, known: set[str]) -> Task:
+        """The task that the door has made."""
+        self.until(
+            lambda: any(each.id not in known for each in self.runtime.list_tasks()), 'a task'
+        )
+        return next(each for each in self.runtime.list_tasks() if each.id not in known)
+
+    def order(self, origin: Origin) -> Task | None:
+        """Give the order at this door. The task that it became; None: it becomes none."""
+        known = {each.id for each in self.runtime.list_tasks()}
+        task: Task | None = DOORS[origin](self)
+        return task if task is not None or origin is Origin.CHARGE else self.newest(known)
+
+    def ended(self, task: Task | None) -> None:
+        if task is not None:
+            self.until(lambda: task.terminal, f'{task.name} to end')
+
+
+def model(world: DoorsWorld) -> Task:
+    return world.submit('react', text='Do it.')
+
+
+def plan(world: DoorsWorld) -> Task:
+    step = PlanStep(1, world.name, parameters=world.arguments)
+    return world.submit('react', text='Do it.', plan=Plan('p', 'Do it.', steps=[step]).to_dict())
+
+
+def autonomy(world: DoorsWorld) -> None:
+    step = {'skill': world.name, 'arguments': world.arguments}
+    view = config_with_world(
+        {
+            'activities': {'x': {'says': 'does it', 'does': [step]}},
+            'routine': [],
+            'emergencies': [],
+        }
+    ).world
+    ongoing = Ongoing(
+        activity='x', by=Source.ROUTINE, began_at=5.0, energy_at=5.0, task_ids=[uuid.uuid4().hex]
+    )
+    port = RuntimePort(world.runtime, WorldModel(view, time_zone('UTC')))
+    port.execute([SubmitTasks(ongoing)], world.runtime.stop_count)
+
+
+def recovery(world: DoorsWorld) -> Task:
+    """A stored task that says no origin, as one of an earlier version."""
+    return world.submit(world.name, **world.arguments)
+
+
+def charge(world: DoorsWorld) -> None:
+    """Whatever the charging task would order besides stop and stow."""
+    with under_order(Order(Origin.CHARGE)), pytest.raises(OrderRefused):
+        world.session.admit(world.name, Cancellation(), **world.arguments)
+
+
+def line_of(world: DoorsWorld) -> str:
+    return f':submit {world.name} {json.dumps(world.arguments)}'
+
+
+def console(world: DoorsWorld) -> None:
+    assert world.console.handle_line(line_of(world))
+
+
+def page(world: DoorsWorld) -> None:
+    controller = PageController(world.robot, world.runtime.runner)
+    ok, text = world.run(lambda: controller.say(line_of(world)))
+    assert ok, text
+
+
+def http(world: DoorsWorld) -> None:
+    body = {'name': world.name, 'metadata': world.arguments}
+
+    async def post() -> None:
+        app = create_app(world.runtime.runner, robot=world.robot)
+        async with client(app) as api:
+            response = await api.post('/tasks', json=body)
+            assert response.status_code == 201, response.text
+
+    world.run(post)
+
+
+def action(world: DoorsWorld) -> None:
+    arguments = json.dumps(world.arguments)
+    request = SimpleNamespace(text='', skill=world.name, arguments_json=arguments)
+    handles = world.action._handles
+    ros = SimpleNamespace(request=request, goal_id=SimpleNamespace(uuid=uuid.uuid4().bytes))
+    handles.begin(GoalHandle(ros))  # type: ignore[attr-defined]
+
+
+DOORS: dict[Origin, Callable[[DoorsWorld], Any]] = {
+    Origin.MODEL: model,
+    Origin.PLAN: plan,
+    Origin.AUTONOMY: autonomy,
+    Origin.RECOVERY: recovery,
+    Origin.CHARGE: charge,
+    Origin.CONSOLE: console,
+    Origin.PAGE: page,
+    Origin.HTTP: http,
+    Origin.ACTION: action,
+}

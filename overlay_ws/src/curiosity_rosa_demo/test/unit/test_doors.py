@@ -1,0 +1,226 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Doors times rules: every order meets every rule, wherever it comes from.
+
+The two lists are those of the product: a new origin or a new rule fails here until it is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+import re
+from typing import Any
+
+from curiosity_rosa_demo.agent.react.guardrails.gate import APPROVAL_RULE
+from curiosity_rosa_demo.agent.react.guardrails.rules import RULES, TURN_RULES
+from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Mode,
+    RobotState,
+    TasksState,
+)
+from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.infra.config.contracts import Config
+from doors_world import DOORS, DoorsWorld
+import pytest
+from react_world import with_rules
+from turn_world import KEY, SHIPPED
+
+FORWARD: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 12.0})
+OPEN: tuple[str, dict[str, Any]] = ('mast_open', {})
+PEOPLE = (Origin.CONSOLE, Origin.PAGE, Origin.HTTP, Origin.ACTION)
+FENCE = {'x_max': 3.0}
+
+
+def nothing(world: DoorsWorld) -> None: ...
+
+
+def brain(mode: Mode, latch: str = '') -> Callable[[DoorsWorld], None]:
+    state = BrainState(tasks=TasksState(mode=mode), robot=RobotState(safety_latch=latch))
+
+    def arrange(world: DoorsWorld) -> None:
+        world.session.brain_state = lambda: state
+
+    return arrange
+
+
+def mast_up(world: DoorsWorld) -> None:
+    world.rover.mast_is_open = True
+
+
+def driving(world: DoorsWorld) -> None:
+    world.rover.motion = 'move_forward'
+
+
+@dataclass(frozen=True)
+class Case:
+    order: tuple[str, dict[str, Any]]
+    reason: str
+    arrange: Callable[[DoorsWorld], None] = nothing
+    config: Config = SHIPPED
+
+
+CASES = {
+    'safety': Case(FORWARD, 'SAFE_MODE: the safety latch', brain(Mode.SAFE, 'e-stop')),
+    'charging': Case(OPEN, 'BATTERY_CRITICAL: the mode is CHARGE', brain(Mode.CHARGE)),
+    'mast_closed': Case(FORWARD, 'Need to close mast', mast_up),
+    'still_for_mast': Case(OPEN, 'Move in progress: the rover moves', driving),
+    'metres_left': Case(FORWARD, 'BUDGET: ', config=with_rules(budget={'max_metres': 1.0})),
+    'seconds_left': Case(FORWARD, 'BUDGET: ', config=with_rules(budget={'max_seconds': 9.0})),
+    'geofence': Case(FORWARD, 'GEOFENCE: may lead to x ', config=with_rules(geofence=FENCE)),
+    APPROVAL_RULE: Case(
+        FORWARD, 'NOT_APPROVED: ',
+        config=with_rules(
+            approval={'skills': ['move_forward']},
+            origins={origin.value: 'refuse' for origin in Origin if origin is not Origin.CHARGE},
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+
+
+def test_every_door_and_every_rule_is_tried() -> None:
+    """TURN_RULES count what happens in a turn; test_guardrails_reached.py tries them."""
+    assert set(DOORS) == set(Origin)
+    assert set(CASES) == {rule.__name__ for rule in RULES if rule not in TURN_RULES} | {
+        APPROVAL_RULE
+    }
+
+
+@pytest.mark.parametrize('rule', CASES)
+def test_a_rule_refuses_at_every_door_in_the_same_words(
+    rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = CASES[rule]
+    texts: dict[Origin, str] = {}
+    with DoorsWorld(tmp_path, case.config, *case.order, monkeypatch) as world:
+        for origin in DOORS:
+            case.arrange(world)
+            seen = len(world.events)
+            task = world.order(origin)
+            world.ended(task)
+            data = [each.data or {} for each in world.events[seen:]]
+            refusals = [each for each in data if each.get('rule') == rule]
+            assert refusals, (origin, [each.message for each in world.events[seen:]])
+            refused = Refusal(**{key: str(value) for key, value in refusals[0].items()})  # type: ignore[arg-type]
+            texts[origin] = next(
+                str(event.error_reason)
+                for event in world.events[seen:]
+                if (event.data or {}).get('rule') == rule
+            )
+            assert refused.asked.startswith(case.order[0])
+            assert refused.allowed
+            assert refused.way_out
+            if origin in PEOPLE:
+                assert task is not None
+                assert task.reason == texts[origin]
+                assert task.metadata['outcome']['refusal']['rule'] == rule
+            print(f'{rule:15} {origin.value:9} {texts[origin]}')
+        assert world.rover.starts == []
+        assert 'mast_open' not in world.rover.calls
+    if rule == APPROVAL_RULE:
+        texts.pop(Origin.CHARGE)  # its way out of NOT_APPROVED is another: nobody may allow it
+    assert len({re.sub(r'origins\.\w+', '', each) for each in texts.values()}) == 1, texts
+    assert all(each.startswith(case.reason) for each in texts.values())
+
+
+ASKING = {
+    'geofence': with_rules(geofence={**FENCE, 'leaving': 'ask'}),
+    'approval': with_rules(
+        approval={'skills': ['move_forward']}, origins={each.value: 'ask' for each in PEOPLE}
+    ),
+}
+
+
+@pytest.mark.parametrize('rule', ASKING)
+def test_every_door_asks_the_operator_the_same_question(
+    rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Charging asks nobody: all that it orders besides stop and stow is refused."""
+    asked = set()
+    with DoorsWorld(tmp_path, ASKING[rule], *FORWARD, monkeypatch) as world:
+        for origin in DOORS:
+            task = world.order(origin)
+            if origin is not Origin.CHARGE:
+                world.until(lambda: world.runtime.shown_questions, f'the question of {origin}')
+                (question,) = world.runtime.shown_questions
+                asked.add((question.text, *question.reasons))
+                print(f'{rule:9} {origin.value:9} {question.text} {question.reasons}')
+                no = ApprovalAnswer(ApprovalAction.REJECT, why='not today')
+                world.session.approval_queue.answer(no, question.id)
+                world.ended(task)
+                world.until(lambda: not world.runtime.shown_questions, 'the question to go')
+            assert world.rover.starts == []
+    assert len(asked) == 1, asked
+
+
+@pytest.mark.parametrize('origin', PEOPLE)
+def test_a_yes_is_for_one_dispatch(
+    origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DoorsWorld(tmp_path, ASKING['geofence'], *FORWARD, monkeypatch) as world:
+        for drives in (1, 2):
+            task = world.order(origin)
+            world.until(lambda: world.runtime.shown_questions, 'the question')
+            (question,) = world.runtime.shown_questions
+            assert len(world.rover.starts) == drives - 1
+            yes = ApprovalAnswer(ApprovalAction.APPROVE)
+            world.session.approval_queue.answer(yes, question.id)
+            world.until(lambda n=drives: len(world.rover.starts) == n, 'the drive')
+            world.runtime.stop('the test')
+            world.ended(task)
+
+
+def test_what_changes_before_the_answer_is_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DoorsWorld(tmp_path, ASKING['approval'], *FORWARD, monkeypatch) as world:
+        task = world.order(Origin.HTTP)
+        world.until(lambda: world.runtime.shown_questions, 'the question')
+        mast_up(world)
+        yes = ApprovalAnswer(ApprovalAction.APPROVE)
+        world.session.approval_queue.answer(yes, world.runtime.shown_questions[0].id)
+        world.ended(task)
+        assert task is not None
+        assert task.reason == 'Need to close mast'
+        assert 'begun' not in task.metadata
+        assert world.rover.starts == []
+
+
+def test_where_the_file_says_pass_a_listed_motion_asks_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = with_rules(approval={'skills': ['move_forward']})
+    with DoorsWorld(tmp_path, config, *FORWARD, monkeypatch) as world:
+        task = world.order(Origin.CONSOLE)
+        world.until(lambda: world.rover.starts, 'the drive')
+        assert world.runtime.shown_questions == ()
+        world.runtime.stop('the test')
+        world.ended(task)
+
+
+def test_an_order_that_nobody_can_answer_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DoorsWorld(tmp_path, ASKING['approval'], *FORWARD, monkeypatch) as world:
+        world.session.approval_queue.reject_all()
+        task = world.order(Origin.ACTION)
+        world.ended(task)
+        assert task is not None
+        assert task.reason.startswith('NOT_APPROVED: rejected by the operator: nobody is there')
+        assert world.rover.starts == []
