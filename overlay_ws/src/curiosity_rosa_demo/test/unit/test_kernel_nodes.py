@@ -32,6 +32,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.serde import from_json, to_json
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import (
@@ -46,7 +47,7 @@ from kernel_strategies import (
 )
 import pytest
 
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(150), deadline=None)
 STILL = {
     **dict.fromkeys(('x', 'y', 'z', 'orientation_z', 'linear_x', 'angular_z'), 0.0),
     'orientation_w': 1.0,
