@@ -45,7 +45,7 @@ if [[ ${CURIOSITY_DISTRO:-} == kilted ]]; then
   exec python -m pytest "$@"
 fi
 
-with_nodes=(overlay_ws/src/curiosity_rosa_demo/test/integration standalone)  # where such tests lie; collecting all is slow
+with_nodes=(overlay_ws/src/curiosity_rosa_demo/test/integration standalone)  # to collect all tests takes long
 without_nodes='not ros and not e2e and not browser'
 static_checks() {
   ruff check .
