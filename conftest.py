@@ -8,14 +8,19 @@
 
 from collections.abc import Iterator
 
+from examples import load_profile
 from harness import Sandbox
-from hypothesis import HealthCheck, settings
 import pytest
 
-settings.register_profile(
-    'default', deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=100
-)
-settings.load_profile('default')
+load_profile()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse what scripts/test.sh would not run: it looks for these marks in other folders."""
+    for item in items:
+        marks = {mark.name for mark in item.iter_markers()} & {'ros', 'e2e', 'browser'}
+        if marks and '/test/unit/' in item.nodeid:
+            raise pytest.UsageError(f'{item.nodeid} is marked {marks} and lies in test/unit')
 
 
 @pytest.fixture

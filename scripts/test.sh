@@ -2,12 +2,19 @@
 # Set up, lint, type-check, build the documentation, run all tests and smoke-test the benchmarks. Fails if no test ran.
 #
 #   scripts/test.sh [PYTEST ARGUMENT]...     e.g. scripts/test.sh -k motion_guard
+#   scripts/test.sh --quick                  what starts no node and no browser, with fewer random examples
 #   scripts/test.sh --distro kilted [PYTEST ARGUMENT]...
 #
 # With --distro kilted: only the core tests, without lint, on the wheels of ROS 2 Kilted in a separate environment.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if [[ ${1-} == --distro ]]; then
+unset PYTHONDONTWRITEBYTECODE  # without bytecode files each of several hundred processes compiles its modules
+quick=
+if [[ ${1-} == --quick ]]; then
+  quick=1
+  shift
+  (($# == 0)) || { echo "test.sh: --quick takes no further argument, not '$*'" >&2; exit 2; }
+elif [[ ${1-} == --distro ]]; then
   export CURIOSITY_DISTRO=${2-}
   [[ $CURIOSITY_DISTRO == jazzy || $CURIOSITY_DISTRO == kilted ]] ||
     { echo "test.sh: --distro '$CURIOSITY_DISTRO' is not one of: jazzy, kilted" >&2; exit 2; }
@@ -18,7 +25,7 @@ fi
 missing=()
 ldconfig -p | grep -q libturbojpeg.so.0 || missing+=(libturbojpeg0)
 command -v dot >/dev/null || missing+=(graphviz)
-command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
+[[ -n $quick ]] || command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)
 if ((${#missing[@]})); then
   if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
     echo "test.sh: missing: apt-get install ${missing[*]}" >&2
@@ -38,39 +45,54 @@ if [[ ${CURIOSITY_DISTRO:-} == kilted ]]; then
   exec python -m pytest "$@"
 fi
 
-ruff check .
-ruff format --check .
-lint-imports
-scripts/docs.sh
-mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner
+with_nodes=(overlay_ws/src/curiosity_rosa_demo/test/integration standalone)  # to collect all tests takes long
+without_nodes='not ros and not e2e and not browser'
+static_checks() {
+  ruff check .
+  ruff format --check .
+  lint-imports
+  scripts/docs.sh
+  mypy overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo standalone/src/curiosity_stand_in/curiosity_stand_in standalone/runner
+}
+
+if [[ -n $quick ]]; then
+  static_checks
+  HYPOTHESIS_PROFILE=quick exec python -m pytest -n 2 -m "$without_nodes" --timeout 1200
+fi
+static_checks
 
 if (($#)); then exec python -m pytest "$@"; fi
 
-# The tests with nodes mostly wait, and run one at a time. The unit tests run beside them with SCHED_IDLE, so they use
-# only idle CPU time and do not delay the nodes. pytest's status 5, "no tests found", counts as a failure.
+# The tests with nodes run two at a time, each in a ROS domain of its own; those of the whole product, and those that
+# measure time, one at a time. The unit tests run beside them with SCHED_IDLE, so they use only idle CPU time and do not
+# delay the nodes. pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of
+# the tests of single nodes: tracing costs CPU time, and the tests of the whole product prove more than lines.
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
 # The browser tests start no node, so they follow the unit tests in the background.
 set -m  # the background job gets its own process group, which can be killed as one
 {
   result=0
-  COVERAGE_FILE=$PWD/run/coverage/unit chrt --idle 0 python -m pytest -n 2 -m 'not ros and not e2e and not browser' \
+  COVERAGE_FILE=$PWD/run/coverage/unit chrt --idle 0 python -m pytest -n 2 -m "$without_nodes" \
     --timeout 1200 --cov --cov-report= || result=$?
-  COVERAGE_FILE=$PWD/run/coverage/browser python -m pytest -m browser --cov --cov-report= || result=$?
+  python -m pytest -m browser standalone/test || result=$?
   exit "$result"
 } >run/unit-tests.log 2>&1 &
 unit=$!
 set +m
 trap 'kill -- "-$unit" 2>/dev/null || true' EXIT
 status=0
-COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest -m 'ros or e2e' --durations 15 --cov --cov-report= || status=$?
+COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m 'ros and not alone' -n 2 --maxschedchunk 1 \
+  --durations 15 --cov --cov-report= || status=$?
+COVERAGE_FILE=$PWD/run/coverage/alone python -m pytest "${with_nodes[@]}" -m 'ros and alone' --cov --cov-report= || status=$?
+python -m pytest standalone/test -m e2e --durations 15 || status=$?
 wait "$unit" || status=$?
 trap - EXIT
 cat run/unit-tests.log
 ((status == 0)) || exit "$status"
 echo 'each benchmark at its smallest size: run/bench-smoke.log'
 scripts/bench.sh --smoke >run/bench-smoke.log 2>&1 || { status=$?; cat run/bench-smoke.log; exit "$status"; }
-coverage combine run/coverage/unit run/coverage/browser run/coverage/ros
+coverage combine run/coverage/unit run/coverage/ros run/coverage/alone
 coverage report
 for package in domain adapter sim trace viz agent/policy; do
   coverage report --include="*/curiosity_rosa_demo/$package/*" --fail-under=90 >/dev/null ||

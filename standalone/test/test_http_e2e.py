@@ -51,7 +51,7 @@ def test_say_drive_watch_and_stop(bench: Bench) -> None:
     assert answer['ok']
     api.run.until(lambda: not bench.moving, 'the rover to stand still')
     # /move_stop publishes one zero; nothing else ends a drive that is under way.
-    assert commands[-1].linear.x == 0.0
+    wait_until(lambda: commands[-1].linear.x == 0.0, 'the zero')
     assert any(each.linear.x > 0.0 for each in commands)
     wait_until(lambda: api.get(f'/tasks/{drive}')['state'] == 'cancelled', 'the drive to end')
     assert api.get(f'/tasks/{drive}')['reason'] == 'Stopped by HTTP'
@@ -63,12 +63,13 @@ def test_say_drive_watch_and_stop(bench: Bench) -> None:
     assert [each for each in traced if each in messages] == messages
     assert any(each.startswith('simulator started') for each in traced)  # another node's
 
-    state = api.get('/state')
-    assert {each['name']: each['ok'] for each in state['nodes']} == dict.fromkeys(
-        ('adapter', 'simulator', 'visualizer', 'kernel', 'tasks'), True
-    )
-    assert state['pose']['x'] > 0.0
-    assert '(http) stop, by HTTP' in api.run.output()
+    def nodes() -> dict[str, bool]:
+        return {each['name']: each['ok'] for each in api.get('/state')['nodes']}
+
+    well = dict.fromkeys(('adapter', 'simulator', 'visualizer', 'kernel', 'tasks'), True)
+    wait_until(lambda: nodes() == well, 'all nodes to be well')
+    assert api.get('/state')['pose']['x'] > 0.0
+    api.run.expect('(http) stop, by HTTP')
     assert api.run.end() == 0
     assert 'Traceback' not in api.run.output()
     bench.nothing_left()
@@ -119,7 +120,10 @@ def test_after_kill_9_the_server_is_back_where_it_was(bench: Bench) -> None:
     api.ready()
     assert f':{port}' in api.url
     wait_until(lambda: not bench.moving, 'the rover to stand still')
-    assert any('restarted after signal 9' in each['message'] for each in api.get('/trace'))
+    wait_until(
+        lambda: any('restarted after signal 9' in each['message'] for each in api.get('/trace')),
+        'the restart in the trace',
+    )
     assert 'is taken' not in api.run.output()
 
 

@@ -76,7 +76,7 @@ def test_the_rover_reaches_the_light_and_is_stopped_in_mid_drive(bench: Bench, p
     page.locator('#stop').click()
     expect(page.locator('#stop-status')).to_contain_text('Stopped after')
     api.run.until(lambda: not bench.moving, 'the rover to stand still')
-    assert commands[-1].linear.x == 0.0  # what /move_stop publishes
+    api.run.until(lambda: commands[-1].linear.x == 0.0, 'the zero that /move_stop publishes')
     expect(page.locator('tr.task').first).to_contain_text('cancelled')
     assert faults == []
 

@@ -151,8 +151,8 @@ def test_plans_from_files(bench: Bench) -> None:
     asked(run, 4)
     run.send('yes')
     run.expect('completed, 5 of 5 steps done')
-    assert math.hypot(*witness.place) < 0.6
-    assert speech[-1].data == 'Back at the start.'
+    wait_until(lambda: math.hypot(*witness.place) < 0.6, 'the odometry of the start')
+    wait_until(lambda: speech[-1].data == 'Back at the start.', 'the last speech')
     run.send(':budget')
     run.expect('drive back to where the rover began\nsteps  5 of 40 ')
     path_m = float(re.findall(r'path   ([\d.]+) of 200 m', run.output())[-1])

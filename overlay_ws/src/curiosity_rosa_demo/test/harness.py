@@ -118,6 +118,8 @@ class Sandbox:
             'ROS_LOG_DIR': str(self.folder / 'ros'),
             'PYTHONUNBUFFERED': '1',
         }
+        # Without bytecode files each process compiles its modules anew.
+        self.env.pop('PYTHONDONTWRITEBYTECODE', None)
         self._udp_before = _udp_sockets()
         rclpy.init(domain_id=self.domain)
         self.node: Node = rclpy.create_node('test_client', start_parameter_services=False)

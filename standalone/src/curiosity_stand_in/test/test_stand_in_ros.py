@@ -31,7 +31,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -139,6 +139,7 @@ def test_move_services_answer_at_once_and_the_rover_drives_until_the_stop(
     assert odometry[-1].twist.twist.linear.x == pytest.approx(0.5)
     call(sandbox, '/move_stop')
     wait_until(lambda: odometry[-1].twist.twist.linear.x == 0.0, 'the rover to stand')
+    wait_until(lambda: twists[-1].linear.x == 0.0, 'the zero')
     count = len(twists)
     rest = next_ones(odometry, 10)
     assert x_of(rest[0]) == x_of(rest[-1])

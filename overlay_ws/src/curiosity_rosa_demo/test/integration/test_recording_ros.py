@@ -143,8 +143,7 @@ def test_record_tells_what_it_does_and_closes_its_file(sandbox: Sandbox) -> None
     assert recorder.path.name.endswith(f'Z_{sandbox.domain}.mcap')
     told(sandbox, recorder, 'battery', BatteryState(), TOPICS.rover.battery_state)
     recorder.process.popen.send_signal(signal.SIGUSR1)
-    wait_until(lambda: 'recording: ' in recorder.process.output(), 'the status')
-    assert 'messages, none dropped' in recorder.process.output()
+    wait_until(lambda: 'messages, none dropped' in recorder.process.output(), 'the status')
     assert recorder.process.kill(signal.SIGTERM) == 0
     assert 'nothing is recorded; the last one: ' in recorder.process.output()
     reader = RunReader(recorder.path)
@@ -246,9 +245,16 @@ def test_a_replay_is_heard_as_one_and_commands_nothing(sandbox: Sandbox) -> None
     status = json.loads(statuses[0].data)
     assert (status['state'], status['file'], status['speed']) == ('playing', 'run.mcap', 2.0)
 
-    published = dict(sandbox.node.get_publisher_names_and_types_by_node('replay', '/'))
+    names = sandbox.node.get_publisher_names_and_types_by_node
+    wait_until(  # which node a publisher belongs to is known later than the publisher itself
+        lambda: (
+            ('replay', '/') in sandbox.node.get_node_names_and_namespaces()
+            and TOPICS.trace.events in dict(names('replay', '/'))
+        ),
+        'the node of the replay',
+    )
+    published = dict(names('replay', '/'))
     assert TOPICS.rover.cmd_vel not in published
-    assert TOPICS.trace.events in published
     assert not any('Twist' in each for types in published.values() for each in types)
     called = sandbox.node.get_client_names_and_types_by_node('replay', '/')
     assert called == []
@@ -263,6 +269,7 @@ def test_a_replay_ends_by_itself(sandbox: Sandbox) -> None:
     assert wait_until(lambda: not process.alive, 'the end of the replay')
     assert process.popen.returncode == 0
     assert '5 messages were played' in process.output()
+    wait_until(lambda: odometry, 'its odometry')
     assert [message.pose.pose.position.x for message in odometry] == [2.5]
 
 

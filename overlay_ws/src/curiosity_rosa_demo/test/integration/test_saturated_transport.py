@@ -21,7 +21,7 @@ from harness import Process, Sandbox, wait_until
 import pytest
 from std_msgs.msg import String
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 TOPICS = load_config().topics
 

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     WorldState,
 )
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
+from examples import examples
 from hypothesis import example, given, settings
 from pydantic import ValidationError
 import pytest
@@ -42,7 +43,7 @@ REQUIRED = {
     'trace': {'log', 'metrics'},
 }
 
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(60), deadline=None)
 
 states = whole_model(BrainState)
 

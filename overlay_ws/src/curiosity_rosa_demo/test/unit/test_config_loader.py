@@ -23,7 +23,8 @@ from curiosity_rosa_demo.infra.config_loader import (
     load_config,
     shipped_config_dir,
 )
-from hypothesis import given
+from examples import examples
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 import pytest
@@ -287,6 +288,7 @@ def outcome(folder: Path) -> str:
     return 'valid' if isinstance(config, Config) else repr(config)
 
 
+@settings(max_examples=examples(40))
 @given(st.sampled_from(KEYS), st.sampled_from(['replace', 'rename', 'remove']), anything)
 def test_one_wrong_key_is_a_config_error_or_a_config(
     key: tuple[str, tuple], how: str, value: Any

@@ -16,6 +16,7 @@ import tempfile
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from examples import examples
 from http_world import client
 import httpx
 from hypothesis import given, HealthCheck, settings
@@ -72,7 +73,7 @@ def within(service_bench: RobotServiceBench, work: Callable[[httpx.AsyncClient],
     run(ask)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(asks=st.lists(ASKS, min_size=1, max_size=6))
 def test_nothing_begins_until_a_person_has_cleared_it(asks: list[Ask]) -> None:
     with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:

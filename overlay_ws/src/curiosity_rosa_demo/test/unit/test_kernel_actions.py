@@ -43,12 +43,13 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
     UserInterruptType,
 )
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import RULES, states
 import pytest
 
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(150), deadline=None)
 DRIVE = QueuedTask(task_id='d', goal='', priority=3, status='ACTIVE', skill='react')
 WAIT = QueuedTask(task_id='w', goal='', priority=1, skill='react')
 CHARGE = QueuedTask(task_id='c', goal='', priority=9, status='ACTIVE', skill='charge')

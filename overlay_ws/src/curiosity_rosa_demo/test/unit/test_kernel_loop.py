@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.kernel.limits import KernelRules
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.skip_tick import MAX_SKIPPED_S
 from curiosity_rosa_demo.domain.brain_state import BrainState, Question, QueuedTask, Reading
+from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kernel_strategies import good_values, reading, RULES, tasks, UNWARY
@@ -142,7 +143,7 @@ STOP = ('say', {'intent': 'STOP', 'payload': {}})
 
 @given(scripts(), st.sampled_from([RULES, UNWARY]))
 @example([('pass', 0.1), STOP, STOP, ('pass', 0.1)], RULES)  # the second changes nothing
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_quiet_tick_changes_nothing(script: list[tuple[str, Any]], rules: KernelRules) -> None:
     worlds = World(rules), EveryTime(rules)
     for number, (what, value) in enumerate(script):

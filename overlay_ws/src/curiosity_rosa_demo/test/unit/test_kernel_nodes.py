@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import (
@@ -48,7 +49,7 @@ from kernel_strategies import (
 import numpy as np
 import pytest
 
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(150), deadline=None)
 SCAN = {
     **{'view': True, 'ahead_m': 9.0, 'behind_m': 2.0, 'left_m': 0.1, 'right_m': None},
     **{'forward_m': 1.0, 'turn_left_m': 3.0, 'turn_right_m': None},

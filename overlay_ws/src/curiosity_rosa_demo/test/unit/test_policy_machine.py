@@ -17,8 +17,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, RuleBasedStateMachine
 from policy_doubles import ScriptedModel, WORK_S
-from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, run_policy, world_of
-import pytest
+from policy_world import COMPANION, HELD, instant, PolicyRun, ROVER, world_of
 
 NAMES = sorted({*ROVER.activities, *COMPANION.activities, 'fly_to_the_moon'})
 BEGINS = ['2026-11-23 05:00', '2026-11-23 07:15', '2026-11-28 21:20', '2026-03-28 23:30']
@@ -142,13 +141,3 @@ class AnyLife(RuleBasedStateMachine):
 
 TestAnyLife = AnyLife.TestCase
 TestAnyLife.settings = settings(deadline=None, max_examples=100, stateful_step_count=25)
-
-
-@pytest.mark.parametrize('view', [ROVER, COMPANION], ids=['rover', 'companion'])
-def test_thirty_days_of_minutes_break_no_rule(view: WorldView) -> None:
-    policy_run = run_policy(
-        world_of(view), 30, messages=lambda at: ('hello',) if at % 40_000.0 < 60.0 else ()
-    )
-    assert len(policy_run.began('sleep')) == 31, 'the first begins at midnight'
-    assert len(policy_run.began('read_message')) == 65
-    assert policy_run.number == 30 * 1440

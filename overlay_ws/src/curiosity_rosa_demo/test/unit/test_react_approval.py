@@ -18,6 +18,7 @@ from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
+from examples import examples
 from harness import wait_until
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
@@ -93,7 +94,7 @@ def may_be_done(skill: str, world: dict[str, Any]) -> bool:
     return not world['moves']
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(op=ops, answer=answers, world=worlds)
 def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
     monkeypatch: pytest.MonkeyPatch,

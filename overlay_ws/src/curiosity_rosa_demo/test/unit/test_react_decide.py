@@ -22,6 +22,7 @@ from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
+from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -119,7 +120,7 @@ returned = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(150))
 @given(st.lists(returned, min_size=1, max_size=4))
 def test_whatever_a_model_returns_is_one_of_the_seven_decisions(script: list[Any]) -> None:
     nodes = Nodes(*script)

@@ -17,6 +17,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
+from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
@@ -85,7 +86,7 @@ def test_the_demo_looks_turns_stows_drives_raises_the_mast_and_looks_again() -> 
     assert '5.5 m' in answer
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(50))
 @given(rovers())
 def test_from_any_state_and_through_two_faults_it_reaches_a_good_capture(rover: Rover) -> None:
     answer = run_turn(rover)

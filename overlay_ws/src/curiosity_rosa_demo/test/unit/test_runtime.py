@@ -29,6 +29,7 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, J
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
+from examples import examples
 from hypothesis import given, Phase, settings
 from hypothesis import strategies as st
 import pytest
@@ -772,7 +773,7 @@ steps = st.one_of(
 )
 
 
-@settings(max_examples=40, deadline=None, phases=QUICKLY)
+@settings(max_examples=examples(15), deadline=None, phases=QUICKLY)
 @given(st.lists(steps, min_size=4, max_size=12))
 def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | float]) -> None:
     with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:

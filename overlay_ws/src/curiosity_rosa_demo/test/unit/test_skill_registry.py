@@ -30,6 +30,7 @@ from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.tools.tool_impl import make_tools
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_strategies import CONFIG
@@ -50,7 +51,7 @@ FIELDS = (
     'error_map',
 )
 CHARGE = make_registry(CONFIG).get('charge').definition.model_dump()
-many = settings(max_examples=500, deadline=None)
+many = settings(max_examples=examples(150), deadline=None)
 decisions = st.sampled_from([decision.value for decision in DecisionType])
 complete = st.fixed_dictionaries(
     {

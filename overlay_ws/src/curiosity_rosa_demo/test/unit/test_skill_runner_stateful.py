@@ -17,7 +17,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from itertools import pairwise
-import os
 from pathlib import Path
 import shutil
 import tempfile
@@ -28,6 +27,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS
+from examples import examples
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
@@ -352,7 +352,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
 
 
 SkillRunnerMachine.TestCase.settings = settings(
-    max_examples=int(os.environ.get('STATEFUL_EXAMPLES', '200')),
+    max_examples=examples(40),
     stateful_step_count=50,
     deadline=None,
     suppress_health_check=list(HealthCheck),

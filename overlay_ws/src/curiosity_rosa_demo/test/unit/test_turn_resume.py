@@ -31,6 +31,7 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -188,7 +189,7 @@ def test_the_turn_that_is_cut_below_is_worth_it() -> None:
 cuts = st.lists(st.tuples(st.integers(1, WHOLE_COMMITS), st.booleans()), min_size=1, max_size=3)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(12))
 @given(cuts)
 def test_a_turn_that_crashed_ends_like_one_that_did_not(cuts: list[tuple[int, bool]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -224,7 +225,7 @@ def test_a_turn_that_crashed_ends_like_one_that_did_not(cuts: list[tuple[int, bo
         assert story.rover.motion == ''
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(8))
 @given(st.integers(1, WHOLE_COMMITS), st.sampled_from(['commit', 'service', 'wait']))
 def test_a_turn_that_was_stopped_and_resumed_ends_like_one_that_was_not(
     number: int, where: str
