@@ -138,7 +138,7 @@ class Overlay:
 
     def _clock_remapping(self) -> list[tuple[str, str]]:
         topic = self._value['clock_topic']
-        return [] if topic == '/clock' else [('/clock', topic)]
+        return [] if topic in ('', '/clock') else [('/clock', topic)]
 
     def _node(self, spec: NodeSpec, *extra_arguments: str) -> Node:
         is_agent = spec.when == AGENT

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 import tempfile
 import threading
@@ -85,3 +86,23 @@ def test_of_two_that_save_at_once_the_last_word_counts(path: Path) -> None:
         for thread in threads:
             thread.join()
         assert SafetyLatch(path).reason == ''
+
+
+def test_the_time_of_a_latch_outlives_the_process_and_a_new_reason(path: Path) -> None:
+    began = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+    times = iter([began, datetime(2026, 2, 2, tzinfo=timezone.utc)])
+    latch = SafetyLatch(path, now=lambda: next(times))
+    for reason in ('e-stop pressed', 'e-stop pressed; tilt'):
+        latch.set(reason)
+        latch.save()
+        again = SafetyLatch(path)
+        assert (again.reason, again.since) == (reason, began)
+        again.save()  # as an agent does that ends while the latch holds
+        assert SafetyLatch(path).since == began
+
+
+@pytest.mark.parametrize('text', ['e-stop pressed', 'e-stop pressed\nsince the flood'])
+def test_a_latch_without_a_readable_time_holds(path: Path, text: str) -> None:
+    path.write_text(text)
+    latch = SafetyLatch(path)
+    assert (latch.reason, latch.since) == (text, None)
