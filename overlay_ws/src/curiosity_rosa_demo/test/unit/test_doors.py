@@ -30,7 +30,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.contracts import Config
 from doors_world import DOORS, DoorsWorld
 import pytest
@@ -114,18 +114,15 @@ def test_a_rule_refuses_at_every_door_in_the_same_words(
             seen = len(world.events)
             task = world.order(origin)
             world.ended(task)
-            data = [each.data or {} for each in world.events[seen:]]
-            refusals = [each for each in data if each.get('rule') == rule]
-            assert refusals, (origin, [each.message for each in world.events[seen:]])
-            refused = Refusal(**{key: str(value) for key, value in refusals[0].items()})  # type: ignore[arg-type]
-            texts[origin] = next(
-                str(event.error_reason)
-                for event in world.events[seen:]
-                if (event.data or {}).get('rule') == rule
-            )
-            assert refused.asked.startswith(case.order[0])
-            assert refused.allowed
-            assert refused.way_out
+            refused = [
+                each for each in world.events[seen:] if (each.data or {}).get('rule') == rule
+            ]
+            assert refused, (origin, [each.message for each in world.events[seen:]])
+            value = refused[0].data or {}
+            assert value.get('code') in RefusalCode.__members__
+            assert str(value.get('asked')).startswith(case.order[0])
+            assert all(value.get(field) for field in ('allowed', 'way_out'))
+            texts[origin] = str(refused[0].error_reason)
             if origin in PEOPLE:
                 assert task is not None
                 assert task.reason == texts[origin]
