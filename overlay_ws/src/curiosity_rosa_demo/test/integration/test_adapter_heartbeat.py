@@ -47,19 +47,21 @@ SILENCE = f'The agent fell silent for {MAX_AGE_S:g} s: the rover was stopped'
 GONE = 'The agent is gone: the rover was stopped'
 
 
-# The agent's heartbeat in a process of its own, so that it can be killed and frozen.
+# The agent's heartbeat in a process of its own, so that it can be killed and frozen. It is in SAFE
+# until SIGUSR1, so that a test knows when the adapter has heard it.
 AGENT = """
-import threading
+import signal, threading
 import rclpy
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import Heartbeat
 rclpy.init()
-heartbeat = Heartbeat(rclpy.create_node('agent'), load_config(), LossCounter(), str)
-for tick in range(10**9):
+reasons = ['starting']
+signal.signal(signal.SIGUSR1, lambda *_: reasons.append(''))
+node = rclpy.create_node('agent')
+heartbeat = Heartbeat(node, load_config(), LossCounter(), lambda: reasons[-1])
+while True:
     heartbeat.beat()
-    if tick == 20:
-        print('beats', flush=True)
     threading.Event().wait(0.05)
 """
 
@@ -203,7 +205,9 @@ def test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent(sandbox: 
 def test_the_rover_of_a_dead_agent_stands_soon(sandbox: Sandbox, signum: int) -> None:
     world = AdapterWorld(sandbox, speed=1.0).close_mast()
     agent = sandbox.run([sys.executable, '-c', AGENT], 'agent')
-    wait_until(lambda: 'beats' in agent.output(), 'the agent to beat')
+    world.wait_for_status('the agent to be heard', agent_safe_reason='starting')
+    agent.popen.send_signal(signal.SIGUSR1)
+    world.wait_for_status(move_allowed=True)
     world.does('move_forward')
     wait_until(world.moves, 'the rover to move')
     died_at, died_x = time.monotonic(), world.x
