@@ -217,7 +217,7 @@ class AgentApp:
             captures=self._captures,
             nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
             pose=self.rover_client.pose,
-            replay=ReplayMonitor(self.node).text,
+            replay=ReplayMonitor(self.node, self.config).text,
             kernel_max_age_s=self.config.agent.kernel.watchdog_s,
             clock_problem=lambda: self._clock_monitor.problem,
         )

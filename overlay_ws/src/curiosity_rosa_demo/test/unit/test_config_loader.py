@@ -356,6 +356,7 @@ def test_each_namespace_moves_its_own_names_and_no_others(own: str, rover: str) 
         'status.adapter',
         'status.kernel',
         'status.diagnostics',
+        'status.replay',
         'agent.run_task',
         'agent.speech',
         'agent.messages',

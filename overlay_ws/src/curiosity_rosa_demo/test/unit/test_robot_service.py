@@ -430,6 +430,24 @@ def test_another_question_than_the_open_one_is_not_answered(
     assert asking.bench.session.answers_to == []
 
 
+@pytest.mark.parametrize(
+    'arguments', [{'duration_s': 'long'}, {'duration_s': -1}, {'speed': 3}, {}]
+)
+def test_an_edit_with_wrong_values_leaves_the_question_open(
+    asking: RobotServiceBench, arguments: dict[str, Any]
+) -> None:
+    with pytest.raises(BadTask):
+        run(lambda: asking.robot.answer('q1a2b', ApprovalAction.EDIT, arguments, ''))
+    assert [each.id for each in asking.robot.questions()] == ['q1a2b']
+
+
+def test_a_reason_forges_no_lines_of_the_console(asking: RobotServiceBench) -> None:
+    why = 'no\n! The adapter node was restarted\x1b[2J'
+    run(lambda: asking.robot.answer('q1a2b', ApprovalAction.REJECT, None, why))
+    [(_, given)] = asking.bench.session.answers_to
+    assert given.why == 'no ! The adapter node was restarted [2J'
+
+
 def test_without_arguments_nothing_is_edited(asking: RobotServiceBench) -> None:
     outcome = run(lambda: asking.robot.answer('q1a2b', ApprovalAction.EDIT, None, ''))
     assert not outcome.ok

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.operation import call_text, Operation
+from curiosity_rosa_demo.domain.text import one_line, without_controls
 
 NO_QUESTION_TEXT = 'No question is open.'
 TASK_NEEDS_APPROVAL_TEXT = 'the task waits for approval'
@@ -62,7 +63,8 @@ class Approvals:
         ``payload`` as in kernel.actions.Approve. Raises QuestionNotFound, TaskError.
         """
         question = self._open_question(str(payload.get('id', '')))
-        why = str(payload.get('why', ''))
+        # It is printed: a line break would look like a line of the agent itself.
+        why = one_line(without_controls(str(payload.get('why', ''))))
         if question.id in self._tasks_needing_approval():
             if action is ApprovalAction.EDIT:
                 raise QuestionNotFound(

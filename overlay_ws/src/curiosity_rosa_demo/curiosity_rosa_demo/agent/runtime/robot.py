@@ -78,7 +78,9 @@ class Robot(Protocol):
     async def answer(
         self, question_id: str, action: ApprovalAction, arguments: Json | None, why: str
     ) -> Outcome:
-        """Answer an open question. Raises QuestionNotFound."""
+        """Answer an open question. Raises QuestionNotFound, and BadTask for ``arguments`` that the
+        skill does not take; the question then stays open.
+        """
 
     def questions(self) -> Sequence[Question]:
         """The open questions, the oldest first."""

@@ -43,13 +43,14 @@ def with_http_port(node: Node, config: Config) -> Config:
 
 
 def check_address(settings: HttpConfig) -> None:
-    """Raises ConfigError when other machines could connect without a token."""
-    if not settings.enabled or settings.host == DEFAULT_HOST:
+    """Raises ConfigError when other machines could connect without a token, or it is short."""
+    token = os.environ.get(TOKEN_VARIABLE, '')
+    if not settings.enabled or (settings.host == DEFAULT_HOST and not token):
         return  # the import below loads a web framework and would delay the start
     from curiosity_rosa_demo.agent.interfaces.http.host_check import BindingError, check_binding
 
     try:
-        check_binding(settings, os.environ.get(TOKEN_VARIABLE, ''))
+        check_binding(settings, token)
     except BindingError as error:
         raise ConfigError(f'agent.yaml: {error}') from None
 

@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import time
 
+from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.recording.replay.status import (
-    playing_text,
-    STATUS_PERIOD_S,
-    STATUS_TOPIC,
-)
+from curiosity_rosa_demo.recording.replay.status import playing_text, STATUS_PERIOD_S
 from rclpy.node import Node
 from std_msgs.msg import String
 
@@ -25,9 +22,10 @@ MAX_AGE_S = 6.0 * STATUS_PERIOD_S  # a replay that was killed ends without a wor
 
 
 class ReplayMonitor:
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, config: Config) -> None:
         self._heard = ('', 0.0)  # the text, and its time of arrival in steady seconds
-        node.create_subscription(String, STATUS_TOPIC, self._on_status, history_qos(1))
+        topic = config.topics.status.replay
+        node.create_subscription(String, topic, self._on_status, history_qos(1))
 
     def text(self) -> str:
         """File, position and speed of the replay; empty: none plays. Thread-safe."""

@@ -95,6 +95,7 @@ class StatusTopics(Section):
     adapter: Name
     kernel: Name
     diagnostics: Name
+    replay: Name
 
 
 class AgentTopics(Section):

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.recording.mcap.message_types import message_class
 from curiosity_rosa_demo.recording.mcap.reader import Entry, NotARecording, RunReader
 from curiosity_rosa_demo.recording.replay.messages import replay_message, UnreadableMessage
 from curiosity_rosa_demo.recording.replay.preflight import conflict_text, publishers
-from curiosity_rosa_demo.recording.replay.status import STATUS_PERIOD_S, STATUS_TOPIC
+from curiosity_rosa_demo.recording.replay.status import STATUS_PERIOD_S
 import rclpy
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -125,7 +125,7 @@ class Replay:
     def _create_publishers(self) -> None:
         """Create the publishers before the first message, so that RViz discovers them in time."""
         self._status = GuardedPublisher.create(
-            self.node, String, STATUS_TOPIC, history_qos(1), self.losses
+            self.node, String, self._topics.status.replay, history_qos(1), self.losses
         )
         for role, source in self._sources.items():
             if role == 'markers' and publishers(self.node, source.topic):
@@ -186,7 +186,7 @@ class Replay:
         """Raises ReplayConflict."""
         self._next_check_s = time.monotonic() + CONFLICT_CHECK_S
         alone = [s.topic for s in self._sources.values() if s.role not in SHARED_TOPICS]
-        why = conflict_text(self.node, self._topics, [*alone, STATUS_TOPIC])
+        why = conflict_text(self.node, self._topics, [*alone, self._topics.status.replay])
         if why:
             raise ReplayConflict(why)
 

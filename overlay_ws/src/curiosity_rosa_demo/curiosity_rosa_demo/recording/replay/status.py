@@ -15,7 +15,6 @@ import math
 
 from curiosity_rosa_demo.domain.text import clip, one_line
 
-STATUS_TOPIC = 'replay/status'
 STATUS_PERIOD_S = 0.5  # while it plays
 MAX_FILE_CHARS = 100
 

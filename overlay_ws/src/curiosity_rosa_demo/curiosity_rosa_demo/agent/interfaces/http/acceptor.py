@@ -77,6 +77,7 @@ class Acceptor:
     def close(self, timeout_s: float) -> None:
         """Accept no more, disconnect the clients of this thread, and wait for its end."""
         if not self._thread.is_alive():
+            self._loop.close()  # it was never started
             return
         with suppress(RuntimeError):  # it ends just now
             self._loop.call_soon_threadsafe(self._loop.stop)

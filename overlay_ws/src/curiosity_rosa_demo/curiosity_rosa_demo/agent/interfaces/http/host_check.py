@@ -24,16 +24,24 @@ LOCALHOST = 'localhost'
 _HOST = re.compile(r'(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(:[0-9]{1,5})?', re.ASCII)
 
 
+MIN_TOKEN_CHARS = 16
+
+
 class BindingError(ValueError):
     """The configuration does not allow the server to listen on this address."""
 
 
 def check_binding(settings: HttpConfig, token: str) -> None:
-    """Raises BindingError when other machines could connect without a token."""
+    """Raises BindingError when other machines could connect without a token, or it is short."""
     if not is_loopback(settings.host) and not token.strip():
         raise BindingError(
             f'http.host is {settings.host!r}, which other machines can reach: set the environment '
             'variable CURIOSITY_HTTP_TOKEN to a long secret, or http.host to 127.0.0.1'
+        )
+    if 0 < len(token.strip()) < MIN_TOKEN_CHARS:
+        raise BindingError(
+            f'http.host is {settings.host!r}, and CURIOSITY_HTTP_TOKEN is too short to be secret: '
+            f'it needs at least {MIN_TOKEN_CHARS} characters; "openssl rand -hex 32" makes one'
         )
 
 

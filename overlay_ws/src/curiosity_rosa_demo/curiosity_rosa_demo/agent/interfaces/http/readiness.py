@@ -29,7 +29,9 @@ def not_ready_reasons(robot: Robot) -> list[str]:
     if state.robot.silent:
         reasons.append(f'silent: {", ".join(state.robot.silent)}')
     for node in robot.node_statuses():
-        if node.name in NEEDED_NODES and not node.ok:
+        # not_ready_reason() tells of a kernel that has not begun.
+        has_begun = node.name != 'kernel' or node.age_s is not None
+        if node.name in NEEDED_NODES and has_begun and not node.ok:
             unheard = 'was never heard' if node.age_s is None else 'is not ok'
             reasons.append(f'{node.name}: {node.text or unheard}')
     return list(dict.fromkeys(filter(None, reasons)))
