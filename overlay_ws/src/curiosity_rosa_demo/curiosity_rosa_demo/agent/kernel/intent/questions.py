@@ -130,8 +130,8 @@ def _question(topic: Topic) -> Reading:
 # --- English ----------------------------------------------------------------------------------
 
 _ADDRESS_EN = any_pattern(
-    r'^(?:(?:please|pls|hey|hi|hello|oi|ok|okay|so|well|now|then|and|but|just|um|uh|rover|curiosity'
-    r'|rosa|buddy|yes or no|excuse me|sorry|by the way|quick question)[ ,:]+)+'
+    r'^(?:(?:please|pls|hey|hi|hello|oi|ok|okay|so|well|now|then|and|but|just|um|uh|rover'
+    r'|curiosity|rosa|buddy|yes or no|excuse me|sorry|by the way|quick question)[ ,:]+)+'
 )
 _VERB_EN = (
     r'(?:drive|go|move|turn|rotate|spin|steer|head|roll|come|return|back up|reverse|advance'
