@@ -32,7 +32,7 @@ from _bench import Demo, report, ROOT, Sandbox, table
 AIM = 1.5
 STATUS = '; mast '  # part of the status, which comes through the adapter
 BANNER, PROMPT = 'Type :help', 'rover>'
-QUESTION, ANSWER = '現在のローバーの状態を教えて', '走行可能'
+REQUEST, ANSWER = '写真を撮って', '撮影しました'  # of a turn; questions need none
 NODES = {'agent_node', 'adapter_node', 'simulator_node', 'visualizer_node', 'stand_in_node'}
 
 
@@ -55,7 +55,7 @@ def started(faults: list[str]) -> dict[str, float]:
                 faults.append('the console gave up waiting for the other nodes')
             demo.enter(':status')
             status = demo.wait_for(STATUS)
-            demo.enter(QUESTION)
+            demo.enter(REQUEST)
             answer = demo.wait_for(ANSWER)
             began = time.perf_counter()
             faults += demo.leave()

@@ -130,8 +130,8 @@ def _question(topic: Topic) -> Reading:
 # --- English ----------------------------------------------------------------------------------
 
 _ADDRESS_EN = any_pattern(
-    r'^(?:(?:please|pls|hey|hi|hello|oi|ok|okay|so|well|now|then|and|but|just|um|uh|rover|curiosity'
-    r'|rosa|buddy|yes or no|excuse me|sorry|by the way|quick question)[ ,:]+)+'
+    r'^(?:(?:please|pls|hey|hi|hello|oi|ok|okay|so|well|now|then|and|but|just|um|uh|rover'
+    r'|curiosity|rosa|buddy|yes or no|excuse me|sorry|by the way|quick question)[ ,:]+)+'
 )
 _VERB_EN = (
     r'(?:drive|go|move|turn|rotate|spin|steer|head|roll|come|return|back up|reverse|advance'
@@ -266,6 +266,10 @@ _VERB_JA = (
 )
 _ACTION_JA = any_pattern(rf'{_VERB_JA}|(?:前|左|右|後ろ)(?:に|へ)?$')
 _HELP_JA = any_pattern(r'^(?:ヘルプ|help|助けて)(?:を?(?:見せて|ください))?$|コマンド')
+_NOUN_JA = any_pattern(
+    r'^(?:(?:今|現在|いま|ローバー)の)?(?:状態|状況|ステータス|位置|現在地|場所|バッテリー|電池'
+    r'|マスト|計画|タスク|履歴|エラー|スコア)(?:の状態|の残量|一覧)?$'
+)
 _HOWTO_JA = any_pattern(
     r'どうやって|どうすれば|どうしたら|方法|[いきけしちてにびみめりれえせべじ]方(?!向|位|角)'
     r'|(?:何|なに|どんなこと)(?:が|を)(?:でき|出来)|できること|機能|能力'
@@ -300,6 +304,8 @@ _SUGGESTION_JA = any_pattern(
 def _read_japanese(sentence: str, marked: bool) -> Reading:
     if _HELP_JA.search(sentence):
         return _question(Topic.HELP)
+    if _NOUN_JA.search(sentence):
+        return _about(TOPICS_JA, sentence)
     if (told := _TELL_JA.search(sentence)) is not None:
         rest = sentence[: told.start()] + sentence[told.end() :]
         if _HOWTO_JA.search(rest):
@@ -335,6 +341,10 @@ _VERB_ZH = (
 _ACTION_ZH = any_pattern(rf'{_VERB_ZH}|[往向朝](?:前|后|左|右)')
 _ADDRESS_ZH = any_pattern(r'^(?:(?:请问|喂|嗨|你好|火星车|机器人|那么?|好的?)[, ]*)+')
 _HELP_ZH = any_pattern(r'^(?:帮助|help|求助|(?:显示)?(?:所有)?命令(?:列表)?)$|(?:什么|哪些)命令')
+_NOUN_ZH = any_pattern(
+    r'^(?:当前|现在的?|你的)?(?:状态|状况|情况|位置|坐标|电量|电池|桅杆|计划|任务|历史|错误'
+    r'|得分|分数)(?:状态|列表)?$'
+)
 _HOWTO_ZH = any_pattern(
     rf'(?:怎么|怎样|如何)(?:样)?(?:才能|才可以|可以|让|使|用|操作|控制|做|给|把|{_VERB_ZH})',
     r'(?:会|能|可以|能够)(?:做|干)(?:些|点)?(?:什么|啥|哪些)|有(?:什么|哪些)(?:功能|能力)',
@@ -369,6 +379,8 @@ def _read_chinese(sentence: str, marked: bool) -> Reading:
     sentence = _ADDRESS_ZH.sub('', sentence)
     if _HELP_ZH.search(sentence):
         return _question(Topic.HELP)
+    if _NOUN_ZH.search(sentence):
+        return _about(TOPICS_ZH, sentence)
     action = bool(_ACTION_ZH.search(sentence))
     if _IF_ZH.search(sentence):
         return _OPEN if _ASKS_ZH.search(sentence) and not action else _ORDER

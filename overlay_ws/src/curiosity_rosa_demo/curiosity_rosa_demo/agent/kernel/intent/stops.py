@@ -69,13 +69,13 @@ MASK_EN = english_pattern(
     rf'(?:^|[.!?,] ?)(?:{FILL_EN}){{0,4}}{_GOAL_EN}[^.!?\n]{{0,60}}?\b(?:to|until|for|towards?'
     rf'|as far as) (?:the|that|this|my|base|home|{_NUMBER_EN})\b[^.!?,\n]{{0,40}}? and stop\b'
     rf'{_SEQUEL_EN}',
-    r'\bdid (?:you|it|we|the \w{1,20})(?! not| never)(?: \w{1,12})? stop\b(?! now| it)',
+    r'\bdid (?:you|it|we|the \w{1,20})(?! not| never)(?: \w{1,12})? stop\b(?! now| it| ?!)',
     r'\b(?:why|where|how often) (?:do|does) (?:you|it|the rover)(?! not'
     r'| never)(?: \w{1,12})? stop\b',
     r'\bwhy (?:are|were|is|was) (?:you|it|the rover)(?: just)? stopping\b',
     r'\bhow (?:fast|long|far|quickly|often)\b(?![^.!;\n]{0,60}\b(?:tell|told|say|said|ask'
     r'|until|finally)\b)'
-    r'[^.!;\n]{0,60}?\bstop(?:ping)?\b',
+    r'[^.!?;,\n]{0,60}?\bstop(?:ping)?\b(?! ?!| now)',
     r"\bwhat (?:does|do|is|did) (?:the )?(?:word )?[\"']?stop[\"']?(?: mean| do)\b",
     r'\bwhat (?:happens|would happen|will happen) (?:if|when) (?:i|you|we|it|the rover)'
     rf'(?: {_SAY_EN})? [\"\'(]?{_STOP_EN}\b',

@@ -101,6 +101,7 @@ TOPICS_EN: Patterns = (
         Topic.POSITION,
         any_pattern(
             r'\b(?:position|location|coordinates?|pose|heading|orientation)\b'
+            r'(?! of (?!the rover\b))'
             rf"|\bwhere(?:abouts)?(?:'s)?(?: exactly)?(?: are| is| am)? {_WHO_EN}\b"
             rf'|\bwhich (?:way|direction) (?:are|is|do|does) {_WHO_EN}\b'
         ),
