@@ -37,15 +37,15 @@ fi
 scripts/setup.sh
 source scripts/env.sh
 
+tests=overlay_ws/src/curiosity_rosa_demo/test
 if [[ ${CURIOSITY_DISTRO:-} == kilted ]]; then
-  tests=overlay_ws/src/curiosity_rosa_demo/test
   (($#)) || set -- "$tests"/integration/test_{adapter_node,adapter_stop,simulator_node,trace_topic,run_task_ros}.py \
     "$tests"/unit/test_{service_call,transforms,diagnostics}.py standalone/src/curiosity_stand_in/test/test_stand_in_ros.py \
     standalone/test/test_run_demo.py::test_the_demo_finds_the_light
   exec python -m pytest "$@"
 fi
 
-with_nodes=(overlay_ws/src/curiosity_rosa_demo/test/integration standalone)  # to collect all tests takes long
+with_nodes=("$tests" --ignore "$tests/unit" standalone)  # to collect all tests takes long
 without_nodes='not ros and not e2e and not browser'
 static_checks() {
   ruff check .
