@@ -28,7 +28,7 @@ from harness import Sandbox, wait_until
 import pytest
 from std_msgs.msg import Empty, String
 
-pytestmark = [pytest.mark.ros, pytest.mark.alone]
+pytestmark = pytest.mark.ros
 
 HEARTBEAT, STATUS = '/kernel/heartbeat', '/adapter/status'
 MAX_AGE_S = load_config().thresholds.motion.heartbeat_max_age_s
