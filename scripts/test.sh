@@ -81,7 +81,8 @@ unit=$!
 set +m
 trap 'kill -- "-$unit" 2>/dev/null || true' EXIT
 status=0
-COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros --durations 15 --cov --cov-report= || status=$?
+COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros --durations 15 \
+  --cov --cov-report= || status=$?
 python -m pytest standalone/test -m e2e --durations 15 || status=$?
 wait "$unit" || status=$?
 trap - EXIT
