@@ -37,15 +37,15 @@ fi
 scripts/setup.sh
 source scripts/env.sh
 
+tests=overlay_ws/src/curiosity_rosa_demo/test
 if [[ ${CURIOSITY_DISTRO:-} == kilted ]]; then
-  tests=overlay_ws/src/curiosity_rosa_demo/test
   (($#)) || set -- "$tests"/integration/test_{adapter_node,adapter_stop,simulator_node,trace_topic,run_task_ros}.py \
     "$tests"/unit/test_{service_call,transforms,diagnostics}.py standalone/src/curiosity_stand_in/test/test_stand_in_ros.py \
     standalone/test/test_run_demo.py::test_the_demo_finds_the_light
   exec python -m pytest "$@"
 fi
 
-with_nodes=(overlay_ws/src/curiosity_rosa_demo/test/integration standalone)  # to collect all tests takes long
+with_nodes=("$tests" --ignore "$tests/unit" standalone)  # to collect all tests takes long
 without_nodes='not ros and not e2e and not browser'
 static_checks() {
   ruff check .
@@ -63,10 +63,9 @@ static_checks
 
 if (($#)); then exec python -m pytest "$@"; fi
 
-# The tests with nodes run two at a time, each in a ROS domain of its own; those of the whole product, and those that
-# measure time, one at a time. The unit tests run beside them with SCHED_IDLE, so they use only idle CPU time and do not
-# delay the nodes. pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of
-# the tests of single nodes: tracing costs CPU time, and the tests of the whole product prove more than lines.
+# The tests with nodes mostly wait, and run one at a time. The unit tests run beside them with SCHED_IDLE, so they use
+# only idle CPU time and do not delay the nodes. pytest's status 5, "no tests found", counts as a failure. Coverage is
+# that of the unit tests and of the tests of single nodes: tracing the nodes of the whole product costs CPU time.
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
 # The browser tests start no node, so they follow the unit tests in the background.
@@ -82,9 +81,8 @@ unit=$!
 set +m
 trap 'kill -- "-$unit" 2>/dev/null || true' EXIT
 status=0
-COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m 'ros and not alone' -n 2 --maxschedchunk 1 \
-  --durations 15 --cov --cov-report= || status=$?
-COVERAGE_FILE=$PWD/run/coverage/alone python -m pytest "${with_nodes[@]}" -m 'ros and alone' --cov --cov-report= || status=$?
+COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros --durations 15 \
+  --cov --cov-report= || status=$?
 python -m pytest standalone/test -m e2e --durations 15 || status=$?
 wait "$unit" || status=$?
 trap - EXIT
@@ -92,7 +90,7 @@ cat run/unit-tests.log
 ((status == 0)) || exit "$status"
 echo 'each benchmark at its smallest size: run/bench-smoke.log'
 scripts/bench.sh --smoke >run/bench-smoke.log 2>&1 || { status=$?; cat run/bench-smoke.log; exit "$status"; }
-coverage combine run/coverage/unit run/coverage/ros run/coverage/alone
+coverage combine run/coverage/unit run/coverage/ros
 coverage report
 for package in domain adapter sim trace viz agent/policy; do
   coverage report --include="*/curiosity_rosa_demo/$package/*" --fail-under=90 >/dev/null ||

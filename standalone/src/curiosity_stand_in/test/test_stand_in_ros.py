@@ -31,7 +31,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
-pytestmark = [pytest.mark.ros, pytest.mark.alone]
+pytestmark = pytest.mark.ros
 
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

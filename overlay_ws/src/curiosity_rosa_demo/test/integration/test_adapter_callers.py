@@ -39,7 +39,7 @@ from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecu
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-pytestmark = [pytest.mark.ros, pytest.mark.alone]
+pytestmark = pytest.mark.ros
 
 STORM_S = 10.0
 # A mast that is soon where it is wanted leaves time for more requests.

@@ -38,7 +38,7 @@ from harness import Sandbox, wait_until
 import pytest
 from std_msgs.msg import String
 
-pytestmark = [pytest.mark.ros, pytest.mark.alone]
+pytestmark = pytest.mark.ros
 
 HEARTBEAT, STATUS = '/kernel/heartbeat', '/adapter/status'
 MOTION = load_config().thresholds.motion

@@ -21,7 +21,7 @@ from harness import Process, Sandbox, wait_until
 import pytest
 from std_srvs.srv import Trigger
 
-pytestmark = [pytest.mark.ros, pytest.mark.alone]
+pytestmark = pytest.mark.ros
 
 LEASH_S = 1.5
 SHORT_LEASH = {'motion': {'max_duration_s': LEASH_S}}

@@ -21,7 +21,7 @@ from harness import Process, Sandbox, wait_until
 import pytest
 from std_msgs.msg import String
 
-pytestmark = [pytest.mark.ros, pytest.mark.alone]
+pytestmark = pytest.mark.ros
 
 TOPICS = load_config().topics
 
