@@ -193,6 +193,13 @@ def test_a_question_is_answered_while_a_task_runs(bench: RuntimeBench) -> None:
     assert not any('queued behind' in each for each in bench.said)
 
 
+def test_an_answer_that_fails_does_not_end_the_kernel(bench: RuntimeBench) -> None:
+    bench.session.react_state = ReactState(plan={'goal': 5})  # no plan
+    answered(bench, 'what is the plan?', 'This question cannot be answered')
+    answered(bench, WHERE[0], UNKNOWN_PLACE[0])
+    assert (bench.runtime.failure, bench.session.stops) == ('', 0)
+
+
 def test_a_question_is_answered_before_the_agent_is_ready(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path, ready=False) as bench:
         answered(bench, WHERE[0], UNKNOWN_PLACE[0])

@@ -70,6 +70,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.storage.safety_latch import SafetyLatch
 
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
 
 LEFT_OVER_REASON = 'left from an earlier run'
 CLOSED_REASON = 'The agent ends'
+NO_ANSWER_TEXT = 'This question cannot be answered; :status and :trace show what is known.'
 MAX_KERNEL_TASKS = 50  # the kernel sees no more tasks
 START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
@@ -425,6 +427,14 @@ class Runtime(TaskClient):
             self._safe_since = self._latch.since if is_restored else datetime.now(timezone.utc)
 
     def _answer_text(self, answer: Answer) -> str:
+        """The answer. No question may end the kernel's job, which would stop the rover."""
+        try:
+            return self._answer_from_facts(answer)
+        except Exception as error:
+            self._trace_error_soon(f'No answer to {answer.text[:MAX_QUOTE_CHARS]!r}: {error!r}')
+            return NO_ANSWER_TEXT
+
+    def _answer_from_facts(self, answer: Answer) -> str:
         session = self._agent_session
         facts = AnswerFacts(
             state=self.state,
