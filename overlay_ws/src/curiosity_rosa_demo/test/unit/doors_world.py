@@ -82,6 +82,7 @@ class DoorsWorld(AgentWorld):
         self.name, self.arguments = name, arguments
         script = (call(name, **arguments), Say('Done.'), Say('Done.'), Say('Done.'))
         super().__init__(folder, *script, config=config)
+        self.rover.clock.ros_time_is_active = False  # no wait makes this clock pass
         self.autonomy = Autonomy(
             self.runtime,
             config,

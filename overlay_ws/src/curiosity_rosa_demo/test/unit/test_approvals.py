@@ -222,7 +222,8 @@ def test_an_e_stop_ends_the_question_until_it_is_cleared(bench: RuntimeBench) ->
     bench.hear('estop', pressed=False)
     bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
     assert bench.session.answers_to == []
-    says(bench, ':clear', '? q1a2b3c4 ')
+    says(bench, ':clear', '1 task held')
+    says(bench, ':resume', '? q1a2b3c4 ')
     says(bench, ':approve', 'approved ')
     bench.finish()
 
@@ -394,7 +395,9 @@ def test_an_approval_while_safe_is_kept_and_nothing_moves(bench: RuntimeBench) -
     bench.hear('estop', pressed=False)
     bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
     assert bench.session.ran == []
-    bench.console.handle_line(':clear')
+    says(bench, ':clear', '1 task held')
+    assert bench.session.ran == []
+    bench.console.handle_line(':resume')
     bench.becomes('mast_open', 'COMPLETED')
 
 

@@ -174,6 +174,11 @@ def test_a_conflict_is_tried_again_by_the_loop() -> None:
         assert len(world.requests) == 2  # the model was not asked about the conflict
 
 
+def post(world: AgentWorld, intent: str) -> None:
+    message: Any = {'intent': intent, 'payload': {}}
+    world.runtime.post_message(message, lambda reply: None, world.runtime.stop_count)
+
+
 def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -> None:
     def breaks(call: SkillCall) -> ToolResult:
         return ToolResult.failure(f'{SAFETY_VIOLATION}: {STOPPED_FOR_MAST} open')
@@ -185,9 +190,10 @@ def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -
         assert world.state.robot.safety_latch == f'SAFETY_VIOLATION: {STOPPED_FOR_MAST} open'
         assert 'move_stop' in world.rover.calls
         assert len(world.server.requests) == 1  # the model is not asked again
-        clear: Any = {'intent': 'CLEAR', 'payload': {}}
-        world.runtime.post_message(clear, lambda reply: None, world.runtime.stop_count)
+        post(world, 'CLEAR')
         world.until(lambda: not world.state.robot.safety_latch, 'a person to clear it')
+        world.until(lambda: task.held, 'the hold after the clear')
+        post(world, 'RESUME')
         world.until(lambda: task.terminal, 'its end')
 
 

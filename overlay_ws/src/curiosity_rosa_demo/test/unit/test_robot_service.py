@@ -444,6 +444,7 @@ def test_an_edit_with_wrong_values_leaves_the_question_open(
 def test_a_reason_forges_no_lines_of_the_console(asking: RobotServiceBench) -> None:
     why = 'no\n! The adapter node was restarted\x1b[2J'
     run(lambda: asking.robot.answer('q1a2b', ApprovalAction.REJECT, None, why))
+    asking.bench.until(lambda: asking.bench.session.answers_to, 'the answer')
     [(_, given)] = asking.bench.session.answers_to
     assert given.why == 'no ! The adapter node was restarted [2J'
 
