@@ -78,12 +78,12 @@ def kinds_in_order(path: Path) -> None:
         assert after.tool_name == act.tool_name
 
 
-def test_only_the_last_command_decides(bench: Bench) -> None:
+def test_one_failed_command_decides_and_the_last_one_answers(bench: Bench) -> None:
     status, result, output = bench.commands(
         ':forward', ':mast_close', ':forward 1', options=('--speed', '2')
     )
     assert '! Need to close mast' in output
-    assert (status, result['ok']) == (0, True)
+    assert (status, result['ok']) == (1, False)
     assert 'distance_m' in result['answer']
     assert result['image'] is None
     assert result['trace'] is None
