@@ -194,6 +194,11 @@ class RuntimeBench(RuntimeHarness):
     def mode(self, name: str) -> None:
         self.until(lambda: self.runtime.state.tasks.mode.name == name, f'mode {name}')
 
+    def stopped(self, times: int) -> None:
+        """Until the rover was stopped so often; a stop that is not typed has its own thread."""
+        self.until(lambda: self.session.stops >= times, f'{times} stops')
+        assert self.session.stops == times
+
     # --- the console ------------------------------------------------------------------------
 
     def finish(self) -> None:

@@ -188,7 +188,7 @@ def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -
         task = world.submit('react', text='Drive.')
         world.until(lambda: world.state.tasks.mode is Mode.SAFE, 'SAFE')
         assert world.state.robot.safety_latch == f'SAFETY_VIOLATION: {STOPPED_FOR_MAST} open'
-        assert 'move_stop' in world.rover.calls
+        world.until(lambda: 'move_stop' in world.rover.calls, 'the stop')
         assert len(world.server.requests) == 1  # the model is not asked again
         post(world, 'CLEAR')
         world.until(lambda: not world.state.robot.safety_latch, 'a person to clear it')
