@@ -8,9 +8,10 @@
 
 """The latency of a stop through the adapter, compared with rclpy's default executor.
 
-Measures the round trip of a stop, interleaved in blocks. The rover is a bare node that serves
+Measures the time from the call of a stop until the rover serves it, interleaved in blocks. The
+adapter answers later, once odometry confirms the standstill. The rover is a bare node that serves
 /move_stop with rclpy.spin, like the demo's run_demo; in the first row with an EventsExecutor, like
-the stand-in.
+the stand-in. Another node publishes the odometry of a rover that stands still.
 - adapter, our rover: the chain of the standalone start, EventsExecutor from end to end
 - adapter: /adapter/move_stop, called as this project's nodes do, in front of the default rover
 - default two hops: a minimal forwarding node (async callback that awaits its client, rclpy.spin),
@@ -25,14 +26,18 @@ idle beside the stand-in, and while one of its calls to the rover hangs. Aim: wa
 Must never happen: a stop whose response is no success; a wait that takes a tenth of a core more
 than idling.
 
-Run: python bench/adapter.py [calls of each kind, default 600]
+Run: python bench/adapter.py [calls of each kind, default 150]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import json
+import mmap
+from pathlib import Path
+import struct
 import sys
+import threading
 import time
 from typing import Any
 
@@ -48,38 +53,62 @@ from _bench import (
     table,
     wait_until,
 )
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import call
 import rclpy
 from std_srvs.srv import Empty, Trigger
 
 BLOCK = 25
+PAUSE_S = 0.2  # before each call: the adapter takes as long to confirm a stop, the others do not
 WARM_UP = 3 if SMOKE else 30
 TUTORIAL = 'tutorial two hops'
 CPU_S = 1.0 if SMOKE else 6.0
 MAX_WAIT_CPU = 10.0  # percent of a core on top of idling
 
-ROVER = """
+SERVED = """
+import mmap, struct, sys, time
+with open(sys.argv[1], 'r+b') as file:
+    served = mmap.mmap(file.fileno(), 8)
+
+def serve(request, response):
+    if served[:8] == bytes(8):  # the first since the caller has cleared it
+        served[:8] = struct.pack('q', time.monotonic_ns())
+    return response
+"""
+
+ROVER = f"""{SERVED}
 import rclpy
 from std_srvs.srv import Empty
 rclpy.init()
 node = rclpy.create_node('bare_rover')
 for name in ('move_forward', 'turn_left', 'turn_right', 'move_stop', 'mast_open', 'mast_close',
              'mast_rotate'):
-    node.create_service(Empty, name, lambda request, response: response)
+    node.create_service(Empty, name, serve)
 rclpy.spin(node)
 """
 
-OUR_ROVER = """
+OUR_ROVER = f"""{SERVED}
 import rclpy
 from rclpy.experimental import EventsExecutor
 from std_srvs.srv import Empty
 rclpy.init()
 node = rclpy.create_node('our_rover')
-node.create_service(Empty, '/our_rover/move_stop', lambda request, response: response)
+node.create_service(Empty, '/our_rover/move_stop', serve)
 executor = EventsExecutor()
 executor.add_node(node)
 while rclpy.ok():
     executor.spin_once(timeout_sec=1.0)
+"""
+
+ODOMETRY = """
+import sys
+import rclpy
+from nav_msgs.msg import Odometry
+rclpy.init()
+node = rclpy.create_node('odometry')
+publisher = node.create_publisher(Odometry, sys.argv[1], 10)
+node.create_timer(0.05, lambda: publisher.publish(Odometry()))
+rclpy.spin(node)
 """
 
 FORWARDER = """
@@ -103,13 +132,37 @@ rclpy.spin(node)
 """
 
 
+class ServedTime:
+    """The time at which a rover served the first stop since ``clear``; ``file`` is shared."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        file.write_bytes(bytes(8))
+        with file.open('r+b') as opened:
+            self._shared = mmap.mmap(opened.fileno(), 8)
+
+    def clear(self) -> None:
+        self._shared[:8] = bytes(8)
+
+    def seconds(self) -> float:
+        """On the clock of time.monotonic(), which all processes of a machine share."""
+        (nanoseconds,) = struct.unpack('q', self._shared[:8])
+        assert nanoseconds, 'the rover has not served the stop'
+        return float(nanoseconds) / 1e9
+
+
 class Contender:
     """One way to call a stop; ``pids`` are the processes between this one and the rover."""
 
     def __init__(
-        self, name: str, ask: Callable[[], Any], *between: Process, limit: int = 1_000_000
+        self,
+        name: str,
+        served: ServedTime,
+        ask: Callable[[], Any],
+        *between: Process,
+        limit: int = 1_000_000,
     ) -> None:
-        self.name, self.ask, self._limit = name, ask, limit
+        self.name, self._served, self.ask, self._limit = name, served, ask, limit
         self.pids = [process.pid for process in between]
         self.times: list[float] = []
         self.cpu_s = 0.0
@@ -117,9 +170,11 @@ class Contender:
     def block(self, calls: int) -> None:
         before = sum(map(cpu_seconds, self.pids))
         for _ in range(min(calls, self._limit - len(self.times))):
-            began = time.perf_counter()
+            threading.Event().wait(PAUSE_S)
+            self._served.clear()
+            began = time.monotonic()
             response = self.ask()
-            self.times.append(time.perf_counter() - began)
+            self.times.append(self._served.seconds() - began)
             if response is None or not getattr(response, 'success', True):
                 raise AssertionError(f'{self.name}: a stop failed: {response}')
         self.cpu_s += sum(map(cpu_seconds, self.pids)) - before
@@ -152,10 +207,12 @@ def our_way(box: Sandbox, srv_type: Any, name: str) -> Callable[[], Any]:
 
 def round_trips(calls: int) -> list[Contender]:
     with Sandbox() as box:
-        script(box, ROVER, 'bare_rover')
+        served, ours_served = (ServedTime(box.folder / name) for name in ('bare', 'ours'))
+        script(box, ROVER, 'bare_rover', str(served.file))
+        script(box, ODOMETRY, 'odometry', load_config().topics.rover.odometry)
         forwarder = script(box, FORWARDER, 'forwarder')
         adapter = box.overlay('adapter_node')
-        script(box, OUR_ROVER, 'our_rover')
+        script(box, OUR_ROVER, 'our_rover', str(ours_served.file))
         move_stop = {'kind': 'service', 'name': '/our_rover/move_stop'}
         folder = box.config_dir(topics={'curiosity': {'move_stop': move_stop}})
         second = box.start(
@@ -163,15 +220,25 @@ def round_trips(calls: int) -> list[Contender]:
         )
         contenders = [
             Contender(
-                'adapter, our rover', our_way(box, Trigger, '/ours/adapter/move_stop'), second
+                'adapter, our rover',
+                ours_served,
+                our_way(box, Trigger, '/ours/adapter/move_stop'),
+                second,
             ),
-            Contender('adapter', our_way(box, Trigger, '/adapter/move_stop'), adapter),
+            Contender('adapter', served, our_way(box, Trigger, '/adapter/move_stop'), adapter),
             Contender(
-                'default two hops', default_way(box, Trigger, '/forwarder/move_stop'), forwarder
+                'default two hops',
+                served,
+                default_way(box, Trigger, '/forwarder/move_stop'),
+                forwarder,
             ),
-            Contender('default one hop (floor)', default_way(box, Empty, '/move_stop')),
+            Contender('default one hop (floor)', served, default_way(box, Empty, '/move_stop')),
             Contender(
-                TUTORIAL, tutorial_way(box, Trigger, '/forwarder/move_stop'), forwarder, limit=100
+                TUTORIAL,
+                served,
+                tutorial_way(box, Trigger, '/forwarder/move_stop'),
+                forwarder,
+                limit=100,
             ),
         ]
         for contender in contenders[:2]:
@@ -205,12 +272,12 @@ def waiting() -> dict[str, float]:
 
 
 def main() -> int:
-    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 600
+    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 150
     faults: list[str] = []
     contenders = round_trips(calls)
     figures = {contender.name: milliseconds(contender.times) for contender in contenders}
     table(
-        ('stop, round trip', 'median ms', 'p99 ms', 'CPU ms between'),
+        ('stop, until the rover serves it', 'median ms', 'p99 ms', 'CPU ms between'),
         [
             (
                 contender.name,

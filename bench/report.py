@@ -317,7 +317,7 @@ def tables(results: dict[str, Result]) -> dict[str, str]:
     return {
         'summary': _table(('benchmark', 'result', 'aim', '', 'measured'), summary),
         'round trips': _table(
-            ('stop, round trip', 'median ms', 'p99 ms'),
+            ('stop, until the rover serves it', 'median ms', 'p99 ms'),
             [
                 (text, *(adapter.shown('round_trips', key, each) for each in times))
                 for key, text in trips.items()
