@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
-from curiosity_rosa_demo.agent.runtime.execution.direct_orders import OrderRefused
+from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.origin import Origin
@@ -160,7 +160,7 @@ def recovery(world: DoorsWorld) -> Task:
 
 def charge(world: DoorsWorld) -> None:
     """Whatever the charging task would order besides stop and stow."""
-    with under_order(Order(Origin.CHARGE)), pytest.raises(OrderRefused):
+    with under_order(Order(Origin.CHARGE)), pytest.raises(NotAdmitted):
         world.session.admit(world.name, Cancellation(), **world.arguments)
 
 

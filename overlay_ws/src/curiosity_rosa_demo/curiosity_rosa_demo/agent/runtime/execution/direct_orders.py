@@ -31,7 +31,7 @@ from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
-class OrderRefused(Exception):
+class NotAdmitted(Exception):
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal.reason)
         self.refusal = refusal
@@ -56,7 +56,7 @@ class DirectOrders:
 
     def admit(self, op: Operation, origin: Origin, cancellation: Cancellation) -> Order:
         """The order that may be dispatched, with the operator's yes where the gate asks for one.
-        Blocks until the answer. The operator may have changed the arguments. Raises OrderRefused
+        Blocks until the answer. The operator may have changed the arguments. Raises NotAdmitted
         and TurnCancelled.
         """
         order = Order(origin, op)
@@ -64,7 +64,7 @@ class DirectOrders:
             self._reset_budget()
             verdict = self.verdict(order)
             if isinstance(verdict, Refusal):
-                raise OrderRefused(verdict)
+                raise NotAdmitted(verdict)
             if verdict is None:
                 return order
             # After a yes the gate is asked again: an answer takes time.
@@ -95,7 +95,7 @@ class DirectOrders:
         why = f': {answer.why}' if answer.why else ''
         trace(TraceKind.OBSERVE, f'Answer: {question.id} {answer.action.value.lower()}{why}')
         if answer.action is ApprovalAction.REJECT:
-            raise OrderRefused(_rejected(op, answer.why))
+            raise NotAdmitted(_rejected(op, answer.why))
         if answer.action is ApprovalAction.EDIT:
             op = self._edited(op, answer.arguments)
         return replace(order, call=op, approval=Approval(op, reasons))
@@ -105,7 +105,7 @@ class DirectOrders:
             checked = arguments_as_json(self._registry.get(op.skill), arguments or {})
         except BadArguments as error:
             refusal = _rejected(op, f'the changed arguments are wrong: {error}')
-            raise OrderRefused(refusal) from None
+            raise NotAdmitted(refusal) from None
         return Operation(op.skill, checked)
 
 

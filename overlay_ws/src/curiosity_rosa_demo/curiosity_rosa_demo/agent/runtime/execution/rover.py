@@ -19,7 +19,7 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     SkillContext,
     store_outcome,
 )
-from curiosity_rosa_demo.agent.runtime.execution.direct_orders import OrderRefused
+from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import SkillFailed, Task
@@ -48,7 +48,7 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
         with running_task(task.id), under_order(Order(origin)):
             try:
                 return context.execution.admit(task.name, cancellation, **arguments)
-            except OrderRefused as refused:
+            except NotAdmitted as refused:
                 return refused.refusal
 
     order = await context.blocking.run(admit, cancellable=cancellable)

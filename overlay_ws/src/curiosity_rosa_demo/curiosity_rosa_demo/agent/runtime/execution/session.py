@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
-from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, OrderRefused
+from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
@@ -174,14 +174,14 @@ class AgentSession:
 
     def admit(self, name: str, cancellation: Cancellation, **arguments: Any) -> Order:
         """The order with which ``run_skill`` may run this skill. Blocks while a person is asked.
-        Raises OrderRefused and TurnCancelled.
+        Raises NotAdmitted and TurnCancelled.
         """
         cancellation.check()
         try:
             return self._direct_orders.admit(
                 Operation(name, arguments), current_order().origin, cancellation
             )
-        except OrderRefused as refused:
+        except NotAdmitted as refused:
             text, data = refused.refusal.reason, refused.refusal.to_json()
             self.trace(
                 TraceKind.ERROR,
