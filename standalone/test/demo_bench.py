@@ -230,7 +230,7 @@ class Bench:
 
         wait_until(is_back, f'{name} to be started again', READY_S)
 
-    def nothing_left(self, timeout_s: float = 15.0) -> None:
+    def nothing_left(self, timeout_s: float = 30.0) -> None:
         def names() -> list[str]:
             return [' '.join(process.cmdline()[:3]) for process in self.processes()]
 

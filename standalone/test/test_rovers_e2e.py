@@ -139,7 +139,7 @@ def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
     first.drives()
     second.drives()
     os.kill(console.child.pid, signal.SIGKILL)
-    bench.nothing_left(20.0)
+    bench.nothing_left()
     assert first.standing
     assert second.standing
     for name in ('r1', 'r2'):

@@ -70,6 +70,7 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros.process import END_LIMIT_S, end_within
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, node_config, SpinThread, TracePublisher
 from curiosity_rosa_demo.infra.storage.paths import (
     agent_log_file,
@@ -140,6 +141,7 @@ class AgentApp:
             self._own_events.subscribe(str(self.artifacts.picture), self.artifacts.record_event)
         self._own_events.subscribe('console', lambda event: self.console.print_event(event))
         self._log = LogFile(agent_log_file(space))
+        self.stack_stream = self._log.stack_stream
         registry = make_registry(self.config)
         check_world(self.config, registry)
         approval_queue = ApprovalQueue(timeout_s=self.config.guardrails.approval.timeout_s)
@@ -345,15 +347,11 @@ def run(argv: list[str]) -> int:
         except OSError as error:
             print(f'agent: cannot write its records: {error}', file=sys.stderr, flush=True)
             return 2
-        status: int | None = None
         try:
-            status = _read_lines(app, options)
-        except (KeyboardInterrupt, SystemExit):
-            exit_status = 0 if options.headless else EXIT_INTERRUPTED
-            status = EXIT_CRASHED if app.crashed else exit_status
+            status = _run_to_the_end(app, options)
         finally:
-            for signum in END_SIGNALS:
-                signal.signal(signum, signal.SIG_IGN)  # the agent is closing already
+            _ignore_end_signals()
+            end_within(END_LIMIT_S, app.stack_stream)
             app.close()
         if not options.command:
             return status
@@ -363,6 +361,29 @@ def run(argv: list[str]) -> int:
         return status
     finally:
         rclpy.try_shutdown()
+
+
+def _run_to_the_end(app: AgentApp, options: argparse.Namespace) -> int:
+    """Read lines until the end or a signal, and ignore signals from then on: the agent closes.
+    Returns the exit status.
+
+    A signal may arrive at each line, also together with the end of the input.
+    """
+    status: int | None = None
+    while True:
+        try:
+            if status is None:
+                status = _read_lines(app, options)
+            _ignore_end_signals()
+            return status
+        except (KeyboardInterrupt, SystemExit):
+            exit_status = 0 if options.headless else EXIT_INTERRUPTED
+            status = EXIT_CRASHED if app.crashed else exit_status
+
+
+def _ignore_end_signals() -> None:
+    for signum in END_SIGNALS:
+        signal.signal(signum, signal.SIG_IGN)
 
 
 def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:

@@ -30,6 +30,8 @@ class LogFile:
         self._file = RotatingFileHandler(
             path, maxBytes=MAX_BYTES, backupCount=MAX_BACKUPS, encoding='utf-8'
         )
+        # Open until the process ends: faulthandler writes to its descriptor.
+        self.stack_stream = path.open('a', encoding='utf-8')
         self._file.setFormatter(logging.Formatter(LOG_FORMAT))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
         self._handler = QueueHandler(lines)
