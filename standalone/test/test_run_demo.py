@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 import json
 import math
 import os
@@ -229,80 +229,52 @@ def test_the_nodes_talk_on_this_machine_alone_and_not_through_shared_memory(benc
 
 STATUS = 'Status: the mast'
 REFUSED = '! SAFE_MODE: refused, nothing may move.'
-SAFE_OVER = 'SAFE is over'
-GAVE_UP = 'The turn ended without a picture'
+NO_PICTURE = 'The turn ended without a picture'
+NO_JOINTS = '[ERROR] mast_close: Joint states lost: mast unknown'
+CLEAR_ANSWERS = ('cleared: ', 'nothing to clear: ')
+DROVE = '[RESULT] move_forward: duration_s 1.0'
 
 
-def drives_or_gave_up(bench: Bench, run: Run, ended: int) -> bool:
-    return bool(bench.moving or run.output().count(GAVE_UP) > ended)
+def give(
+    run: Run, *orders: str, done: Callable[[str], bool], excuses: tuple[str, ...] = ()
+) -> None:
+    """Give the orders until what is printed since then, or the rover, says that they are done.
 
-
-def drive_in_the_demo(bench: Bench, run: Run) -> None:
-    """Have the demo come to the point where it drives. A simulator that was just started again may
-    have no picture yet, so that a turn ends early: such a turn is asked for again.
+    They are given again after what a kill explains: the ``excuses``, and SAFE, which is cleared.
+    The kernel sees a rover whose last odometry says that it drives while nobody knows the mast,
+    and it may do so at any moment after the restart.
     """
-    for _ in range(3):
-        ended = run.output().count(GAVE_UP)
-        run.send(':demo')
-        run.until(partial(drives_or_gave_up, bench, run, ended), 'the demo to drive')
-        if bench.moving:
-            return
-    raise AssertionError(f'three turns ended before they drove:\n{run.output()}')
+    for _ in range(20):  # SAFE is cleared only once the rover is known to stand still
+        before = len(run.output())
 
+        def new(before: int = before) -> str:
+            return run.output()[before:]
 
-def answered_or_refused(run: Run, answers: int, refused: int) -> bool:
-    """After a restart of what knows the mast, a rover that takes its time to stop may be seen
-    driving with one that is not known to be closed: then every order is refused.
-    """
-    text = run.output()
-    return text.count(STATUS) >= answers or text.count(REFUSED) > refused
-
-
-def drive_again(run: Run) -> None:
-    """A rover that was just started again may not tell its joints yet; nothing else is a reason
-    not to drive.
-    """
-    drove, refused = '[RESULT] move_forward: duration_s 1.0', '[ERROR] move_forward'
-    before = run.output().count(refused)  # a drive of the demo may have ended by the kill
-    lost = '[ERROR] mast_close: Joint states lost: mast unknown'
-    lost_before = run.output().count(lost)
-    for tries in range(1, 6):
-        run.send(':mast_close', ':forward 1')
+        run.send(*orders)
         run.until(
-            lambda tries=tries: (
-                drove in run.output() or run.output().count(refused) >= before + tries
-            ),
-            'the drive to end',
+            lambda new=new: done(new()) or any(each in new() for each in (REFUSED, *excuses)),
+            f'{orders} to be done',
         )
-        if drove in run.output():
+        if done(new()):
             return
-        assert run.output().count(lost) == lost_before + tries, (
-            f'the drive was refused:\n{run.output()}'
-        )
-    raise AssertionError(f'five drives were refused:\n{run.output()}')
+        if REFUSED in new():
+            run.send(':clear')
+            run.until(lambda new=new: any(each in new() for each in CLEAR_ANSWERS), 'the clear')
+    raise AssertionError(f'{orders} never were done:\n{run.output()}')
 
 
 def test_kill_9_of_each_node_during_the_demo(bench: Bench) -> None:
     run = bench.run('--speed', '3', '--stand-in', 'initial_x=-40.0')
     for number, name in enumerate(('visualizer', 'simulator', 'adapter', 'stand_in'), start=1):
-        drive_in_the_demo(bench, run)
-        over = run.output().count(SAFE_OVER)
+        give(run, ':demo', done=lambda _: bench.moving, excuses=(NO_PICTURE,))
         pid = bench.kill(f'{name}_node')
         run.expect(f'The {name} process ended (terminated by SIGKILL) and is started again.')
         bench.back(f'{name}_node', pid)
-        wait_until(lambda: not bench.moving, 'the rover to stand still', LEASH_S)
-        refused = run.output().count(REFUSED)
         run.send(':stop', 'What is your status?')
-        run.until(partial(answered_or_refused, run, number, refused), 'the answer to the question')
-        if run.output().count(STATUS) < number:
-            assert name in ('adapter', 'stand_in')  # without them nobody knows the mast
-            run.send(':clear')
-            run.expect(SAFE_OVER, times=over + 1)
-            run.send('What is your status?')
-            run.expect(STATUS, times=number)
+        run.expect(STATUS, times=number)
         bench.stands(LEASH_S)
     run.expect('The adapter node was restarted: adapter started: rover stopped first')
-    drive_again(run)
+    give(run, ':mast_close', ':forward 1', done=lambda new: DROVE in new, excuses=(NO_JOINTS,))
     assert run.end() == 0
     assert 'Traceback' not in run.output()
     bench.nothing_left()
