@@ -25,7 +25,7 @@ import pexpect
 import psutil
 
 SCRIPT = str(ROOT / 'scripts/run_demo.sh')
-READY_S, END_S = 60.0, 30.0  # with the machine's cores busy elsewhere
+READY_S, END_S, GONE_S = 60.0, 30.0, 30.0  # with the machine's cores busy elsewhere
 ODOMETRY = '/model/curiosity_mars_rover/odometry'
 CURSOR_QUESTION, CURSOR = '\x1b[6n', '\x1b[30;1R'
 
@@ -230,12 +230,12 @@ class Bench:
 
         wait_until(is_back, f'{name} to be started again', READY_S)
 
-    def nothing_left(self, timeout_s: float = 30.0) -> None:
+    def nothing_left(self) -> None:
         def names() -> list[str]:
             return [' '.join(process.cmdline()[:3]) for process in self.processes()]
 
         try:
-            wait_until(lambda: not self.processes(), 'all processes to be gone', timeout_s)
+            wait_until(lambda: not self.processes(), 'all processes to be gone', GONE_S)
         except AssertionError as error:
             raise AssertionError(f'{error}; still there: {names()}') from None
 

@@ -196,7 +196,7 @@ def test_one_demo_in_a_domain_and_all_gone_after_kill_9_of_the_console(bench: Be
     assert f'a demo runs in ROS domain {bench.box.domain} already' in second.stderr
 
     os.kill(run.popen.pid, signal.SIGKILL)
-    bench.nothing_left(15.0)
+    bench.nothing_left()
     assert not bench.moving  # the adapter's last act; the rover was still there to hear it
 
 
