@@ -63,9 +63,10 @@ static_checks
 
 if (($#)); then exec python -m pytest "$@"; fi
 
-# The tests with nodes mostly wait, and run one at a time. The unit tests run beside them with SCHED_IDLE, so they use
-# only idle CPU time and do not delay the nodes. pytest's status 5, "no tests found", counts as a failure. Coverage is
-# that of the unit tests and of the tests of single nodes: tracing the nodes of the whole product costs CPU time.
+# The tests with nodes mostly wait, and run one at a time. The unit tests run beside those of single nodes with
+# SCHED_IDLE, so they use only idle CPU time and do not delay the nodes. The whole product needs the machine alone.
+# pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of the tests of single
+# nodes: tracing the nodes of the whole product costs CPU time.
 rm -rf .coverage .coverage.* run/coverage
 mkdir -p run/coverage
 # The browser tests start no node, so they follow the unit tests in the background.
@@ -83,9 +84,9 @@ trap 'kill -- "-$unit" 2>/dev/null || true' EXIT
 status=0
 COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros --durations 15 \
   --cov --cov-report= || status=$?
-python -m pytest standalone/test -m e2e --durations 15 || status=$?
 wait "$unit" || status=$?
 trap - EXIT
+python -m pytest standalone/test -m e2e --durations 15 || status=$?
 cat run/unit-tests.log
 ((status == 0)) || exit "$status"
 echo 'each benchmark at its smallest size: run/bench-smoke.log'
