@@ -27,8 +27,8 @@ ANSWER = 'Fine sand, evenly lit.'
 WHO = "! The model 'scripted' of openai"
 FOUND = '\nここで地面を調査できます'  # the routine's own answer
 STOPPED = '! Stopped by the operator'
-TIMEOUT_S = 0.5  # of the model
-WAIT_S = 20.0  # for one turn
+TIMEOUT_S = 1.5  # of the model
+WAIT_S = 60.0  # for one turn
 
 
 def script(drive_s: float) -> tuple[Say, ...]:

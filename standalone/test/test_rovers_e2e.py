@@ -34,6 +34,7 @@ NODES = {
     'run_node',
     'mast_node',
 }
+STARTS_S = 120.0  # two rovers and a server start together
 SHARED = ('/rosout', '/parameter_events')
 
 
@@ -152,7 +153,7 @@ def test_two_demos_at_once_that_a_discovery_server_brings_together(
     options = ('--rovers', '2', '--speed', '3', '--artifacts', str(tmp_path))
     run = bench.run(*options, '--discovery-server', '-c', ':demo', stdin=subprocess.DEVNULL)
     for name in ('r1', 'r2'):
-        run.expect(f'[{name}] > :demo')
+        run.expect(f'[{name}] > :demo', STARTS_S)
     # All nodes know each other now. Who does not ask the server knows none of them.
     assert bench.box.node.get_node_names() == ['test_client']
     server = wait_until(partial(bench.find, 'fast-discovery-server'), 'the discovery server')
