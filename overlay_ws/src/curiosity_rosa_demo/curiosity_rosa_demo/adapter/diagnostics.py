@@ -30,10 +30,12 @@ def diagnose(
     ages_s: Mapping[str, float | None],
     obstacles: ObstacleStop,
     clock_problem: str = '',
+    real_time_factor: float | None = None,
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available.
     ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
     None means that none arrived. ``clock_problem``: why no motion can be timed; '' without one.
+    ``real_time_factor``: simulated seconds per steady second; None without simulated time.
     """
     problems = {service_unavailable(name): Level.ERROR for name in missing}
     if clock_problem:
@@ -61,6 +63,7 @@ def diagnose(
             'last_error_reason': guard.last_error,
             'obstacle_view': view_text(guard, obstacles),
             'obstacle_ahead_m': obstacles.ahead_m,
+            'real_time_factor': real_time_factor,
             **{f'{source.replace(" ", "_")}_age_s': age_s for source, age_s in ages_s.items()},
         },
     )

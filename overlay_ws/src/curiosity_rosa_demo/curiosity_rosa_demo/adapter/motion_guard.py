@@ -27,7 +27,8 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
 
 The caller invokes a method, then ``poll()``, and executes the due commands; it holds one lock
 around both. Times are seconds of a steady clock. ``travel_clock`` may run faster (simulated time),
-never slower.
+never slower. What the simulator does (the mast, messages, braking) is timed by ``simulation``,
+whose clock may run slower, within its bound; no leash and no request of a stop waits for it.
 
 Over 300 lines: all rules read and change the same two facts and are verified together.
 """
@@ -54,6 +55,7 @@ from curiosity_rosa_demo.domain.models import (
     STOPPED_UNASKED,
 )
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
 LEASH_CHECK_S = 0.1
 
@@ -84,11 +86,13 @@ class MotionGuard:
         stop_name: str = '/move_stop',
         clock: Callable[[], float],
         travel_clock: Callable[[], float] | None = None,
+        simulation: SimulationClock | None = None,
         other_drivers: Callable[[], str] = str,
     ) -> None:
         """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
         self._config, self._mast_config = motion, mast
         self._clock, self._travel_clock = clock, travel_clock or clock
+        self._simulation = simulation or SimulationClock.of(None, motion, clock)
         self._stop_timed_out = service_timeout(stop_name)
         self.mast = Mast.UNKNOWN
         # An earlier process may have left the rover moving: stop it first.
@@ -105,13 +109,13 @@ class MotionGuard:
         # 0: a start call of an earlier process that may still be unanswered.
         self._moves_unanswered: set[int] = {0}
         self._stop: StopProcedure | None = self._new_stop()
-        self._runaway = Runaway(motion)
+        self._runaway = Runaway(motion, self._simulation.stretched)
         self._runaway.begin(clock())
         self._stop_number = 0  # of the newest call
         self._stop_failure = ''
         self.stops_ended = -1  # the highest number whose stop is complete
         self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
-        self._unexpected_motion = UnexpectedMotion(motion)
+        self._unexpected_motion = UnexpectedMotion(motion, self._simulation.stretched)
         self._agent = AgentLink(motion.heartbeat_max_age_s)
         self.e_stop = False
         self._serial = 0
@@ -205,7 +209,7 @@ class MotionGuard:
 
     def mast_answered(self) -> None:
         if self._mast_motion is not None:
-            self._mast_motion.record_answer(self._clock())
+            self._mast_motion.record_answer(self._simulation())
 
     def mast_failed(self, reason: str) -> None:
         self._mast_motion = None
@@ -253,7 +257,7 @@ class MotionGuard:
 
     def record_joints(self, p: float, turn: float) -> None:
         """A reading of mast_p_joint and mast_02_joint, radians."""
-        self._joints = Joints(p, turn, self._clock())
+        self._joints = Joints(p, turn, self._simulation())
         if self._mast_motion is not None:
             self._mast_motion.record_joints(self._joints)
             return
@@ -309,7 +313,7 @@ class MotionGuard:
     def poll(self) -> DueCommands:
         """Apply the rules that depend on time and return the commands that are due."""
         now = self._clock()
-        self._watch_mast(now)
+        self._watch_mast()
         self._watch_motion(now)
         return self._advance_stop(now)
 
@@ -317,10 +321,13 @@ class MotionGuard:
         """Steady time by which to call ``poll`` again; None when nothing is pending."""
         now = self._clock()
         times: list[float] = []
+        simulation_now = self._simulation()  # never faster than steady time: nothing is missed
         if self._mast_motion is not None:
-            times.append(self._mast_motion.next_wakeup(now))
+            wakeup = self._mast_motion.next_wakeup(simulation_now)
+            times.append(now + wakeup - simulation_now)
         elif self.mast is Mast.CLOSED and self._joints is not None:
-            times.append(self._joints.at + self._mast_config.joint_max_age_s + 0.01)
+            lost_at = self._joints.at + self._mast_config.joint_max_age_s
+            times.append(now + lost_at - simulation_now + 0.01)
         if self._stop is not None:
             times.append(self._stop.next_wakeup(now))
         elif self.motion is Motion.MOVING:
@@ -345,9 +352,16 @@ class MotionGuard:
         return MotionRefused(reason)
 
     def _new_stop(self, before: StopProcedure | None = None) -> StopProcedure:
-        return StopProcedure(self._config, self._stop_timed_out, now=self._clock(), before=before)
+        return StopProcedure(
+            self._config,
+            self._stop_timed_out,
+            now=self._clock(),
+            stretched=self._simulation.stretched,
+            before=before,
+        )
 
-    def _watch_mast(self, now: float) -> None:
+    def _watch_mast(self) -> None:
+        now = self._simulation()
         if self._mast_motion is not None:
             done = self._mast_motion.outcome(now, self._joints)
             if done:
