@@ -38,6 +38,7 @@ from curiosity_rosa_demo.adapter.motion_guard import (
     MotionRefused,
 )
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
@@ -121,6 +122,14 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
+        PresenceLink(
+            self.node,
+            topics.rover,
+            self._guard,
+            losses,
+            lock=self._lock,
+            on_input=self._execute_due_commands,
+        )
         self._obstacles = ObstacleStop(self._config.thresholds, self._simulation)
         self._scan = ScanInput(
             self._config,
@@ -190,6 +199,7 @@ class AdapterApp:
             self._guard.violation,
             self._guard.agent_latch,
             self._guard.e_stop,
+            self._guard.other_adapters,
             self._guard.last_error,
         )
         if sooner or state != getattr(self, '_last_state', None):

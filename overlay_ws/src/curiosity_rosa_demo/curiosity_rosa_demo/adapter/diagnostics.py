@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.other_adapters import contest
 from curiosity_rosa_demo.adapter.status import view_text
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
@@ -38,8 +39,9 @@ def diagnose(
     ``real_time_factor``: simulated seconds per steady second; None without simulated time.
     """
     problems = {service_unavailable(name): Level.ERROR for name in missing}
-    if clock_problem:
-        problems[clock_problem] = Level.ERROR
+    for problem in (clock_problem, contest(guard.other_adapters)):
+        if problem:
+            problems[problem] = Level.ERROR
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:
             problems[f'No {source} for {age_s:.0f} s'] = Level.ERROR

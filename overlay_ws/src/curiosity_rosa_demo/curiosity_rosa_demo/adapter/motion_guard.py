@@ -21,6 +21,8 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
   known to be closed, a start call answers late, the rover moves without a request.
 - After the first heartbeat of the agent, its silence leads to a stop and forbids motion, and so do
   two agents at once.
+- While another adapter commands the same rover, the rover does not move and its mast does not
+  rise.
 - While the agent is in SAFE, only ``mast_close`` may start; any motion of the rover is stopped.
 - A motion that a stop does not end is reported as a violation, for the agent to enter SAFE.
 - The e-stop leads to a stop. While it is pressed, neither the rover nor the mast may start moving.
@@ -42,6 +44,7 @@ from enum import Enum
 from curiosity_rosa_demo.adapter.agent_link import AgentLink
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
+from curiosity_rosa_demo.adapter.other_adapters import contest
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.stop_result import Runaway, unconfirmed_stop
 from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
@@ -50,6 +53,7 @@ from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
+    OTHER_ADAPTER,
     service_timeout,
     STOPPED_FOR_MAST,
     STOPPED_UNASKED,
@@ -118,6 +122,7 @@ class MotionGuard:
         self._unexpected_motion = UnexpectedMotion(motion, self._simulation.stretched)
         self._agent = AgentLink(motion.heartbeat_max_age_s)
         self.e_stop = False
+        self.other_adapters: tuple[str, ...] = ()  # names of nodes that command the same rover
         self._serial = 0
 
     # --- requests ---------------------------------------------------------------------------
@@ -133,7 +138,8 @@ class MotionGuard:
 
     @property
     def move_allowed(self) -> bool:
-        forbidden = self.e_stop or self._agent.latch or self._agent.refusal(self._clock())
+        forbidden = self.e_stop or self._agent.latch or self.other_adapters
+        forbidden = forbidden or self._agent.refusal(self._clock())
         return self.mast is Mast.CLOSED and not self.stopping and not forbidden
 
     def check_move(self) -> None:
@@ -142,6 +148,8 @@ class MotionGuard:
             raise self._refusal(E_STOP_PRESSED)
         if self._agent.latch:
             raise self._refusal(self._agent.safe_refusal())
+        if self.other_adapters:
+            raise self._refusal(contest(self.other_adapters))
         if self.mast is not Mast.CLOSED:
             raise self._refusal(NEED_TO_CLOSE_MAST)
         if reason := self._agent.refusal(self._clock()):
@@ -184,6 +192,8 @@ class MotionGuard:
             raise self._refusal(E_STOP_PRESSED)
         if self._agent.latch and action is not MastAction.CLOSE:
             raise self._refusal(self._agent.safe_refusal())
+        if self.other_adapters and action is not MastAction.CLOSE:
+            raise self._refusal(contest(self.other_adapters))
         if self._mast_motion is not None:
             raise self._refusal('Mast is moving')
         if self.motion is Motion.MOVING:
@@ -287,6 +297,16 @@ class MotionGuard:
     def set_agents(self, alive: int, names: Collection[str]) -> None:
         """The number of living publishers of the heartbeat, and their names."""
         self._agent.set_publishers(alive, names)
+
+    def set_other_adapters(self, names: tuple[str, ...]) -> None:
+        """Record the nodes of other adapters in front of this rover. A motion of either is
+        stopped by both.
+        """
+        if names and names != self.other_adapters:
+            self.request_stop(f'{contest(names)}; the rover was stopped')
+        elif not names and self.last_error.startswith(OTHER_ADAPTER):
+            self.last_error = ''
+        self.other_adapters = names
 
     def set_e_stop(self, pressed: bool) -> None:
         """Record the button's current state. A mast motion continues: no service can stop it."""

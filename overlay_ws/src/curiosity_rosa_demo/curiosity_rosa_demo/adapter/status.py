@@ -44,6 +44,7 @@ def status_of(
         'e_stop': guard.e_stop,
         'agent_safe_reason': guard.agent_latch,
         'violation': guard.violation,
+        'other_adapters': list(guard.other_adapters),
         'obstacle_view': view_text(guard, obstacles),
         'obstacle_ahead_m': obstacles.ahead_m,
         'real_time_factor': None if real_time_factor is None else round(real_time_factor, 2),
