@@ -100,7 +100,10 @@ class RoverTools:
         watch = self._await_clock(cancellation)
         path = DrivenPath([self._client.pose()])
         seconds, reason = 0.0, ''
-        while not reason and (left_s := duration_s - seconds) > (SHORTEST_LEG_S if seconds else 0.0):
+        while not reason:
+            left_s = duration_s - seconds
+            if seconds and left_s < SHORTEST_LEG_S:  # a rounding error
+                break
             leg_s = left_s / math.ceil(left_s / self._longest_leg_s())
             try:
                 reason, driven_s = self._drive_leg(name, cancellation, leg_s, path, watch)
