@@ -104,7 +104,7 @@ class RoverTools:
             left_s = duration_s - seconds
             if seconds and left_s < SHORTEST_LEG_S:  # a rounding error
                 break
-            leg_s = left_s / math.ceil(left_s / self._longest_leg_s())
+            leg_s = left_s / max(1, math.ceil(left_s / self._longest_leg_s()))
             try:
                 reason, driven_s = self._drive_leg(name, cancellation, leg_s, path, watch)
             except ServiceFailed as failure:
@@ -126,7 +126,8 @@ class RoverTools:
         time, so a slow simulation drives a long motion in several legs, with a stop after each.
         """
         leash_s = self._config.thresholds.motion.max_duration_s
-        return LEASH_SHARE * leash_s / self._client.simulation.stretched(1.0)
+        stretch = self._client.simulation.stretched(1.0)
+        return LEASH_SHARE * leash_s / stretch if stretch > 1.0 else math.inf
 
     def _drive_leg(
         self,
