@@ -112,6 +112,8 @@ class SimulationClock:
         )
 
     def __call__(self) -> float:
+        if self._ros_clock is None:
+            return self._steady()
         with self._lock:
             self._read()
             return self._now
@@ -119,6 +121,8 @@ class SimulationClock:
     @property
     def measured(self) -> float | None:
         """The measured real-time factor; None without simulated time that advances."""
+        if self._ros_clock is None:
+            return None
         with self._lock:
             self._read()
             return self._factor.measured

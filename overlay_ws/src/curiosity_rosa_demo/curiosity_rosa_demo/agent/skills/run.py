@@ -101,7 +101,7 @@ class SkillRun:
             else:
                 self.stop(SkillStatus.TIMED_OUT, why)
 
-        check()
+        self._timer = self._loop.call_later(limit_s, check)
 
     def stop(self, status: SkillStatus, why: str, *, by_turn: bool = False) -> bool:
         """Request the end of the skill; ``status`` becomes the status of its result. Returns
