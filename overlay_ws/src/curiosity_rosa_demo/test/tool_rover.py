@@ -28,7 +28,9 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_OPEN_MAST,
     RoverPose,
 )
+from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
 SPEED_MPS = 0.5
 RADIUS_M = 2.5
@@ -74,6 +76,7 @@ class SimulatedRover:
     overlapped: bool = False
 
     def __post_init__(self) -> None:
+        self.simulation = SimulationClock.of(self.clock, load_config().thresholds.motion)
         self._x = self._y = self._yaw = 0.0
         self._at = self.clock.seconds
         self._one_at_a_time = threading.Lock()

@@ -38,6 +38,7 @@ from curiosity_rosa_demo.adapter.motion_guard import (
     MotionRefused,
 )
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.presence import PresenceLink
 from curiosity_rosa_demo.adapter.scan_input import ScanInput
 from curiosity_rosa_demo.adapter.status import status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.telemetry_inputs import TelemetryInputs
@@ -56,6 +57,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     SpinThread,
     TracePublisher,
 )
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from geometry_msgs.msg import Twist
 from rclpy.client import Client
 from rclpy.node import Node
@@ -65,6 +67,7 @@ from std_srvs.srv import Empty, Trigger
 
 MOTION_SERVICES = ('move_forward', 'turn_left', 'turn_right')
 SHUTDOWN_TIMEOUT_S = 2.0
+MAST_WAIT_MARGIN_S = 1.0
 STOPPED_WHILE_STARTING = 'Stopped while starting'
 
 
@@ -82,12 +85,16 @@ class AdapterApp:
         }
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
+        self._simulation = SimulationClock.of(
+            self.node.get_clock(), self._config.thresholds.motion
+        )
         self._guard = MotionGuard(
             self._config.thresholds.motion,
             self._config.thresholds.mast,
             stop_name=topics.curiosity.move_stop.name,
             clock=time.monotonic,
             travel_clock=MotionClock(self.node.get_clock()),
+            simulation=self._simulation,
             other_drivers=self._other_drivers,
         )
         # Sampled by each start of a motion and, once a second, by the diagnostics.
@@ -115,11 +122,20 @@ class AdapterApp:
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
-        self._obstacles = ObstacleStop(self._config.thresholds, time.monotonic)
+        PresenceLink(
+            self.node,
+            topics.rover,
+            self._guard,
+            losses,
+            lock=self._lock,
+            on_input=self._execute_due_commands,
+        )
+        self._obstacles = ObstacleStop(self._config.thresholds, self._simulation)
         self._scan = ScanInput(
             self._config,
             self._obstacles,
             self._guard,
+            simulation=self._simulation,
             lock=self._lock,
             on_input=self._execute_due_commands,
         )
@@ -183,6 +199,7 @@ class AdapterApp:
             self._guard.violation,
             self._guard.agent_latch,
             self._guard.e_stop,
+            self._guard.other_adapters,
             self._guard.last_error,
         )
         if sooner or state != getattr(self, '_last_state', None):
@@ -231,7 +248,11 @@ class AdapterApp:
 
     def _status(self) -> Status:
         return status_of(
-            self._guard, self._telemetry.pose, self._telemetry.mast_turn, self._obstacles
+            self._guard,
+            self._telemetry.pose,
+            self._telemetry.mast_turn,
+            self._obstacles,
+            self._simulation.measured,
         )
 
     def _diagnose(self) -> Finding:
@@ -246,6 +267,7 @@ class AdapterApp:
                 ages_s=self._telemetry.ages_s(),
                 obstacles=self._obstacles,
                 clock_problem=self._clock_watch.problem(),
+                real_time_factor=self._simulation.measured,
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -268,7 +290,8 @@ class AdapterApp:
             number = self._guard.request_stop()
             self._stops_asked += 1
             self._execute_due_commands()
-            timeout_s = motion.stop_timeout_s + motion.stop_confirm_s
+            confirm_s = self._simulation.stretched(motion.stop_confirm_s)
+            timeout_s = motion.stop_timeout_s + confirm_s
             self._wait(
                 lambda: self._guard.stops_ended >= number or bool(self._guard.violation), timeout_s
             )
@@ -354,7 +377,9 @@ class AdapterApp:
                 client.remove_pending_request(future)
                 self._guard.mast_failed(service_timeout(client.srv_name))
             self._execute_due_commands()
-            limit = action.duration_s(mast) + mast.confirm_margin_s + 1.0
+            # The guard ends the motion in simulated time, at the latest after this bound.
+            limit = self._simulation.longest_s(action.duration_s(mast) + mast.confirm_margin_s)
+            limit += MAST_WAIT_MARGIN_S
             self._wait(lambda: not self._guard.mast_busy, limit)
             if self._guard.mast is not action.after:
                 raise MotionRefused(self._guard.last_error or f'{action.value} was interrupted')
@@ -379,7 +404,8 @@ class AdapterApp:
     def _await_stop(self) -> None:
         """Wait for a running stop to be confirmed. The caller holds the lock."""
         motion = self._config.thresholds.motion
-        self._wait(lambda: not self._guard.stopping, motion.stop_timeout_s + motion.settle_s)
+        timeout_s = motion.stop_timeout_s + self._simulation.stretched(motion.settle_s)
+        self._wait(lambda: not self._guard.stopping, timeout_s)
 
     def _await_service(self, client: Client) -> None:
         if client.service_is_ready():

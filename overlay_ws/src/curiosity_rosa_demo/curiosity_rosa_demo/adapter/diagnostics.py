@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 from curiosity_rosa_demo.adapter.mast import Mast
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.adapter.obstacle_stop import ObstacleStop
+from curiosity_rosa_demo.adapter.other_adapters import contest
 from curiosity_rosa_demo.adapter.status import view_text
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, service_unavailable, VIEW_LOST
 from curiosity_rosa_demo.infra.diagnostics import Finding, finding, Level
@@ -30,14 +31,17 @@ def diagnose(
     ages_s: Mapping[str, float | None],
     obstacles: ObstacleStop,
     clock_problem: str = '',
+    real_time_factor: float | None = None,
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available.
     ``ages_s`` holds the seconds since the last message of odometry, joint states and heartbeat;
     None means that none arrived. ``clock_problem``: why no motion can be timed; '' without one.
+    ``real_time_factor``: simulated seconds per steady second; None without simulated time.
     """
     problems = {service_unavailable(name): Level.ERROR for name in missing}
-    if clock_problem:
-        problems[clock_problem] = Level.ERROR
+    for problem in (clock_problem, contest(guard.other_adapters)):
+        if problem:
+            problems[problem] = Level.ERROR
     for source, age_s in ages_s.items():
         if age_s is not None and age_s > SILENT_S:
             problems[f'No {source} for {age_s:.0f} s'] = Level.ERROR
@@ -61,6 +65,7 @@ def diagnose(
             'last_error_reason': guard.last_error,
             'obstacle_view': view_text(guard, obstacles),
             'obstacle_ahead_m': obstacles.ahead_m,
+            'real_time_factor': real_time_factor,
             **{f'{source.replace(" ", "_")}_age_s': age_s for source, age_s in ages_s.items()},
         },
     )

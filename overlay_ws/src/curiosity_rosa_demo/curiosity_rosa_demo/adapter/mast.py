@@ -63,7 +63,9 @@ class MastAction(str, Enum):
 
 @dataclass(frozen=True)
 class Joints:
-    """One reading of the mast's joints in radians, received at ``at``, in steady seconds."""
+    """One reading of the mast's joints in radians, received at ``at``, in seconds of the
+    simulation's clock.
+    """
 
     p: float
     turn: float
@@ -82,7 +84,9 @@ class Joints:
 
 
 class MastMotion:
-    """One mast command, from its service call to its confirmation by the joints."""
+    """One mast command, from its service call to its confirmation by the joints. Times are seconds
+    of the simulation's clock: a slow simulation needs longer for the trajectory and its messages.
+    """
 
     def __init__(self, action: MastAction, config: MastConfig) -> None:
         self.action = action
@@ -118,7 +122,7 @@ class MastMotion:
         return False if late else None
 
     def next_wakeup(self, now: float) -> float:
-        """Steady time in seconds by which the caller must check ``outcome`` again."""
+        """The time by which the caller must check ``outcome`` again."""
         if self._answered_at is None:
             return now + 1.0
         duration = self.action.duration_s(self._config)

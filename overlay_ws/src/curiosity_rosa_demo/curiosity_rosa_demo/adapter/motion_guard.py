@@ -21,13 +21,16 @@ The guard holds two facts: the mast (closed, opening, open, closing, unknown) an
   known to be closed, a start call answers late, the rover moves without a request.
 - After the first heartbeat of the agent, its silence leads to a stop and forbids motion, and so do
   two agents at once.
+- While another adapter commands the same rover, the rover does not move and its mast does not
+  rise.
 - While the agent is in SAFE, only ``mast_close`` may start; any motion of the rover is stopped.
 - A motion that a stop does not end is reported as a violation, for the agent to enter SAFE.
 - The e-stop leads to a stop. While it is pressed, neither the rover nor the mast may start moving.
 
 The caller invokes a method, then ``poll()``, and executes the due commands; it holds one lock
 around both. Times are seconds of a steady clock. ``travel_clock`` may run faster (simulated time),
-never slower.
+never slower. What the simulator does (the mast, messages, braking) is timed by ``simulation``,
+whose clock may run slower, within its bound; no leash and no request of a stop waits for it.
 
 Over 300 lines: all rules read and change the same two facts and are verified together.
 """
@@ -41,6 +44,7 @@ from enum import Enum
 from curiosity_rosa_demo.adapter.agent_link import AgentLink
 from curiosity_rosa_demo.adapter.alarm_fold import AlarmFold
 from curiosity_rosa_demo.adapter.mast import Joints, Mast, MastAction, MastMotion
+from curiosity_rosa_demo.adapter.other_adapters import contest
 from curiosity_rosa_demo.adapter.stop import Odometry, StopProcedure
 from curiosity_rosa_demo.adapter.stop_result import Runaway, unconfirmed_stop
 from curiosity_rosa_demo.adapter.unexpected_motion import UnexpectedMotion
@@ -49,11 +53,13 @@ from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
+    OTHER_ADAPTER,
     service_timeout,
     STOPPED_FOR_MAST,
     STOPPED_UNASKED,
 )
 from curiosity_rosa_demo.infra.config.thresholds import MastConfig, MotionConfig
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 
 LEASH_CHECK_S = 0.1
 
@@ -84,11 +90,13 @@ class MotionGuard:
         stop_name: str = '/move_stop',
         clock: Callable[[], float],
         travel_clock: Callable[[], float] | None = None,
+        simulation: SimulationClock | None = None,
         other_drivers: Callable[[], str] = str,
     ) -> None:
         """``other_drivers`` returns the names of foreign nodes that publish Twists, or ''."""
         self._config, self._mast_config = motion, mast
         self._clock, self._travel_clock = clock, travel_clock or clock
+        self._simulation = simulation or SimulationClock.of(None, motion, clock)
         self._stop_timed_out = service_timeout(stop_name)
         self.mast = Mast.UNKNOWN
         # An earlier process may have left the rover moving: stop it first.
@@ -105,15 +113,16 @@ class MotionGuard:
         # 0: a start call of an earlier process that may still be unanswered.
         self._moves_unanswered: set[int] = {0}
         self._stop: StopProcedure | None = self._new_stop()
-        self._runaway = Runaway(motion)
+        self._runaway = Runaway(motion, self._simulation.stretched)
         self._runaway.begin(clock())
         self._stop_number = 0  # of the newest call
         self._stop_failure = ''
         self.stops_ended = -1  # the highest number whose stop is complete
         self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
-        self._unexpected_motion = UnexpectedMotion(motion)
+        self._unexpected_motion = UnexpectedMotion(motion, self._simulation.stretched)
         self._agent = AgentLink(motion.heartbeat_max_age_s)
         self.e_stop = False
+        self.other_adapters: tuple[str, ...] = ()  # names of nodes that command the same rover
         self._serial = 0
 
     # --- requests ---------------------------------------------------------------------------
@@ -129,7 +138,8 @@ class MotionGuard:
 
     @property
     def move_allowed(self) -> bool:
-        forbidden = self.e_stop or self._agent.latch or self._agent.refusal(self._clock())
+        forbidden = self.e_stop or self._agent.latch or self.other_adapters
+        forbidden = forbidden or self._agent.refusal(self._clock())
         return self.mast is Mast.CLOSED and not self.stopping and not forbidden
 
     def check_move(self) -> None:
@@ -138,6 +148,8 @@ class MotionGuard:
             raise self._refusal(E_STOP_PRESSED)
         if self._agent.latch:
             raise self._refusal(self._agent.safe_refusal())
+        if self.other_adapters:
+            raise self._refusal(contest(self.other_adapters))
         if self.mast is not Mast.CLOSED:
             raise self._refusal(NEED_TO_CLOSE_MAST)
         if reason := self._agent.refusal(self._clock()):
@@ -180,6 +192,8 @@ class MotionGuard:
             raise self._refusal(E_STOP_PRESSED)
         if self._agent.latch and action is not MastAction.CLOSE:
             raise self._refusal(self._agent.safe_refusal())
+        if self.other_adapters and action is not MastAction.CLOSE:
+            raise self._refusal(contest(self.other_adapters))
         if self._mast_motion is not None:
             raise self._refusal('Mast is moving')
         if self.motion is Motion.MOVING:
@@ -205,7 +219,7 @@ class MotionGuard:
 
     def mast_answered(self) -> None:
         if self._mast_motion is not None:
-            self._mast_motion.record_answer(self._clock())
+            self._mast_motion.record_answer(self._simulation())
 
     def mast_failed(self, reason: str) -> None:
         self._mast_motion = None
@@ -253,7 +267,7 @@ class MotionGuard:
 
     def record_joints(self, p: float, turn: float) -> None:
         """A reading of mast_p_joint and mast_02_joint, radians."""
-        self._joints = Joints(p, turn, self._clock())
+        self._joints = Joints(p, turn, self._simulation())
         if self._mast_motion is not None:
             self._mast_motion.record_joints(self._joints)
             return
@@ -284,6 +298,16 @@ class MotionGuard:
         """The number of living publishers of the heartbeat, and their names."""
         self._agent.set_publishers(alive, names)
 
+    def set_other_adapters(self, names: tuple[str, ...]) -> None:
+        """Record the nodes of other adapters in front of this rover. A motion of either is
+        stopped by both.
+        """
+        if names and names != self.other_adapters:
+            self.request_stop(f'{contest(names)}; the rover was stopped')
+        elif not names and self.last_error.startswith(OTHER_ADAPTER):
+            self.last_error = ''
+        self.other_adapters = names
+
     def set_e_stop(self, pressed: bool) -> None:
         """Record the button's current state. A mast motion continues: no service can stop it."""
         if pressed and not self.e_stop:
@@ -309,7 +333,7 @@ class MotionGuard:
     def poll(self) -> DueCommands:
         """Apply the rules that depend on time and return the commands that are due."""
         now = self._clock()
-        self._watch_mast(now)
+        self._watch_mast()
         self._watch_motion(now)
         return self._advance_stop(now)
 
@@ -317,10 +341,13 @@ class MotionGuard:
         """Steady time by which to call ``poll`` again; None when nothing is pending."""
         now = self._clock()
         times: list[float] = []
+        simulation_now = self._simulation()  # never faster than steady time: nothing is missed
         if self._mast_motion is not None:
-            times.append(self._mast_motion.next_wakeup(now))
+            wakeup = self._mast_motion.next_wakeup(simulation_now)
+            times.append(now + wakeup - simulation_now)
         elif self.mast is Mast.CLOSED and self._joints is not None:
-            times.append(self._joints.at + self._mast_config.joint_max_age_s + 0.01)
+            lost_at = self._joints.at + self._mast_config.joint_max_age_s
+            times.append(now + lost_at - simulation_now + 0.01)
         if self._stop is not None:
             times.append(self._stop.next_wakeup(now))
         elif self.motion is Motion.MOVING:
@@ -345,9 +372,16 @@ class MotionGuard:
         return MotionRefused(reason)
 
     def _new_stop(self, before: StopProcedure | None = None) -> StopProcedure:
-        return StopProcedure(self._config, self._stop_timed_out, now=self._clock(), before=before)
+        return StopProcedure(
+            self._config,
+            self._stop_timed_out,
+            now=self._clock(),
+            stretched=self._simulation.stretched,
+            before=before,
+        )
 
-    def _watch_mast(self, now: float) -> None:
+    def _watch_mast(self) -> None:
+        now = self._simulation()
         if self._mast_motion is not None:
             done = self._mast_motion.outcome(now, self._joints)
             if done:

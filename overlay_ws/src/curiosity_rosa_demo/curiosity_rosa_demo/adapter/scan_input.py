@@ -24,6 +24,7 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
 from curiosity_rosa_demo.infra.ros.scan import scan_of, stamp_ns
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY, STEADY_CLOCK
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from rclpy.node import Node
 from sensor_msgs.msg import LaserScan
@@ -40,6 +41,7 @@ class ScanInput:
         rule: ObstacleStop,
         guard: MotionGuard,
         *,
+        simulation: SimulationClock,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
     ) -> None:
@@ -51,7 +53,7 @@ class ScanInput:
         self._shape = RoverShape.of(config.thresholds)
         self._base_frame = config.topics.tf.base_frame
         self._topic = config.topics.rover.scan
-        self._transforms = make_transform_source(self.node, config)
+        self._transforms = make_transform_source(self.node, config, simulation)
         self.node.create_subscription(LaserScan, self._topic, self._on_scan, NEWEST_ONLY)
         self.node.create_timer(
             PUBLISHER_CHECK_PERIOD_S, self._check_for_publisher, clock=STEADY_CLOCK

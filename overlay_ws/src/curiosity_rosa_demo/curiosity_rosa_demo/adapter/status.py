@@ -24,8 +24,11 @@ def status_of(
     pose: tuple[float, float, float] | None,
     mast_turn: float | None,
     obstacles: ObstacleStop,
+    real_time_factor: float | None = None,
 ) -> Status:
-    """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians."""
+    """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians.
+    ``real_time_factor`` is the measured one; None without simulated time that advances.
+    """
     is_open = {Mast.CLOSED: False, Mast.UNKNOWN: None}.get(guard.mast, True)
     x, y, yaw = pose or (None, None, None)
     return {
@@ -41,8 +44,10 @@ def status_of(
         'e_stop': guard.e_stop,
         'agent_safe_reason': guard.agent_latch,
         'violation': guard.violation,
+        'other_adapters': list(guard.other_adapters),
         'obstacle_view': view_text(guard, obstacles),
         'obstacle_ahead_m': obstacles.ahead_m,
+        'real_time_factor': None if real_time_factor is None else round(real_time_factor, 2),
     }
 
 

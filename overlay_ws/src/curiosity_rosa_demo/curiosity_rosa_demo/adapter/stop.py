@@ -12,11 +12,13 @@
 Twists are due until odometry reports standstill, and the call is retried at a slow rate. Another
 publisher may keep sending its own Twist, and a reading between the two can report standstill. So
 the zero Twists pause for a probe: they have worked only if the rover stays still without them.
-Times are seconds of a steady clock.
+Times are seconds of a steady clock. Those that count readings of odometry are stretched in a slow
+simulation, which publishes it more seldom.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
@@ -52,9 +54,11 @@ class StopProcedure:
         timed_out: str,
         *,
         now: float,
+        stretched: Callable[[float], float],
         before: StopProcedure | None = None,
     ) -> None:
-        self._config, self._timed_out = config, timed_out
+        """``stretched``: the steady seconds in which that many simulated seconds pass."""
+        self._config, self._timed_out, self._stretched = config, timed_out, stretched
         self.failure = ''  # the reason for the zero Twists
         self._call_due = True
         self._call_deadline: float | None = None
@@ -110,7 +114,8 @@ class StopProcedure:
             return True
         if self._answered_at is not None and self._flood_since is None:
             since = self._still_since
-            return since is not None and fresh is not None and fresh.at - since >= STANDSTILL_S
+            standstill_s = self._stretched(STANDSTILL_S)
+            return since is not None and fresh is not None and fresh.at - since >= standstill_s
         return self._stays_still(fresh)
 
     def advance(self, now: float, odometry: Odometry | None) -> StopDue:
@@ -130,13 +135,14 @@ class StopProcedure:
         return StopDue(call=call, twist=self._is_twist_due(now, fresh))
 
     def _is_not_settling(self, now: float, fresh: Odometry | None) -> bool:
-        """Whether the rover still moves settle_s after the answer."""
+        """Whether a reading after the answer, settle_s after it, still shows a motion."""
         return (
             self._answered_at is not None
             and self._flood_since is None
             and now - self._answered_at >= self._config.settle_s
             and fresh is not None
             and not fresh.still
+            and fresh.at >= self._answered_at
         )
 
     def _watch_standstill(self, fresh: Odometry | None) -> None:
@@ -147,7 +153,8 @@ class StopProcedure:
 
     def fresh(self, odometry: Odometry | None, now: float) -> Odometry | None:
         """``odometry``; None if it is older than the configuration allows."""
-        if odometry is None or now - odometry.at > self._config.odometry_max_age_s:
+        max_age_s = self._stretched(self._config.odometry_max_age_s)
+        if odometry is None or now - odometry.at > max_age_s:
             return None
         return odometry
 
@@ -156,7 +163,7 @@ class StopProcedure:
             self._probe_since is not None
             and fresh is not None
             and fresh.still
-            and fresh.at - self._probe_since >= PROBE_S
+            and fresh.at - self._probe_since >= self._stretched(PROBE_S)
         )
 
     def _is_twist_due(self, now: float, fresh: Odometry | None) -> bool:
@@ -171,7 +178,7 @@ class StopProcedure:
         elif (
             fresh is not None
             and fresh.still
-            and fresh.at - self._flood_since >= self._flood_for
+            and fresh.at - self._flood_since >= self._stretched(self._flood_for)
             and not self._twist_lost
         ):
             self._probe_since, self._twist_at = now, None

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
@@ -30,10 +32,15 @@ def unconfirmed_stop(odometry: Odometry | None, failure: str) -> str:
 
 class Runaway:
     """Detects that the rover still moves when a stop should have ended its motion. Zero Twists can
-    make single readings report standstill; only settle_s without motion begins a new one.
+    make single readings report standstill; only settle_s without motion begins a new one. Both
+    times are stretched in a slow simulation, whose rover brakes and reports more slowly.
     """
 
-    def __init__(self, config: MotionConfig) -> None:
+    def __init__(
+        self, config: MotionConfig, stretched: Callable[[float], float] = lambda seconds: seconds
+    ) -> None:
+        """``stretched``: the steady seconds in which that many simulated seconds pass."""
+        self._stretched = stretched
         self._bound_s = config.stop_timeout_s + config.settle_s
         self._gap_s = config.settle_s
         self._since: float | None = None  # begin of the motion, or of the stop if later
@@ -52,7 +59,7 @@ class Runaway:
         """Whether this reading, the newest since ``begin``, shows a motion beyond the bound."""
         if odometry is None or self._since is None or odometry.still:
             return False
-        if odometry.at - self._moved_at >= self._gap_s:
+        if odometry.at - self._moved_at >= self._stretched(self._gap_s):
             self._since = odometry.at
         self._moved_at = odometry.at
-        return odometry.at - self._since >= self._bound_s
+        return odometry.at - self._since >= self._stretched(self._bound_s)

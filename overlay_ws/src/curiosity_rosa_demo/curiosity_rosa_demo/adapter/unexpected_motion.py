@@ -10,13 +10,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
 
 
 class UnexpectedMotion:
-    def __init__(self, config: MotionConfig) -> None:
-        self._config = config
+    def __init__(
+        self, config: MotionConfig, stretched: Callable[[float], float] = lambda seconds: seconds
+    ) -> None:
+        """``stretched``: the steady seconds in which that many simulated seconds pass. It applies
+        to the age of odometry; ``settle_s`` stays steady.
+        """
+        self._config, self._stretched = config, stretched
         self._since: float | None = None
         self._seen_at = float('-inf')
 
@@ -33,7 +40,7 @@ class UnexpectedMotion:
 
     def is_moving(self, now: float) -> bool:
         """Whether fresh odometry reports a motion that the adapter did not start."""
-        fresh = now - self._seen_at <= self._config.odometry_max_age_s
+        fresh = now - self._seen_at <= self._stretched(self._config.odometry_max_age_s)
         return self._since is not None and fresh
 
     def must_stop(self, now: float) -> bool:

@@ -34,6 +34,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY_CLOCK,
     TracePublisher,
 )
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_demo.sim.image_pipeline import ImageError, ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
@@ -85,7 +86,8 @@ class SimulatorApp:
         self._output = GuardedPublisher.create(
             self.node, CompressedImage, self._output_topic, CAPTURE_QOS, losses
         )
-        self._transforms = make_transform_source(self.node, config)
+        self._simulation = SimulationClock.of(self.node.get_clock(), config.thresholds.motion)
+        self._transforms = make_transform_source(self.node, config, self._simulation)
         self._camera = Camera(self.node, config.topics.images, self._republish)
         self.node.create_timer(POLL_PERIOD_S, self._update_camera_demand, clock=STEADY_CLOCK)
         Diagnostics(self.node, config, 'camera', self._diagnose, losses)
@@ -122,7 +124,7 @@ class SimulatorApp:
     def _diagnose(self) -> Finding:
         waited_s = self._camera.frame_wait_s()
         silent = ''
-        if waited_s is not None and waited_s > self._limits.max_image_age_s:
+        if waited_s is not None and waited_s > self._max_image_age_s():
             silent = f'No frame of {self._camera.topic} for {waited_s:.0f} s'
         return finding(
             {silent: Level.ERROR, self._failure: Level.WARN},
@@ -161,7 +163,8 @@ class SimulatorApp:
         asked_s = time.monotonic()
         # A retry that was queued behind a failed capture must not wait for a frame once more.
         was_queued = asked_s - self._gave_up_at_s < QUEUED_WITHIN_S
-        until_s = asked_s + (0.0 if was_queued else self._limits.wait_s)
+        wait_s = self._simulation.stretched(self._limits.wait_s)
+        until_s = asked_s + (0.0 if was_queued else wait_s)
         frame = None
         try:
             self._fresh_frame(until_s)
@@ -187,7 +190,11 @@ class SimulatorApp:
     def _fresh_frame(self, until_s: float) -> Frame:
         """A frame within the age limit; waits until ``until_s``, steady. Raises NoFrame."""
         wait_s = max(0.0, until_s - time.monotonic())
-        return self._camera.fresh(max_age_s=self._limits.max_image_age_s, wait_s=wait_s)
+        return self._camera.fresh(max_age_s=self._max_image_age_s(), wait_s=wait_s)
+
+    def _max_image_age_s(self) -> float:
+        """In steady seconds: a slow simulation renders its pictures more seldom."""
+        return self._simulation.stretched(self._limits.max_image_age_s)
 
     def _await_pose(self, until_s: float) -> None:
         """Wait until TF provides the pose, at most until ``until_s``: right after a start the

@@ -17,12 +17,14 @@ from __future__ import annotations
 import json
 import math
 import threading
+import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import call, ServiceFailed
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.listener import make_transform_source, TransformUnavailable
 from curiosity_rosa_interfaces.srv import CaptureAndScore
 from rclpy.node import Node
@@ -35,7 +37,9 @@ CAPTURE_RETRY_S = 1.5
 class RoverClient:
     def __init__(self, node: Node, config: Config) -> None:
         self._frames = config.topics.tf
-        self.transforms = make_transform_source(node, config)
+        # for waits that depend on the simulator
+        self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
+        self.transforms = make_transform_source(node, config, self.simulation)
         services = config.topics.adapter
         self._triggers = {
             name: node.create_client(Trigger, getattr(services, name).name)
@@ -69,7 +73,9 @@ class RoverClient:
                 response = call(
                     self._triggers[name],
                     Trigger.Request(),
-                    timeout_s=self._timeouts.get(name, TIMEOUT_MARGIN_S),
+                    timeout_s=self._timeouts[name],
+                    # get_status waits for nothing that the simulator does
+                    clock=time.monotonic if name == 'get_status' else self.simulation,
                     done=done,
                     sending=cancellation.hold_back,
                 )
@@ -96,6 +102,7 @@ class RoverClient:
             CaptureAndScore.Request(),
             timeout_s=self._capture_timeout_s,
             again_s=CAPTURE_RETRY_S,
+            clock=self.simulation,
         )
         if not response.ok:
             reason = response.error_reason.strip()
@@ -134,7 +141,9 @@ def _json_object(message: str) -> dict[str, Any]:
 
 
 def _timeouts(config: Config) -> dict[str, float]:
-    """Time-out of each adapter service in seconds: its longest duration, and a margin."""
+    """Time-out of each adapter service in seconds of the simulation's clock (get_status: steady
+    seconds): its longest duration, and a margin.
+    """
     motion, mast = config.thresholds.motion, config.thresholds.mast
     await_stop = motion.stop_timeout_s + motion.settle_s
     start = await_stop + 2 * motion.service_timeout_s + TIMEOUT_MARGIN_S

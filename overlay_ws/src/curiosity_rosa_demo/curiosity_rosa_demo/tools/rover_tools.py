@@ -9,7 +9,8 @@
 """Implementation of the nine tools, for a model or for a console command.
 
 Each tool returns a ToolResult; only TurnCancelled is raised. A motion tool starts the motion,
-waits for its duration, stops it, waits for standstill, and reports the distance covered.
+waits for its duration, stops it, waits for standstill, and reports the distance covered. In a slow
+simulation it does so in several legs.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ POSE_PERIOD_S = 0.05
 CLOCK_PERIOD_S = 0.02
 STATUS_PERIOD_S = 0.5
 STANDSTILL_TIMEOUT_S = 5.0
+SHORTEST_LEG_S = 1e-3
+LEASH_SHARE = 0.8  # of the leash for one leg: the real-time factor may fall meanwhile
 
 NO_ANSWER_TEXT = service_timeout('')
 
@@ -96,6 +99,48 @@ class RoverTools:
         """
         watch = self._await_clock(cancellation)
         path = DrivenPath([self._client.pose()])
+        seconds, reason = 0.0, ''
+        while not reason:
+            left_s = duration_s - seconds
+            if seconds and left_s < SHORTEST_LEG_S:  # a rounding error
+                break
+            leg_s = left_s / max(1, math.ceil(left_s / self._longest_leg_s()))
+            try:
+                reason, driven_s = self._drive_leg(name, cancellation, leg_s, path, watch)
+            except ServiceFailed as failure:
+                if not seconds:
+                    raise
+                reason, driven_s = f'Motion ended early: {failure}', 0.0
+            seconds += driven_s
+        end = path.last
+        return reason, {
+            'duration_s': seconds,
+            'distance_m': path.length,
+            'x': end.x if end else None,
+            'y': end.y if end else None,
+            'yaw_rad': end.yaw_rad if end else None,
+        }
+
+    def _longest_leg_s(self) -> float:
+        """The longest motion that the leash allows, in simulated seconds. The leash ends by steady
+        time, so a slow simulation drives a long motion in several legs, with a stop after each.
+        """
+        leash_s = self._config.thresholds.motion.max_duration_s
+        stretch = self._client.simulation.stretched(1.0)
+        return LEASH_SHARE * leash_s / stretch if stretch > 1.0 else math.inf
+
+    def _drive_leg(
+        self,
+        name: str,
+        cancellation: Cancellation,
+        duration_s: float,
+        path: DrivenPath,
+        watch: ClockWatch,
+    ) -> tuple[str, float]:
+        """Start, wait and stop once. Return the reason of an early end, else '', and the seconds.
+
+        Raises like ``_drive``.
+        """
         begin, seconds, reason = self._seconds(), duration_s, ''
         try:
             self._start(name, cancellation)
@@ -113,14 +158,7 @@ class RoverTools:
             cancellation.check()  # report a stop, not the error that it caused
             path.add(self._client.pose())
             seconds = max(0.0, self._seconds() - begin)
-        end = path.last
-        return reason, {
-            'duration_s': seconds,
-            'distance_m': path.length,
-            'x': end.x if end else None,
-            'y': end.y if end else None,
-            'yaw_rad': end.yaw_rad if end else None,
-        }
+        return reason, seconds
 
     def _await_clock(self, cancellation: Cancellation) -> ClockWatch:
         """Wait until the time of motions is seen to advance. Raises ServiceFailed if it does not
@@ -161,10 +199,10 @@ class RoverTools:
         """Wait for the motion's duration. Return the reason of an early end, else ''.
 
         Simulated time measures the duration. Steady time bounds it: by a time that stands, and by
-        motion.slowest_real_time_factor.
+        motion.slowest_real_time_factor, plus the age that a time may have.
         """
-        slowest = self._config.thresholds.motion.slowest_real_time_factor
-        longest_s = duration_s / slowest
+        motion = self._config.thresholds.motion
+        longest_s = duration_s / motion.slowest_real_time_factor + motion.clock_max_age_s
         deadline = time.monotonic() + longest_s
         last, elapsed = self._seconds(), 0.0
         status_at = time.monotonic() + STATUS_PERIOD_S
@@ -204,7 +242,7 @@ class RoverTools:
             self._client.trigger('move_stop')
 
     def _wait_until_still(self, path: DrivenPath, cancellation: Cancellation) -> None:
-        deadline = time.monotonic() + STANDSTILL_TIMEOUT_S
+        deadline = time.monotonic() + self._client.simulation.stretched(STANDSTILL_TIMEOUT_S)
         while self._client.status().get('moving'):
             if time.monotonic() > deadline:
                 late = f'{STANDSTILL_TIMEOUT_S:g} s after its stop'

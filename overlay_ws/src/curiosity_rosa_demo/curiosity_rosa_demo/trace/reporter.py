@@ -68,7 +68,9 @@ def status_text(status: dict[str, Any]) -> str:
     motion = 'moving' if status.get('moving') else 'standing still'
     drive = 'may drive' if status.get('move_allowed') else 'may not drive'
     last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
-    return f'{where}{heading}; {motion}; mast {mast}, {drive}{last}'
+    factor = finite_float(status.get('real_time_factor'))
+    pace = '' if factor is None else f'; real-time factor {factor:.2f}'
+    return f'{where}{heading}; {motion}; mast {mast}, {drive}{pace}{last}'
 
 
 def finite_float(value: Any) -> float | None:

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.domain.models import (
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.tools.rover_client import _json_object
 from curiosity_rosa_demo.tools.rover_tools import DrivenPath, RoverTools
 from curiosity_rosa_demo.tools.tool_impl import make_tools
@@ -239,6 +240,37 @@ def test_slow_time_within_the_limit_takes_longer() -> None:
     result = impatient_tools(rover, 0.8).run('move_forward', duration_s=0.5)
     assert result.ok, result.error_reason
     assert result.data['distance_m'] == pytest.approx(0.5 * SPEED_MPS, rel=0.2)
+
+
+def slow_rover(factor: float) -> SimulatedRover:
+    """A rover whose simulation was measured to run at ``factor`` of real time."""
+    rover, ros, steady_s = SimulatedRover(), OwnedClock(), 0.0
+    rover.simulation = SimulationClock.of(ros, SHIPPED.thresholds.motion, lambda: steady_s)
+    for _ in range(10):
+        steady_s, ros.seconds = steady_s + 0.1, ros.seconds + 0.1 * factor
+        rover.simulation()
+    return rover
+
+
+@pytest.mark.parametrize(('factor', 'legs'), [(1.0, 1), (0.5, 1), (0.1, 3)])
+def test_a_motion_longer_than_the_leash_of_a_slow_simulation_has_legs(
+    factor: float, legs: int
+) -> None:
+    rover = slow_rover(factor)
+    result = tools_of(rover).run('move_forward', duration_s=6.0)
+    assert result.ok, result.error_reason
+    assert rover.calls == ['move_forward', 'move_stop', 'get_status'] * legs
+    assert result.data['duration_s'] == pytest.approx(6.0)
+    assert result.data['distance_m'] == pytest.approx(6.0 * SPEED_MPS, rel=0.05)
+
+
+def test_a_leg_that_is_refused_ends_the_motion() -> None:
+    rover = slow_rover(0.1)
+    rover.faults['move_forward'] = in_turn(fine, lambda: ServiceFailed('Obstacle ahead'))
+    result = tools_of(rover).run('move_forward', duration_s=6.0)
+    assert result.error_reason == 'Motion ended early: Obstacle ahead'
+    assert result.data['duration_s'] == pytest.approx(2.0)
+    assert not rover.motion
 
 
 def test_an_adapter_that_vanishes_in_a_motion_is_asked_to_stop_all_the_same() -> None:

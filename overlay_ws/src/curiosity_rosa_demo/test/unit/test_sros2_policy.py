@@ -54,7 +54,8 @@ def test_nobody_but_the_adapter_writes_to_a_topic_of_the_rover() -> None:
         for grant in read(OVERLAY)
         if grant.kind == 'publish' and grant.name in theirs()
     }
-    assert written == {(ADAPTER, TOPICS.rover.cmd_vel)}
+    own = {TOPICS.rover.cmd_vel, TOPICS.rover.adapter_presence}
+    assert written == {(ADAPTER, name) for name in own}
 
 
 def test_only_the_agent_may_call_the_adapter() -> None:

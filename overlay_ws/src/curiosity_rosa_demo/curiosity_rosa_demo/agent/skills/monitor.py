@@ -57,14 +57,18 @@ class SkillMonitor:
 
     An entry whose ``goal_id`` is a task's ID represents the task itself. It does not compete with
     the skills that this task starts.
+
+    ``rover_clock`` counts the time-outs of skills that hold a resource of the rover.
     """
 
     def __init__(
         self,
         listener: ProgressListener = lambda run: None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        rover_clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._listener, self._clock = listener, clock
+        self._listener, self._clock, self.rover_clock = listener, clock, rover_clock
         self.on_violation: Callable[[str], None] = lambda reason: None
         self._lock = threading.Lock()
         self._running: dict[str, RunningSkill] = {}

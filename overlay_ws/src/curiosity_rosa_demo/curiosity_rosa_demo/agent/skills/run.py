@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, suppress
 from contextvars import copy_context
 import json
@@ -27,6 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResu
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import json_object, ToolResult
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
+from curiosity_rosa_demo.infra.simulation_clock import MIN_WAIT_S
 
 MAX_PROGRESS_REPORTS = 100  # newest progress reports kept
 TIMEOUT_CODE = 'SKILL_TIMEOUT'
@@ -71,7 +72,9 @@ class SkillRun:
     def start(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
         name, limit_s = self.goal.skill_name, self.goal.timeout_s
         why = f'{name} timed out after {limit_s:g} s'
-        self._timer = self._loop.call_later(limit_s, self.stop, SkillStatus.TIMED_OUT, why)
+        of_rover = bool(self.goal.resources_occupied)  # base, mast or camera
+        clock = self._monitor.rover_clock if of_rover else time.monotonic
+        self._await_timeout(clock, limit_s, why)
         self._exit_stack.enter_context(self._turn.call_when_pressed(self._on_turn_cancelled))
         # The thread gets this context: the rover's calls belong to the order that is set in it.
         work = threading.Thread(
@@ -87,6 +90,18 @@ class SkillRun:
             self._set_result(_failed(self._skill, _internal_error(name, error)))
 
     # --- stop and result --------------------------------------------------------------------
+
+    def _await_timeout(self, clock: Callable[[], float], limit_s: float, why: str) -> None:
+        """Stop the run after ``limit_s`` seconds of ``clock``, never faster than steady time."""
+        until_s = clock() + limit_s
+
+        def check() -> None:
+            if (left_s := until_s - clock()) > 0.0:
+                self._timer = self._loop.call_later(max(MIN_WAIT_S, left_s), check)
+            else:
+                self.stop(SkillStatus.TIMED_OUT, why)
+
+        self._timer = self._loop.call_later(limit_s, check)
 
     def stop(self, status: SkillStatus, why: str, *, by_turn: bool = False) -> bool:
         """Request the end of the skill; ``status`` becomes the status of its result. Returns

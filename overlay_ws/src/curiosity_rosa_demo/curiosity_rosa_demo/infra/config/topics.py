@@ -89,6 +89,7 @@ class RoverTopics(Section):
     scan: Name
     battery_state: Name
     e_stop: Name
+    adapter_presence: Name
 
 
 class StatusTopics(Section):

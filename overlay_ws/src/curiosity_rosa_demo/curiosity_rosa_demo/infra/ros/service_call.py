@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+import math
 import threading
 import time
 from typing import Any
@@ -21,6 +22,7 @@ from curiosity_rosa_demo.domain.models import (
     service_unavailable,
 )
 from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.simulation_clock import MIN_WAIT_S
 from rclpy.client import Client
 
 SEND_AGAIN_S = 0.05  # delay after the transport refused a request
@@ -38,11 +40,13 @@ def call(
     done: threading.Event | None = None,
     sending: Callable[[], AbstractContextManager[Any]] = nullcontext,
     again_s: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Any:
     """Send ``request`` and return the response. Call it from a thread other than the one that
     spins ``client``.
 
-    ``timeout_s``: seconds of the steady clock, first for discovery, then for the response.
+    ``timeout_s``: seconds of the steady clock for discovery, then seconds of ``clock`` for the
+    response; ``clock`` is never faster than the steady one.
     ``done``: setting it ends the wait for the response. ``sending``: returns the context manager
     that each send runs in. ``again_s``: an idempotent request is sent again at this period, since
     a killed server may have received the first one. A request that a saturated transport refused
@@ -52,17 +56,20 @@ def call(
     if not client.service_is_ready() and not client.wait_for_service(timeout_sec=timeout_s):
         raise ServiceFailed(service_unavailable(name))
     done = done or threading.Event()
-    until_s = time.monotonic() + timeout_s
+    until_s = clock() + timeout_s
+    send_at_s = -math.inf  # steady
     futures = []
-    while not done.is_set() and (left_s := until_s - time.monotonic()) > 0.0:
-        try:
-            with sending():
-                futures.append(client.call_async(request))
-        except TRANSPORT_ERRORS:
-            done.wait(min(SEND_AGAIN_S, left_s))
-            continue
-        futures[-1].add_done_callback(lambda _: done.set())
-        done.wait(left_s if again_s is None else min(again_s, left_s))
+    while not done.is_set() and (left_s := until_s - clock()) > 0.0:
+        if (now_s := time.monotonic()) >= send_at_s:
+            try:
+                with sending():
+                    futures.append(client.call_async(request))
+            except TRANSPORT_ERRORS:
+                send_at_s = now_s + SEND_AGAIN_S
+            else:
+                futures[-1].add_done_callback(lambda _: done.set())
+                send_at_s = math.inf if again_s is None else now_s + again_s
+        done.wait(max(MIN_WAIT_S, min(left_s, send_at_s - now_s)))
     for future in futures:
         if not future.done():
             client.remove_pending_request(future)

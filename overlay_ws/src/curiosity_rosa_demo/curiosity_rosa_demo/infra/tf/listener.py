@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.models import RoverPose, Stamp
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.simulation_clock import SimulationClock
 from curiosity_rosa_demo.infra.tf.tree import (
     composed,
     frame_name,
@@ -66,7 +67,7 @@ class TransformSource(Protocol):
 
         Raises TransformUnavailable when a frame is unknown or unconnected, a number in the chain
         is not finite, or the stamp of a moving link has not changed for ``tf.max_age_s``. The
-        steady clock measures that age, so it is valid for stamps of any clock.
+        simulation's clock, which advances steadily, measures that age: stamps of any clock do.
         """
         ...
 
@@ -207,9 +208,14 @@ ADAPTERS: list[type[ComposedTransforms]] = [
 ]
 
 
-def make_transform_source(node: Node, config: Config) -> TransformSource:
-    """Create the preferred adapter, with subscriptions on ``node``. The caller spins ``node``."""
-    source, topics = ADAPTERS[0](config.thresholds.tf.max_age_s), config.topics.tf
+def make_transform_source(
+    node: Node, config: Config, simulation: SimulationClock | None = None
+) -> TransformSource:
+    """Create the preferred adapter, with subscriptions on ``node``. The caller spins ``node``.
+    ``simulation``: the clock of this process, if it has one.
+    """
+    clock = simulation or SimulationClock.of(node.get_clock(), config.thresholds.motion)
+    source, topics = ADAPTERS[0](config.thresholds.tf.max_age_s, clock), config.topics.tf
     for topic, qos, static in (
         (topics.topic, TF_QOS, False),
         (topics.static_topic, TF_STATIC_QOS, True),

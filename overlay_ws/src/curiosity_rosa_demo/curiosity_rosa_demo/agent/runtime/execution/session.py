@@ -86,7 +86,7 @@ class AgentSession:
         self.world = RoverWorld(client, config, ros_clock)
         self.world.spent = lambda: self.react_state.spent if self._in_turn else Spent()
         self.world.brain_state = lambda: self.brain_state()
-        self.monitor = SkillMonitor(self._trace_progress)
+        self.monitor = SkillMonitor(self._trace_progress, rover_clock=client.simulation)
         self._rosa_loader = RosaLoader(
             TurnEnvironment(
                 registry=registry,

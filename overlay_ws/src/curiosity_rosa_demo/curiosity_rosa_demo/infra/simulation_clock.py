@@ -1,0 +1,148 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Waits for what a simulator does: counted in simulated time, bounded in steady time. Pure.
+
+A simulation may run slower than real time. Its mast, its wheels and its sensors then need longer
+in steady time, by the real-time factor: simulated seconds per steady second.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+import threading
+import time
+from typing import Any
+
+from curiosity_rosa_demo.infra.config.thresholds import MotionConfig
+
+WINDOW_S = 2.0  # steady seconds over which the factor is measured
+MIN_WINDOW_S = 0.5
+SAMPLE_PERIOD_S = 0.1
+MIN_WAIT_S = 0.01  # shortest wait between two readings
+
+
+def bounded_factor(measured: float | None, slowest: float) -> float:
+    """The factor to count with: ``measured``, from ``slowest`` to 1; 1 if nothing is measured."""
+    return 1.0 if measured is None else min(1.0, max(slowest, measured))
+
+
+class RealTimeFactor:
+    """Measures the real-time factor from readings of both clocks, in seconds."""
+
+    def __init__(self, max_age_s: float) -> None:
+        """Simulated time that shows one value for longer than ``max_age_s`` stands."""
+        self._max_age_s = max_age_s
+        self._samples: deque[tuple[float, float]] = deque()
+        self._last_ros: float | None = None
+        self._changed_at = 0.0
+        self.measured: float | None = None  # None: not enough readings, or time stands
+
+    def record(self, steady: float, ros: float) -> None:
+        before, self._last_ros = self._last_ros, ros
+        if ros == before:
+            # A clock that is silent keeps its factor, until it counts as standing.
+            if steady - self._changed_at > self._max_age_s:
+                self._begin()
+            return
+        self._changed_at = steady
+        if before is not None and ros < before:  # a restarted simulation
+            self._begin()
+        self._sample(steady, ros)
+
+    def reset(self) -> None:
+        """There is no simulated time any more."""
+        self._last_ros = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._samples.clear()
+        self.measured = None
+
+    def _sample(self, steady: float, ros: float) -> None:
+        samples = self._samples
+        if samples and steady - samples[-1][0] < SAMPLE_PERIOD_S:
+            return
+        samples.append((steady, ros))
+        while len(samples) > 2 and steady - samples[1][0] >= WINDOW_S:
+            samples.popleft()
+        first_steady, first_ros = samples[0]
+        if steady - first_steady >= MIN_WINDOW_S:
+            self.measured = (ros - first_ros) / (steady - first_steady)
+
+
+class SimulationClock:
+    """Seconds for waits that depend on the simulator. Thread-safe.
+
+    It advances with the steady clock times the measured real-time factor, which counts as at most
+    1 and at least ``slowest``. So a wait of S seconds lasts at least S and at most S / slowest
+    steady seconds. Without simulated time, while it stands, and before the factor is measured, it
+    advances with the steady clock. It jumps neither with a first ``/clock`` nor with a restart.
+    """
+
+    def __init__(
+        self,
+        ros_clock: Any,
+        *,
+        slowest: float,
+        max_age_s: float,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``ros_clock`` None: there is no simulated time."""
+        self._ros_clock, self._slowest, self._steady = ros_clock, slowest, steady
+        self._factor = RealTimeFactor(max_age_s)
+        self._lock = threading.Lock()
+        self._last, self._now = steady(), 0.0
+
+    @classmethod
+    def of(
+        cls, ros_clock: Any, motion: MotionConfig, steady: Callable[[], float] = time.monotonic
+    ) -> SimulationClock:
+        return cls(
+            ros_clock,
+            slowest=motion.slowest_real_time_factor,
+            max_age_s=motion.clock_max_age_s,
+            steady=steady,
+        )
+
+    def __call__(self) -> float:
+        if self._ros_clock is None:
+            return self._steady()
+        with self._lock:
+            self._read()
+            return self._now
+
+    @property
+    def measured(self) -> float | None:
+        """The measured real-time factor; None without simulated time that advances."""
+        if self._ros_clock is None:
+            return None
+        with self._lock:
+            self._read()
+            return self._factor.measured
+
+    def stretched(self, seconds: float) -> float:
+        """The steady seconds in which ``seconds`` pass at the present factor."""
+        return seconds / bounded_factor(self.measured, self._slowest)
+
+    def longest_s(self, seconds: float) -> float:
+        """The most steady seconds that a wait of ``seconds`` on this clock can last."""
+        return seconds / self._slowest if self._is_simulated() else seconds
+
+    def _is_simulated(self) -> bool:
+        return self._ros_clock is not None and bool(self._ros_clock.ros_time_is_active)
+
+    def _read(self) -> None:
+        steady = self._steady()
+        advance, self._last = steady - self._last, steady
+        self._now += advance * bounded_factor(self._factor.measured, self._slowest)
+        if self._is_simulated():
+            self._factor.record(steady, float(self._ros_clock.now().nanoseconds) * 1e-9)
+        else:
+            self._factor.reset()
