@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 import threading
 import time
 
 from curiosity_rosa_demo.adapter.call_log import Call, caller_text, CallLog
 from curiosity_rosa_demo.adapter.graph_names import clients, publishers
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.infra.guarded_publisher import TRANSPORT_ERRORS
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
@@ -37,8 +39,10 @@ class CallTrace:
 
     def begin(self, service: str) -> Call:
         """Record a call that is about to be served, while its caller is still in the graph."""
-        agents = set(publishers(self._node, self._heartbeat_topic))
-        callers = clients(self._node, service)
+        agents, callers = set[str](), set[str]()
+        with suppress(*TRANSPORT_ERRORS):  # without the graph the caller is unknown
+            agents = set(publishers(self._node, self._heartbeat_topic))
+            callers = clients(self._node, service)
         with self._lock:
             return self._log.begin(
                 service,

@@ -41,9 +41,12 @@ class RoverClient:
         self._frames = config.topics.tf
         self.transforms = make_transform_source(node, config)
         services = config.topics.adapter
+        self._service_names = {
+            name: getattr(services, name).name for name in type(services).model_fields
+        }
         self._triggers = {
-            name: node.create_client(Trigger, getattr(services, name).name)
-            for name in type(services).model_fields
+            name: node.create_client(Trigger, service)
+            for name, service in self._service_names.items()
         }
         self._capture = node.create_client(
             CaptureAndScore, config.topics.services.capture_and_score.name
@@ -80,7 +83,7 @@ class RoverClient:
             yield
         if name != 'get_status':
             with self._sent_lock:
-                self._sent[self._triggers[name].srv_name] += 1
+                self._sent[self._service_names[name]] += 1
 
     def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
         done = threading.Event()
