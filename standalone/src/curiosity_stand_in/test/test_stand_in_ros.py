@@ -16,8 +16,8 @@ import signal
 import time
 from typing import Any
 
-import cv2
 from curiosity_stand_in.settings import PARAMETERS
+import cv2
 from geometry_msgs.msg import Twist
 from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry

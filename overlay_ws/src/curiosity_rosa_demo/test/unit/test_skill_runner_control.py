@@ -90,6 +90,7 @@ async def test_cancel_all_cancels_what_runs_and_what_waits():
 async def test_a_skill_hears_who_stops_it(stop: str):
     runner, begun, heard = SkillRunner(':memory:'), asyncio.Event(), list[str]()
 
+    @runner.skill('job')
     async def skill(task: Task) -> None:
         begun.set()
         try:
@@ -98,7 +99,6 @@ async def test_a_skill_hears_who_stops_it(stop: str):
             heard.append(str(cancelled))
             raise
 
-    runner.register('job', skill)
     async with looping(runner):
         task = await runner.submit(Task('job'))
         await begun.wait()
