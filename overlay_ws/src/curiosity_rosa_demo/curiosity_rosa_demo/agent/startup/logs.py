@@ -31,7 +31,9 @@ class LogFile:
         self._file = RotatingFileHandler(
             path, maxBytes=MAX_BYTES, backupCount=MAX_BACKUPS, encoding='utf-8'
         )
-        outputs: list[logging.Handler] = [self._file, logging.StreamHandler()][: 1 + debug]
+        outputs: list[logging.Handler] = [self._file]
+        if debug:
+            outputs.append(logging.StreamHandler())
         for output in outputs:
             output.setFormatter(logging.Formatter(LOG_FORMAT))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
