@@ -49,7 +49,7 @@ ARGUMENTS = {
     'use_rviz': ('false', 'open RViz with rviz.yaml'),
     AGENT: ('none', 'terminal: console in an xterm; headless: no console; none: no agent'),
     'http_port': ('0', "port of the agent's page; 0: the port in agent.yaml"),
-    'debug': ('false', 'log at debug level'),
+    'debug': ('false', "the overlay's own lines at debug level"),
 }
 CHOICES = {AGENT: ['terminal', 'headless', 'none']}
 RESTART_DELAY_S = 1.0
@@ -164,8 +164,7 @@ class Overlay:
             ],
             remappings=self._clock_remapping(),
             ros_arguments=[
-                '--log-level',
-                'debug' if self._flag['debug'] else 'info',
+                *spec.log_arguments(self._value['namespace'], debug=self._flag['debug']),
                 '--enclave',
                 self._enclave(spec),
             ],

@@ -19,7 +19,7 @@ import time
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from curiosity_stand_in import sensors
+from curiosity_stand_in import sensors, settings
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import INITIAL, Joints
 from curiosity_stand_in.renderer import Renderer
@@ -28,7 +28,7 @@ from curiosity_stand_in.settings import checked, PARAMETERS, Settings
 from curiosity_stand_in.spin import STEADY
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -87,14 +87,17 @@ class BodyNode(Node):
             self.create_timer(period, self._publish_clock, clock=STEADY)
 
     def _declare_parameters(self) -> Settings:
-        values = {}
+        # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error. So the
+        # ranges are declared only after it has read the start values.
+        untyped = ParameterDescriptor(dynamic_typing=True)
+        values = {
+            name: self.declare_parameter(name, parameter.default, untyped).value
+            for name, parameter in PARAMETERS.items()
+        }
+        start = Settings(**checked(values))
         for name, parameter in PARAMETERS.items():
-            # ``checked`` validates the types: it accepts 1 for 1.0 and explains an error.
-            descriptor = ParameterDescriptor(
-                description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
-            )
-            values[name] = self.declare_parameter(name, parameter.default, descriptor).value
-        return Settings(**checked(values))
+            self.set_descriptor(name, _descriptor(parameter))
+        return start
 
     def _settings_change(self, parameters: list[Parameter]) -> SetParametersResult:
         ours = {p.name: p.value for p in parameters if p.name in PARAMETERS}
@@ -187,6 +190,17 @@ class BodyNode(Node):
             self._picture = self._renderer.render(state.pose, state.joints)
             self._jpeg = None
             self._drawn = (state.pose, state.joints)
+
+
+def _descriptor(parameter: settings.Parameter) -> ParameterDescriptor:
+    """What ``ros2 param describe`` shows."""
+    descriptor = ParameterDescriptor(
+        description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
+    )
+    if parameter.range is not None:
+        low, high = parameter.range
+        descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    return descriptor
 
 
 def wanted(publisher: Any) -> bool:

@@ -24,6 +24,23 @@ IMAGE_FAULTS = ('none', 'stopped', 'corrupt')
 
 
 @dataclass(frozen=True)
+class Number:
+    """Checks for a number from ``low`` to ``high``, both included."""
+
+    low: float
+    high: float
+
+    def __call__(self, value: Any) -> float:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not self.low <= value <= self.high
+        ):
+            raise ValueError(f'must be a number from {self.low:g} to {self.high:g}')
+        return float(value)
+
+
+@dataclass(frozen=True)
 class Parameter:
     """``check`` converts the value from ROS into the value to use, or raises ValueError."""
 
@@ -31,6 +48,11 @@ class Parameter:
     check: Callable[[Any], Any]
     text: str
     fixed: bool = False  # read only at the start
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The least and the greatest value; None: it is no number."""
+        return (self.check.low, self.check.high) if isinstance(self.check, Number) else None
 
 
 @dataclass(frozen=True)
@@ -63,19 +85,6 @@ class Settings:
         return Rates(self.battery_drain_per_s, self.battery_charge_per_s)
 
 
-def _number(low: float, high: float) -> Callable[[Any], float]:
-    def check(value: Any) -> float:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not low <= value <= high
-        ):
-            raise ValueError(f'must be a number from {low:g} to {high:g}')
-        return float(value)
-
-    return check
-
-
 def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError('must be true or false')
@@ -102,20 +111,20 @@ def _service_faults(value: Any) -> Mapping[str, ServiceFault]:
 
 PARAMETERS: dict[str, Parameter] = {
     'metres_per_unit': Parameter(
-        0.25, _number(0.001, 10.0), 'm/s of the rover per unit of linear.x', fixed=True
+        0.25, Number(0.001, 10.0), 'm/s of the rover per unit of linear.x', fixed=True
     ),
     'time_scale': Parameter(
         1.0,
-        _number(0.1, 100.0),
+        Number(0.1, 100.0),
         f'times the wall clock; at most {FASTEST_DRIVE:g} while it drives',
         fixed=True,
     ),
     'publish_clock': Parameter(
         False, _boolean, "publish /clock and stamp with the rover's time", fixed=True
     ),
-    'initial_x': Parameter(0.0, _number(-1e4, 1e4), 'metres', fixed=True),
-    'initial_y': Parameter(0.0, _number(-1e4, 1e4), 'metres', fixed=True),
-    'initial_yaw': Parameter(0.0, _number(-100.0, 100.0), 'radians', fixed=True),
+    'initial_x': Parameter(0.0, Number(-1e4, 1e4), 'metres', fixed=True),
+    'initial_y': Parameter(0.0, Number(-1e4, 1e4), 'metres', fixed=True),
+    'initial_yaw': Parameter(0.0, Number(-100.0, 100.0), 'radians', fixed=True),
     'initial_mast': Parameter('zero', _choice(*INITIAL), ', '.join(INITIAL), fixed=True),
     'lidar': Parameter(
         'mast',
@@ -124,16 +133,16 @@ PARAMETERS: dict[str, Parameter] = {
         fixed=True,
     ),
     'battery': Parameter(
-        1.0, _number(0.0, 1.0), 'charge, 0 to 1; set, the charge goes on from there'
+        1.0, Number(0.0, 1.0), 'charge, 0 to 1; set, the charge goes on from there'
     ),
     'battery_drain_per_s': Parameter(
         DRAIN_PER_S,
-        _number(0.0, 1.0),
+        Number(0.0, 1.0),
         "of the full charge, per second of the rover's time that it drives; standing, a tenth",
     ),
     'battery_charge_per_s': Parameter(
         CHARGE_PER_S,
-        _number(0.0, 1.0),
+        Number(0.0, 1.0),
         "of the full charge, per second of the rover's time that it stands still, mast stowed",
     ),
     'e_stop': Parameter(

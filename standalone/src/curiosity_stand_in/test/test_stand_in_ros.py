@@ -16,13 +16,14 @@ import signal
 import time
 from typing import Any
 
+from curiosity_stand_in.settings import PARAMETERS
 import cv2
 from geometry_msgs.msg import Twist
 from harness import Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import DescribeParameters, SetParameters
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
@@ -450,12 +451,26 @@ def test_a_bad_parameter_later_is_refused_with_a_reason_and_changes_nothing(
     sandbox: Sandbox,
 ) -> None:
     sandbox.stand_in(battery=0.75, battery_drain_per_s=0.0)
-    assert 'from 0 to 1' in set_parameters(sandbox, battery=2.0)[0]
+    assert 'Min: 0.0, Max: 1.0, value: 2.0' in set_parameters(sandbox, battery=2.0)[0]
+    assert 'from 0 to 1' in set_parameters(sandbox, battery=2)[0]  # a range binds one type
     assert 'none, stopped, corrupt' in set_parameters(sandbox, fault_image='black')[0]
     assert 'hang, late, absent' in set_parameters(sandbox, fault_services=['move_stop:no'])[0]
     assert 'read-only' in set_parameters(sandbox, time_scale=2.0)[0]
     assert watch(sandbox, BatteryState, '/battery_state')[-1].percentage == 0.75
     assert call(sandbox, '/move_stop') < 1.0
+
+
+def test_the_numbers_are_declared_with_their_ranges(sandbox: Sandbox) -> None:
+    sandbox.stand_in()
+    names = [name for name, parameter in PARAMETERS.items() if parameter.range]
+    request = DescribeParameters.Request(names=names)
+    response = sandbox.call(DescribeParameters, '/curiosity_stand_in/describe_parameters', request)
+    declared = {
+        each.name: (each.floating_point_range[0].from_value, each.floating_point_range[0].to_value)
+        for each in response.descriptors
+    }
+    assert declared == {name: PARAMETERS[name].range for name in names}
+    assert declared['battery'] == (0.0, 1.0)
 
 
 def end_quickly(process: Process, signum: int) -> None:

@@ -46,6 +46,21 @@ def test_numbers_in_range_are_taken_as_they_are(value: float) -> None:
     assert checked({'time_scale': value}) == {'time_scale': value}
 
 
+@given(st.data())
+def test_the_range_of_a_number_is_what_its_check_takes(data: st.DataObject) -> None:
+    ranges = {name: each.range for name, each in PARAMETERS.items() if each.range}
+    assert set(ranges) == {n for n, each in PARAMETERS.items() if isinstance(each.default, float)}
+    name = data.draw(st.sampled_from(sorted(ranges)))
+    low, high = ranges[name]
+    value = data.draw(st.floats(allow_nan=False))
+    try:
+        checked({name: value})
+    except ValueError:
+        assert not low <= value <= high
+    else:
+        assert low <= value <= high
+
+
 @pytest.mark.parametrize(
     ('name', 'value', 'reason'),
     [

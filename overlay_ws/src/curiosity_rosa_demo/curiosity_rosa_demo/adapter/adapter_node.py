@@ -28,6 +28,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.adapter.call_trace import CallTrace
 from curiosity_rosa_demo.adapter.diagnostics import diagnose
 from curiosity_rosa_demo.adapter.graph_names import other_publishers
 from curiosity_rosa_demo.adapter.mast import MastAction
@@ -104,6 +105,7 @@ class AdapterApp:
         losses = LossCounter()
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
+        self._calls = CallTrace(self.node, topics.status.kernel, self._trace.publish)
         self._shutting_down = False  # True: no motion is started any more
         self._closing = False
         self._stops_asked = 0
@@ -121,6 +123,7 @@ class AdapterApp:
             self._guard,
             lock=self._lock,
             on_input=self._execute_due_commands,
+            on_calls=self._calls.record_sent,
         )
         PresenceLink(
             self.node,
@@ -153,22 +156,23 @@ class AdapterApp:
 
     def _create_services(self, process: Process) -> list[Node]:
         names = self._config.topics.adapter
-        own = [
-            Node(name, start_parameter_services=False)
-            for name in ('adapter_stop', 'adapter_motion', 'adapter_mast')
-        ]
+        own = [Node(name) for name in ('adapter_stop', 'adapter_motion', 'adapter_mast')]
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
         for name in MOTION_SERVICES:
             service = getattr(names, name).name
             motion.create_service(
-                Trigger, service, self._trigger_callback(partial(self._begin_motion, name))
+                Trigger,
+                service,
+                self._trigger_callback(service, partial(self._begin_motion, name)),
             )
         for action in MastAction:
             service = getattr(names, action.value).name
             mast.create_service(
-                Trigger, service, self._trigger_callback(partial(self._begin_mast_motion, action))
+                Trigger,
+                service,
+                self._trigger_callback(service, partial(self._begin_mast_motion, action)),
             )
         return own
 
@@ -290,6 +294,8 @@ class AdapterApp:
             number = self._guard.request_stop()
             self._stops_asked += 1
             self._execute_due_commands()
+        call = self._calls.begin(self._config.topics.adapter.move_stop.name)  # after the stop
+        with self._lock:
             confirm_s = self._simulation.stretched(motion.stop_confirm_s)
             timeout_s = motion.stop_timeout_s + confirm_s
             self._wait(
@@ -297,6 +303,7 @@ class AdapterApp:
             )
             response.message = self._guard.stop_problem(number)
             response.success = not response.message
+        self._calls.end(call, response.message)
         return response
 
     def _begin_motion(self, name: str) -> None:
@@ -385,11 +392,12 @@ class AdapterApp:
                 raise MotionRefused(self._guard.last_error or f'{action.value} was interrupted')
 
     def _trigger_callback(
-        self, act: Callable[[], None]
+        self, service: str, act: Callable[[], None]
     ) -> Callable[[Any, Trigger.Response], Trigger.Response]:
-        """A Trigger callback that runs ``act``. Its message is the reason of a refusal."""
+        """A callback of ``service`` that runs ``act``. Its message is the reason of a refusal."""
 
         def callback(_: Any, response: Trigger.Response) -> Trigger.Response:
+            call = self._calls.begin(service)
             try:
                 act()
                 response.success = True
@@ -397,6 +405,7 @@ class AdapterApp:
                 response.success, response.message = False, str(refusal)
                 with self._lock:
                     self._execute_due_commands()  # the status shows the reason
+            self._calls.end(call, response.message)
             return response
 
         return callback

@@ -22,6 +22,19 @@ def publishers(node: Node, topic: str) -> list[str]:
     )
 
 
+def clients(node: Node, service: str) -> set[str]:
+    """The full names of the nodes that have a client of ``service``, as far as they are known."""
+    found = set()
+    for name, space in node.get_node_names_and_namespaces():
+        try:
+            called = node.get_client_names_and_types_by_node(name, space)
+        except TRANSPORT_ERRORS:  # the node has just left
+            continue
+        if any(each == service for each, _ in called):
+            found.add(f'{space.rstrip("/")}/{name}')
+    return found
+
+
 def other_publishers(node: Node, topic: str, service: str) -> list[str]:
     """The publishers of ``topic`` without ``node`` itself and the node that serves ``service``."""
     own = f'{node.get_namespace().rstrip("/")}/{node.get_name()}'

@@ -45,7 +45,7 @@ class ScanInput:
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
     ) -> None:
-        self.node = Node('adapter_scan', start_parameter_services=False)
+        self.node = Node('adapter_scan')
         self._rule, self._guard, self._lock, self._on_input = rule, guard, lock, on_input
         self._motion = ''  # the last one that the adapter started
         if not rule.enabled:

@@ -19,7 +19,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.graph_names import publishers
 from curiosity_rosa_demo.adapter.motion_guard import MotionGuard
 from curiosity_rosa_demo.domain.geometry import yaw_of
-from curiosity_rosa_demo.domain.heartbeat import decode_heartbeat
+from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.ros_io import (
     NEWEST_ONLY,
@@ -37,7 +37,10 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 
 class TelemetryInputs:
-    """Updates the guard only under ``lock``, and calls ``on_input`` under the same lock."""
+    """Updates the guard only under ``lock``, and calls ``on_input`` under the same lock.
+    ``on_calls`` gets the tick of a heartbeat and the numbers of the calls that the agent has
+    sent, without the lock.
+    """
 
     def __init__(
         self,
@@ -48,7 +51,9 @@ class TelemetryInputs:
         *,
         lock: AbstractContextManager[Any],
         on_input: Callable[[], None],
+        on_calls: Callable[[int, dict[str, int]], None],
     ) -> None:
+        self._on_calls = on_calls
         self._node, self._guard, self._lock, self._on_input = node, guard, lock, on_input
         self._heartbeat_topic = topics.status.kernel
         self.pose: tuple[float, float, float] | None = None  # x, y, yaw: metres, radians
@@ -110,6 +115,8 @@ class TelemetryInputs:
             self._received_s[HEARTBEAT] = time.monotonic()
             self._guard.record_heartbeat(*heartbeat)
             self._on_input()
+        if (calls := decode_calls(message.data)) is not None:
+            self._on_calls(heartbeat[0], calls)
 
     def _on_publishers(self, alive: int) -> None:
         names = publishers(self._node, self._heartbeat_topic) if alive > 1 else []

@@ -140,7 +140,8 @@ class AgentApp:
         if self.artifacts is not None:
             self._own_events.subscribe(str(self.artifacts.picture), self.artifacts.record_event)
         self._own_events.subscribe('console', lambda event: self.console.print_event(event))
-        self._log = LogFile(agent_log_file(space))
+        debug = self.node.get_logger().get_effective_level() <= logging.DEBUG
+        self._log = LogFile(agent_log_file(space), debug=debug)
         self.stack_stream = self._log.stack_stream
         registry = make_registry(self.config)
         check_world(self.config, registry)
@@ -169,7 +170,13 @@ class AgentApp:
             self.console_writer.write,
         )
         self._tick_callbacks: list[Callable[[], None]] = [
-            Heartbeat(self.node, self.config, self._losses, self._safe_reason).beat
+            Heartbeat(
+                self.node,
+                self.config,
+                self._losses,
+                self._safe_reason,
+                self.rover_client.sent_calls,
+            ).beat
         ]
         self.runtime = Runtime(
             self.session,

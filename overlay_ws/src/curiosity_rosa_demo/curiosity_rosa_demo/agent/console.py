@@ -257,7 +257,7 @@ class Console:
         """Print a trace event, except for the end of a turn: its answer is printed instead."""
         is_answer = event.kind is TraceKind.RESULT and event.tool_name is None
         # The console itself has printed these two already.
-        is_known = event.message.startswith('User: ') or (
+        is_known = event.message.startswith(('User: ', 'User (')) or (
             event.message.startswith('Asking: ') and self._session.approval_queue.is_attended
         )
         if not is_answer and not is_known:
@@ -289,7 +289,7 @@ class Console:
                     'question': typed.question_id,
                     'by': typed.by,
                 }
-                self._send(partial(post_message, message), typed)
+                self._send(partial(post_message, message, origin=typed.origin), typed)
             elif command.name in COMMAND_INTENTS:
                 payload: Json = (
                     {'task_id': self._runtime.find_task(command.text).id} if command.text else {}

@@ -6,28 +6,46 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The heartbeat of the agent's kernel as JSON: a rising tick and the reason for SAFE."""
+"""The heartbeat of the agent's kernel as JSON: a rising tick, the reason for SAFE, and how many
+calls of each adapter service the agent has sent.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import json
+from typing import Any
 
 MAX_REASON_LENGTH = 500  # characters
 
 
-def encode_heartbeat(tick: int, safe_reason: str) -> str:
-    return json.dumps({'tick': tick, 'safe_reason': safe_reason[:MAX_REASON_LENGTH]})
+def encode_heartbeat(tick: int, safe_reason: str, calls: Mapping[str, int] | None = None) -> str:
+    """``calls``: by service name, since the agent's start."""
+    beat = {'tick': tick, 'safe_reason': safe_reason[:MAX_REASON_LENGTH], 'calls': calls or {}}
+    return json.dumps(beat)
 
 
 def decode_heartbeat(text: str) -> tuple[int, str] | None:
     """The tick and the reason; None if the text is no heartbeat."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict):
-        return None
+    value = _json_object(text)
     tick, reason = value.get('tick'), value.get('safe_reason')
     if isinstance(tick, bool) or not isinstance(tick, int) or not isinstance(reason, str):
         return None
     return tick, reason[:MAX_REASON_LENGTH]
+
+
+def decode_calls(text: str) -> dict[str, int] | None:
+    """The numbers of calls in a heartbeat; None if it has none."""
+    calls = _json_object(text).get('calls')
+    if not isinstance(calls, dict):
+        return None
+    return {name: count for name, count in calls.items() if type(count) is int and count >= 0}
+
+
+def _json_object(text: str) -> dict[str, Any]:
+    """The JSON object in ``text``; empty if it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

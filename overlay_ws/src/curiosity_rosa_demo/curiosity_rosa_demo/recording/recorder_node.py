@@ -58,7 +58,6 @@ class RecorderNode:
         # The node does not read its clock, so it does not need a subscription to /clock.
         self._node = Node(
             'recorder',
-            start_parameter_services=False,
             parameter_overrides=[Parameter('use_sim_time', value=False)],
         )
         self._throttles: list[tuple[Channel, Throttle[bytes]]] = []

@@ -97,7 +97,6 @@ class SimulatorApp:
         # This node needs no ROS time: without the override it would subscribe to /clock again.
         self._service_node = Node(
             'simulator_service',
-            start_parameter_services=False,
             parameter_overrides=[Parameter('use_sim_time', value=False)],
         )
         self._service_node.create_service(
@@ -183,6 +182,7 @@ class SimulatorApp:
             response.score, response.is_good = light.score, light.is_good
             response.image_topic = self._output_topic
             response.debug = f'{self._debug(frame, asked_s)}; x = {pose.x:.3f} m'
+        self.node.get_logger().debug(f'capture: {response.error_reason or response.debug}')
         self._camera.request_frames(CAMERA_LINGER_S)
         response.stamp = self.node.get_clock().now().to_msg()
         return response

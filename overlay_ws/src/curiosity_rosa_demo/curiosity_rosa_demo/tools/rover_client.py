@@ -14,6 +14,10 @@ The service calls block. Call them from any thread except the one that spins the
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 import json
 import math
 import threading
@@ -41,13 +45,18 @@ class RoverClient:
         self.simulation = SimulationClock.of(node.get_clock(), config.thresholds.motion)
         self.transforms = make_transform_source(node, config, self.simulation)
         services = config.topics.adapter
+        self._service_names = {
+            name: getattr(services, name).name for name in type(services).model_fields
+        }
         self._triggers = {
-            name: node.create_client(Trigger, getattr(services, name).name)
-            for name in type(services).model_fields
+            name: node.create_client(Trigger, service)
+            for name, service in self._service_names.items()
         }
         self._capture = node.create_client(
             CaptureAndScore, config.topics.services.capture_and_score.name
         )
+        self._sent_lock = threading.Lock()
+        self._sent: Counter[str] = Counter()
         self._timeouts = _timeouts(config)
         self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + TIMEOUT_MARGIN_S
 
@@ -66,6 +75,20 @@ class RoverClient:
         """
         return self._trigger(name, cancellation, until=None)
 
+    def sent_calls(self) -> dict[str, int]:
+        """How many calls of each adapter service were sent, without get_status. Thread-safe."""
+        with self._sent_lock:
+            return dict(self._sent)
+
+    @contextmanager
+    def _sending(self, name: str, cancellation: Cancellation) -> Iterator[None]:
+        """Holds a stop back while a request is sent, and counts the request once it is sent."""
+        with cancellation.hold_back():
+            yield
+        if name != 'get_status':
+            with self._sent_lock:
+                self._sent[self._service_names[name]] += 1
+
     def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
         done = threading.Event()
         with (until or Cancellation()).call_when_pressed(done.set):
@@ -77,7 +100,7 @@ class RoverClient:
                     # get_status waits for nothing that the simulator does
                     clock=time.monotonic if name == 'get_status' else self.simulation,
                     done=done,
-                    sending=cancellation.hold_back,
+                    sending=partial(self._sending, name, cancellation),
                 )
             except ServiceFailed:
                 if until is not None:

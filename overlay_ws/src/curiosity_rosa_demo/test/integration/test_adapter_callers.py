@@ -31,12 +31,17 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
 )
-from curiosity_rosa_demo.infra.ros_io import call, make_executor
+from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.infra.loss_counter import LossCounter
+from curiosity_rosa_demo.infra.ros_io import call, Heartbeat, history_qos, make_executor
+from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.trace.trace_codec import decode
 from harness import Sandbox, wait_until
 import pytest
 import rclpy
 from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 pytestmark = pytest.mark.ros
@@ -157,6 +162,35 @@ def never_with_the_mast_up(world: AdapterWorld) -> None:
     judged = [closed[stamp] for stamp in moving if stamp in closed]
     assert len(judged) > 10, 'too little motion to judge'
     assert all(judged)
+
+
+def test_only_calls_of_other_nodes_are_trace_events_with_their_caller(sandbox: Sandbox) -> None:
+    config = load_config()
+    trace = sandbox.collect(String, config.topics.trace.events, history_qos(100))
+    sandbox.stand_in(time_scale=SPEED)
+    spec = next(node for node in config.nodes.nodes if node.name == 'adapter')
+    levels = spec.log_arguments('', debug=True)
+    adapter = sandbox.start('curiosity_rosa_demo', 'adapter_node', *levels)
+    agent = rclpy.create_node('agent')
+    client = RoverClient(agent, config)
+    heartbeat = Heartbeat(agent, config, LossCounter(), str, client.sent_calls)
+    agent.create_timer(0.1, heartbeat.beat)
+
+    def called() -> list[tuple[object, object]]:
+        """The services and callers of the calls that the trace reports."""
+        data = [decode(each.data).data or {} for each in trace]
+        return [(each['service'], each['callers']) for each in data if 'callers' in each]
+
+    with spinning(make_executor(), agent):
+        client.trigger('mast_close')
+        client.trigger('move_stop')
+        assert sandbox.call(Trigger, '/adapter/move_stop').success
+        client.trigger('move_stop')
+        wait_until(called, 'the call in the trace')
+    assert called() == [('/adapter/move_stop', ['/test_client'])]
+    debug_lines = [line for line in adapter.output().splitlines() if 'DEBUG' in line]
+    assert len([line for line in debug_lines if '/adapter/move_stop: done' in line]) == 3
+    assert [line for line in debug_lines if '[adapter]' not in line] == []
 
 
 def stamp_of(message: object) -> tuple[int, int]:

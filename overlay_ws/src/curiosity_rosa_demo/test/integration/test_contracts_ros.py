@@ -80,6 +80,13 @@ def test_each_process_runs_in_the_enclave_that_it_was_given(run: ContractRun) ->
     assert ROVER in enclaves
 
 
+def test_every_node_answers_for_its_parameters(run: ContractRun) -> None:
+    """A tool that lists the parameters of all nodes waits 5 s for each that does not."""
+    graph = run.look()
+    served = {use.name for use in graph.uses if use.kind == 'reply'}
+    assert [node for node in graph.enclaves if f'{node}/list_parameters' not in served] == []
+
+
 def test_the_figures_of_the_diagnostics_are_those_of_the_page(run: ContractRun) -> None:
     wait_until(lambda: len(run.figures()) == 4, 'the diagnostics of four nodes')
     page = CONTRACTS.read_text(encoding='utf-8')

@@ -289,12 +289,14 @@ def test_events_of_the_other_nodes_are_fed_and_ours_only_once(sandbox: Sandbox) 
     ours = new_event(TraceKind.ACT, 'ours')
     event_bus.publish(ours)
     alarm = new_event(TraceKind.ERROR, 'the leash', ok=False, data={'node': 'adapter'})
-    for event in (ours, alarm, start_event('adapter', 'adapter started')):
+    call = new_event(TraceKind.OBSERVE, 'called by /rqt', data={'node': 'adapter'})
+    for event in (ours, alarm, start_event('adapter', 'adapter started'), call):
         publisher.publish(String(data=encode(event)))
-    wait_until(lambda: len(event_bus.recent()) >= 3, 'the events')
+    wait_until(lambda: len(event_bus.recent()) >= 4, 'the events')
     assert [each.message for each in event_bus.recent()] == [
         'ours',
         'the leash',
         'adapter started',
+        'called by /rqt',
     ]
-    assert said == ['  adapter: [ERROR] the leash']
+    assert said == ['  adapter: [ERROR] the leash', '  adapter: [OBSERVE] called by /rqt']

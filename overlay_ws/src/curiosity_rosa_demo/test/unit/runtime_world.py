@@ -66,6 +66,7 @@ class ScriptedAgentSession:
         self.trace_buffer = TraceBuffer(200)
         self.ran: list[str] = []
         self.turns: list[tuple[str, Json | None]] = []  # task and plan
+        self.doors: list[str] = []  # through which the text of each turn came
         self.stops = 0
         self.order: list[str] = []  # stops, and beginnings and ends of work
         self.release = threading.Event()
@@ -114,8 +115,10 @@ class ScriptedAgentSession:
         *,
         task_id: str = '',
         plan: Json | None = None,
+        door: str = '',
     ) -> Outcome:
         self.turns.append((task_id, plan))
+        self.doors.append(door)
         for question in list(self.asks):
             answer = self.approval_queue.ask(question, cancellation)
             self.answers_to.append((question.id, answer))

@@ -87,6 +87,24 @@ def test_a_turn_leaves_the_rover_still(bench: Bench, monkeypatch: pytest.MonkeyP
     assert bench.said == ['User: drive']
 
 
+@pytest.mark.parametrize(
+    ('door', 'message'),
+    [('', 'User: look'), ('console', 'User: look'), ('action', 'User (action): look')],
+)
+def test_a_turn_says_through_which_door_its_text_came(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, door: str, message: str
+) -> None:
+    def turn(request: TurnRequest) -> TurnResult:
+        request.on_start(0)
+        return TurnResult(ok=True, answer='done')
+
+    monkeypatch.setattr(bench.session._rosa_loader, 'run_turn', turn)
+    assert bench.session.run_turn('look', 'answer', Cancellation(), door=door).ok
+    assert bench.said == [message]
+    (begun,) = bench.session.trace_buffer.last()
+    assert begun.data == ({'origin': door} if door else None)
+
+
 def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -383,7 +383,7 @@ async def test_with_a_robot_the_arguments_are_those_of_the_skill():
                 }
             text = {'text': 'go to the light'}
             answer = await http.post('/tasks', json={'name': 'react', 'metadata': text})
-            assert answer.json()['metadata'] == {**text, 'expects': 'answer'}
+            assert answer.json()['metadata'] == {**text, 'expects': 'answer', 'origin': 'http'}
 
 
 @in_loop

@@ -177,6 +177,13 @@ def test_tasks_are_told_newest_first_and_only_those_that_live_can_be_held() -> N
     assert rows[0]['what'] == 'look at <b>it</b>'
 
 
+@pytest.mark.parametrize(
+    ('metadata', 'by'), [({'origin': 'action'}, 'action'), ({'origin': '<b>'}, ''), ({}, '')]
+)
+def test_a_task_says_through_which_door_it_came(metadata: dict[str, Any], by: str) -> None:
+    assert task_data([Task('react', metadata=metadata)])['rows'][0]['by'] == by
+
+
 def test_captures_are_told_newest_first() -> None:
     picture = Picture(jpeg(1.0), datetime(2026, 1, 1, tzinfo=timezone.utc).timestamp(), 0.0)
     pose = RoverPose(x=6.0, frame_id='odom')

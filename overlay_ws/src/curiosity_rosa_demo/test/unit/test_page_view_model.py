@@ -167,7 +167,7 @@ def test_a_replay_is_said_before_its_first_event_and_over_events_of_the_agent(
     assert look(model).parts['status']['replay'] is False
 
 
-@pytest.mark.parametrize('words', ['User: go', 'Going on after 3 calls: go'])
+@pytest.mark.parametrize('words', ['User: go', 'User (action): go', 'Going on after 3 calls: go'])
 def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, words: str) -> None:
     robot.trace(TraceKind.OBSERVE, 'User: look')
     robot.trace(TraceKind.ACT, 'mast_open()')

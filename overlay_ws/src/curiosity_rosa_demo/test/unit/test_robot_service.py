@@ -19,11 +19,13 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime import robot_service
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of, with_origin
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT, STOP_OVERTOOK_TEXT
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.errors import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
@@ -237,6 +239,27 @@ def test_what_is_said_becomes_a_task(
         lambda: f'did {ran}' in service_bench.bench.said, 'its end to be shown'
     )
     assert service_bench.bench.said[0] == f'(http) {text}'
+
+
+@pytest.mark.parametrize('door', [Origin.HTTP, Origin.PAGE, Origin.ACTION])
+def test_a_sentence_is_shown_with_its_door_to_the_end(
+    service_bench: RobotServiceBench, door: Origin
+) -> None:
+    bench = service_bench.bench
+    bench.session.release.set()
+    task = run(lambda: service_bench.robot.say('find the light', door)).task
+    assert task is not None
+    assert door_of(task) == door.value
+    assert bench.said[0] == f'({door.value}) find the light'
+    bench.until(lambda: bench.session.doors == [door.value], 'its turn')
+
+
+def test_an_order_of_the_action_is_not_shown_as_one_by_http(
+    service_bench: RobotServiceBench,
+) -> None:
+    task = service_bench.robot.make_task('move_forward', {'duration_s': 1})
+    run(lambda: service_bench.robot.submit(with_origin(task, Origin.ACTION)))
+    assert service_bench.bench.said[0] == '(action) move_forward(duration_s=1.0)'
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,27 @@ async def test_cancel_all_cancels_what_runs_and_what_waits():
 
 
 @in_loop
+@pytest.mark.parametrize('stop', ['cancel', 'pause'])
+async def test_a_skill_hears_who_stops_it(stop: str):
+    runner, begun, heard = SkillRunner(':memory:'), asyncio.Event(), list[str]()
+
+    @runner.skill('job')
+    async def skill(task: Task) -> None:
+        begun.set()
+        try:
+            await asyncio.sleep(LONG_S)
+        except asyncio.CancelledError as cancelled:
+            heard.append(str(cancelled))
+            raise
+
+    async with looping(runner):
+        task = await runner.submit(Task('job'))
+        await begun.wait()
+        await getattr(runner, stop)(task.id, 'Cancelled by the client of the action')
+        assert heard == ['Cancelled by the client of the action']
+
+
+@in_loop
 async def test_a_skill_that_ignores_its_cancellation_is_abandoned():
     runner, free = SkillRunner(':memory:', cancel_grace_s=0.05), asyncio.Event()
 

@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.pending_replies import PendingReplies
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
+from curiosity_rosa_demo.infra.config.nodes import NodeSpec
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.storage.paths import (
     agent_log_file,
@@ -99,6 +100,33 @@ def test_what_is_logged_is_in_the_file_in_its_order(tmp_path: Path) -> None:
     assert len(lines) == 50
     for number, line in enumerate(lines):
         assert line.endswith(f"INFO curiosity_rosa.tasks event=x number={number} name='光'")
+
+
+def test_at_debug_level_everything_is_in_the_file_and_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = LogFile(tmp_path / 'agent.log', debug=True)
+    logging.getLogger(f'{LOGGER_NAME}.tasks').debug('event=detail')
+    log.close()
+    line = (tmp_path / 'agent.log').read_text(encoding='utf-8')
+    assert 'DEBUG curiosity_rosa.tasks event=detail' in line
+    assert capsys.readouterr().err == line
+
+
+@pytest.mark.parametrize(
+    ('namespace', 'debug', 'levels'),
+    [
+        ('', False, ['info']),
+        ('', True, ['info', 'adapter:=debug']),
+        ('/r1', True, ['info', 'r1.adapter:=debug']),
+        ('a/b', True, ['info', 'a.b.adapter:=debug']),
+    ],
+)
+def test_debug_is_for_the_loggers_of_the_overlay(
+    namespace: str, debug: bool, levels: list[str]
+) -> None:
+    node = NodeSpec(name='adapter', package='p', executable='e', when='')
+    assert node.log_arguments(namespace, debug=debug)[1::2] == levels
 
 
 def test_after_close_the_file_is_left_alone(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Mode,
     UserInterruptType,
 )
+from curiosity_rosa_demo.domain.origin import Origin
 from pydantic import JsonValue
 
 
@@ -101,6 +102,7 @@ class SubmitGoal:
     text: str
     priority: int
     preempt: bool = False
+    origin: Origin | None = None  # the door through which it came; None: none
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -248,6 +249,8 @@ class ActionDispatcher:
                 )
         elif isinstance(action, SubmitGoal):
             goal = Task('react', action.priority, metadata={'text': action.text})
+            if action.origin is not None:
+                with_origin(goal, action.origin)
             submit = runner.interrupt if action.preempt else runner.submit
             reply.task = await submit(goal)
         elif isinstance(action, _Submit):

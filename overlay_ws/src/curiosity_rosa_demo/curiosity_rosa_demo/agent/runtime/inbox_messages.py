@@ -14,13 +14,17 @@ from dataclasses import dataclass
 
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ReplyCallback
+from curiosity_rosa_demo.domain.origin import Origin
 
 
 @dataclass(frozen=True, eq=False)
 class UserMessage(InboxMessage):
-    """A message of an operator or a client. ``on_reply`` gets its result."""
+    """A message of an operator or a client. ``on_reply`` gets its result. ``origin``: the door
+    through which it came.
+    """
 
     on_reply: ReplyCallback
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, eq=False)

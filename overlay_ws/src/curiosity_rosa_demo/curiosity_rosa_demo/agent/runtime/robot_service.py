@@ -29,11 +29,13 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, Re
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
 from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import TaskError
+from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
@@ -44,6 +46,8 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.trace.bus import TraceBus
 
@@ -51,6 +55,7 @@ T = TypeVar('T')
 
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TRAIL_POINTS = 2000
+MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
 STOP_OVERTOOK_TEXT = 'A stop came first; the request had no effect.'
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
 
@@ -118,6 +123,8 @@ class RobotService:
         why = self.not_ready_reason()
         if why:
             raise RobotBusy(why)
+        shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
+        self._console.print_notice(f'({door_of(task) or HTTP_CLIENT_NAME}) {shown}')
         reply = await self._reply_to(partial(self._runtime.submit_task, task))
         if reply.task is None:
             raise TaskError(_reply_text(reply))
@@ -138,7 +145,7 @@ class RobotService:
             partial(
                 self._console.handle_remote_line,
                 text,
-                HTTP_CLIENT_NAME,
+                origin.value,
                 partial(_set_result, future),
                 origin,
             ),

@@ -20,6 +20,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ import threading
 import time
 from typing import Any, TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks
+from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks, SubmitGoal
 from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.graph import build_graph, tick
 from curiosity_rosa_demo.agent.kernel.inbox import InboxMessage
@@ -69,6 +70,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.infra.config.contracts import Config
@@ -319,13 +321,20 @@ class Runtime(TaskClient):
         else:
             self._dispatcher.enqueue_actions([CancelAllTasks(by)], stopped_by=by)
 
-    def post_message(self, message: Json, on_reply: ReplyCallback, stops: int) -> None:
+    def post_message(
+        self,
+        message: Json,
+        on_reply: ReplyCallback,
+        stops: int,
+        origin: Origin | None = None,
+    ) -> None:
         """Post a message to the kernel, after ``run_tasks``. ``on_reply`` gets the result, in the
-        loop. The message is dropped if a stop was requested since ``stops`` was read.
+        loop. The message is dropped if a stop was requested since ``stops`` was read. ``origin``:
+        the door through which it came.
         """
 
         def post(on_reply: ReplyCallback) -> None:
-            self._kernel.post(UserMessage(message, on_reply))
+            self._kernel.post(UserMessage(message, on_reply, origin))
 
         self._event_loop.call_soon(self._post_unless_stopped, stops, on_reply, post)
 
@@ -408,6 +417,11 @@ class Runtime(TaskClient):
                 MessageReply(after.trace.log[-1:], ok=False)
             )  # the kernel dropped the message
             on_reply = None
+        if isinstance(message, UserMessage):
+            actions = [
+                replace(each, origin=message.origin) if isinstance(each, SubmitGoal) else each
+                for each in actions
+            ]
         self._track_safe(after)
         self._dispatcher.enqueue_actions(actions, on_reply, stopped_by)
         self._watchdog.beat()

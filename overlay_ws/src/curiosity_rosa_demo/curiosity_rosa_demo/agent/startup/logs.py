@@ -23,22 +23,27 @@ LOG_FORMAT = '%(asctime)s %(levelname)s %(name)s %(message)s'
 class LogFile:
     """Writes all records of the logger ``LOGGER_NAME`` and its children to a file.
 
-    Raises OSError when the file cannot be opened.
+    ``debug``: also those at debug level, and all of them to standard error too. Raises OSError
+    when the file cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, debug: bool = False) -> None:
         self._file = RotatingFileHandler(
             path, maxBytes=MAX_BYTES, backupCount=MAX_BACKUPS, encoding='utf-8'
         )
         # Open until the process ends: faulthandler writes to its descriptor.
         self.stack_stream = path.open('a', encoding='utf-8')
-        self._file.setFormatter(logging.Formatter(LOG_FORMAT))
+        outputs: list[logging.Handler] = [self._file]
+        if debug:
+            outputs.append(logging.StreamHandler())
+        for output in outputs:
+            output.setFormatter(logging.Formatter(LOG_FORMAT))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
         self._handler = QueueHandler(lines)
-        self._listener = QueueListener(lines, self._file)
+        self._listener = QueueListener(lines, *outputs)
         self._logger = logging.getLogger(LOGGER_NAME)
         self._logger.addHandler(self._handler)
-        self._logger.setLevel(logging.INFO)
+        self._logger.setLevel(logging.DEBUG if debug else logging.INFO)
         self._logger.propagate = False
         self._listener.start()
 

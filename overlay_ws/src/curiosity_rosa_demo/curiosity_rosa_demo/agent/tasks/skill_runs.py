@@ -111,7 +111,7 @@ class SkillRuns:
         if record.cause is None or cause.weight > record.cause.weight:
             record.cause = cause
         if record.run is not None and record.grace is None:
-            record.run.cancel()
+            record.run.cancel(cause.reason)  # the trace then says who has stopped it
             loop = asyncio.get_running_loop()
             record.grace = loop.call_later(self._grace_s, self._abandon, record)
 

@@ -24,7 +24,7 @@ from std_msgs.msg import String
 
 
 class NodeEvents:
-    """Prints errors and restarts of other nodes. A second start event of a node is a restart.
+    """Prints events and restarts of other nodes. A second start event of a node is a restart.
 
     ``on_trace_event`` gets every event of the topic, also this agent's own, in the thread that
     spins ``node``.
@@ -57,6 +57,8 @@ class NodeEvents:
             if known != event.event_id:
                 self._starts[source] = event.event_id
                 self._say(f'! The {source} node was restarted: {event.message}')
+        elif event.ts >= self._started_at:
+            self._say(f'  {source}: {event_line(event)}')
 
 
 def read_process_events(descriptor: int, on_event: Callable[[str], None]) -> None:

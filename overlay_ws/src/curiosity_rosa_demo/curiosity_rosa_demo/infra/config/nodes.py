@@ -25,6 +25,16 @@ class NodeSpec(Section):
     executable: str = Field(min_length=1)
     when: Literal['', 'agent']
 
+    def log_arguments(self, namespace: str, *, debug: bool) -> list[str]:
+        """ROS arguments with the log levels. ``debug`` is for the node's own logger only: the
+        default level also binds rcl and the middleware.
+        """
+        levels = ['--log-level', 'info']
+        if debug:
+            path = [part for part in namespace.split('/') if part]
+            levels += ['--log-level', f'{".".join([*path, self.name])}:=debug']
+        return levels
+
 
 class Nodes(Section):
     nodes: list[NodeSpec] = Field(min_length=1)

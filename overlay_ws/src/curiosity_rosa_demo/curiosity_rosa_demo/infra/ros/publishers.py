@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import time
 
 from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
@@ -58,17 +58,23 @@ class TracePublisher:
 
 class Heartbeat:
     """Publishes the kernel's heartbeat, which the adapter monitors. ``safe_reason`` returns the
-    kernel's reason for SAFE, or '' in another mode.
+    kernel's reason for SAFE, or '' in another mode; ``calls`` how many calls of each adapter
+    service this agent has sent.
     """
 
     def __init__(
-        self, node: Node, config: Config, losses: LossCounter, safe_reason: Callable[[], str]
+        self,
+        node: Node,
+        config: Config,
+        losses: LossCounter,
+        safe_reason: Callable[[], str],
+        calls: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         qos = heartbeat_qos(config.thresholds.motion.agent_lease_s)
         self._publisher = GuardedPublisher.create(
             node, String, config.topics.status.kernel, qos, losses
         )
-        self._safe_reason, self._published_reason = safe_reason, ''
+        self._safe_reason, self._published_reason, self._calls = safe_reason, '', calls
         self._tick, self._next = 0, 0.0
 
     def beat(self) -> None:
@@ -80,4 +86,5 @@ class Heartbeat:
         if now >= self._next or reason != self._published_reason:
             self._next, self._published_reason = now + HEARTBEAT_S, reason
             # The adapter stops the rover if it misses them.
-            self._publisher.publish(String(data=encode_heartbeat(self._tick, reason)))
+            text = encode_heartbeat(self._tick, reason, self._calls())
+            self._publisher.publish(String(data=text))

@@ -83,7 +83,7 @@ class GoalHandles:
         self._closing = False
         self._jobs: deque[Callable[[], object]] = deque()
         self._wake_guard = False
-        self._node = Node('agent_run_task', start_parameter_services=False)
+        self._node = Node('agent_run_task')
         self._server = ActionServer(
             self._node,
             RunTask,

@@ -37,7 +37,8 @@ from curiosity_rosa_demo.infra.config.contracts import Config
 
 MAX_LINES = 500  # stored lines of the trace
 TURN_EVENTS = 200  # newest events, searched for the last turn
-TURN_START_PREFIXES = ('User: ', 'Going on after ')  # as AgentSession.run_turn() traces it
+# As AgentSession.run_turn() traces it.
+TURN_START_PREFIXES = ('User: ', 'User (', 'Going on after ')
 
 
 @dataclass(frozen=True)

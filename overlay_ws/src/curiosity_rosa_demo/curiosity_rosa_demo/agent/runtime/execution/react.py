@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.runtime.execution.context import (
     SkillContext,
     store_outcome,
 )
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of, task_origin
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -41,6 +41,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
                 cancellation,
                 task_id=task.id,
                 plan=task.metadata.get('plan'),
+                door=door_of(task),
             )
 
     outcome = await context.blocking.run(work)

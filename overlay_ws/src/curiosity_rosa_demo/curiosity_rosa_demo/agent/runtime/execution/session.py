@@ -43,6 +43,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.skills import MOTIONS
@@ -159,15 +160,18 @@ class AgentSession:
         *,
         task_id: str = '',
         plan: Json | None = None,
+        door: str = '',
     ) -> Outcome:
         """Run a turn with the model, or resume the interrupted turn of this task. A ``plan``
-        replaces the model's decisions. ``expects``, as in prompts.yaml, defines success. Raises
-        TurnCancelled.
+        replaces the model's decisions. ``expects``, as in prompts.yaml, defines success. ``door``:
+        through which the text came. Raises TurnCancelled.
         """
 
         def on_start(calls: int) -> None:
-            prefix = f'Going on after {calls} calls' if calls else 'User'
-            self.trace(TraceKind.OBSERVE, f'{prefix}: {text}')
+            user = 'User' if door in ('', Origin.CONSOLE.value) else f'User ({door})'
+            prefix = f'Going on after {calls} calls' if calls else user
+            data = {'origin': door} if door else None
+            self.trace(TraceKind.OBSERVE, f'{prefix}: {text}', data=data)
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
         return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
@@ -199,7 +203,8 @@ class AgentSession:
 
         def run() -> Outcome:
             self._reset_budget()
-            self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name)
+            data = {'origin': order.origin.value}
+            self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name, data=data)
             with under_order(order):
                 result = self._refused_result(order) or tool_result(asyncio.run(execute()))
             trace_result(self.trace, name, result)

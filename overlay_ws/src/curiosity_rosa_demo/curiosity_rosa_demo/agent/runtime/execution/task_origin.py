@@ -19,15 +19,20 @@ _KNOWN = {origin.value: origin for origin in Origin}
 
 
 def with_origin(task: Task, origin: Origin) -> Task:
-    """The task, with the door that made it. In a turn the model or its plan gives the orders."""
-    if task.name != TURN_SKILL or origin is Origin.AUTONOMY:
-        task.metadata[ORIGIN_KEY] = origin.value
+    """The task, with the door that made it."""
+    task.metadata[ORIGIN_KEY] = origin.value
     return task
 
 
+def door_of(task: Task) -> str:
+    """The door that made the task, such as 'action'; '' if the task does not say so."""
+    value = str(task.metadata.get(ORIGIN_KEY, ''))
+    return value if value in _KNOWN else ''
+
+
 def task_origin(task: Task) -> Origin:
-    """Who gives the orders of this task. A stored task that does not say so counts as recovered,
-    and so does a skill that runs again after a crash.
+    """Who gives the orders of this task: in a turn, the model or its plan. A stored task that does
+    not say so counts as recovered, and so does a skill that runs again after a crash.
     """
     known = _KNOWN.get(str(task.metadata.get(ORIGIN_KEY)), Origin.RECOVERY)
     if task.name == CHARGE_SKILL:

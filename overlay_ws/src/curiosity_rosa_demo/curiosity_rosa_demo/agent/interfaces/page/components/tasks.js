@@ -10,7 +10,7 @@ export default {
           <tr v-for="row in facts.rows" :key="row.id" :class="['task', row.state]">
             <td><code :title="row.id">{{ row.short }}</code></td>
             <td><span class="state">{{ row.state }}{{ row.held ? ' (held)' : '' }}</span></td>
-            <td class="text">{{ row.what }}<span v-if="row.reason" class="quiet why">{{ row.reason }}</span></td>
+            <td class="text">{{ row.what }}<span v-if="row.by" class="quiet"> by {{ row.by }}</span><span v-if="row.reason" class="quiet why">{{ row.reason }}</span></td>
             <td class="since"><time>{{ time(row.since) }}</time></td>
             <td><button v-if="row.live" type="button" :aria-label="'Cancel ' + row.what" @click="$emit('cancel', row.id)">Cancel</button></td>
           </tr>
