@@ -84,7 +84,7 @@ class DirectOrders:
         question = Question(
             id=f'q{uuid.uuid4().hex[:8]}',
             text=op.text,
-            op={'skill': op.skill, 'arguments': op.arguments},
+            op=op,
             reasons=list(reasons),
             asked_at=time.time(),
         )
