@@ -44,6 +44,7 @@ from curiosity_rosa_demo.domain.decided_op import (
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.trace.event_data import question_data
 from langgraph.types import interrupt
 
 ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
@@ -73,7 +74,7 @@ def state_with_question(
         asked_at=time.time(),
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
-    turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data={'question': question.id})
+    turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data=question_data(question.id))
     return with_react_fields(state, question=question)
 
 

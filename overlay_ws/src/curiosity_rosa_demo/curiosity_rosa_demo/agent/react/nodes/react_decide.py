@@ -221,19 +221,19 @@ def _tool_call(
 
 
 def _with_course_change(
-    state: BrainState, arguments: Any, change: CourseChange, by: str
+    state: BrainState, arguments: Any, course: CourseChange, by: str
 ) -> BrainState:
     """Decide as the arguments of ``decide`` say."""
     try:
-        wish = DecideArguments.model_validate(arguments)
-        patch = None if wish.plan_patch is None else wish.plan_patch.model_dump()
-        op: CourseChange | ModelQuestion = change
-        if patch is None and wish.type is DecisionType.ASK_HUMAN:
-            op = ModelQuestion(wish.reason or ASK_WHETHER_TO_GO_ON, change.call_id)
-        return _state_with_decision(state, wish.type, wish.reason, op, plan_patch=patch, by=by)
+        change = DecideArguments.model_validate(arguments)
+        patch = None if change.plan_patch is None else change.plan_patch.model_dump()
+        op: CourseChange | ModelQuestion = course
+        if patch is None and change.type is DecisionType.ASK_HUMAN:
+            op = ModelQuestion(change.reason or ASK_WHETHER_TO_GO_ON, course.call_id)
+        return _state_with_decision(state, change.type, change.reason, op, plan_patch=patch, by=by)
     except ValidationError as error:
         why = f'Wrong arguments for {DECIDE_TOOL}: {arguments_error_text(error, DecideArguments)}'
-        refused = RefusedCall(DECIDE_TOOL, change.text, change.call_id, why)
+        refused = RefusedCall(DECIDE_TOOL, course.text, course.call_id, why)
         return _state_with_decision(state, DecisionType.CONTINUE, '', refused, by=by)
 
 

@@ -49,6 +49,7 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -167,7 +168,8 @@ class AgentSession:
 
         def on_start(calls: int) -> None:
             prefix = f'Going on after {calls} calls' if calls else 'User'
-            self.trace(TraceKind.OBSERVE, f'{prefix}: {text}')
+            data = turn_start_data(calls)
+            self.trace(TraceKind.OBSERVE, f'{prefix}: {text}', data=data)
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
         return self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
