@@ -16,6 +16,7 @@ from typing import Any
 
 from chat_server import Call, Say
 from curiosity_rosa_demo.agent.react.checkpoint_codec import CheckpointCodec
+from curiosity_rosa_demo.agent.react.nodes import react_decide
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.decided_op import RefusedCall, ToolCall
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -40,29 +41,37 @@ class MarkedWorld(World):
         super().trace(kind, message, **fields)
         self.marks.append(kind.value)
 
-    def marking(self, decoder: Callable[..., Any]) -> Callable[..., Any]:
-        def decode(*args: Any, **kwargs: Any) -> Any:
-            self.marks.append(decoder.__qualname__)
-            return decoder(*args, **kwargs)
+    def marking(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """``function``, whose name is a mark after each call."""
 
-        return decode
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            self.marks.append(function.__qualname__)
+            return result
+
+        return call
 
 
-@pytest.mark.parametrize('plan', [None, PLAN], ids=['model', 'plan'])
+@pytest.mark.parametrize(('plan', 'decider'), [(None, 'decide'), (PLAN, 'next_step')])
 def test_no_json_is_decoded_between_the_decision_and_the_dispatch(
-    plan: Json | None, monkeypatch: pytest.MonkeyPatch
+    plan: Json | None, decider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
     of_model = BaseModel.__dict__['model_validate_json'].__func__
     with MarkedWorld(Say('', (Call('mast_open'),)), Say('Up.')) as world:
-        for owner, name in ((json.JSONDecoder, 'decode'), (CheckpointCodec, 'loads_typed')):
+        marked: list[tuple[Any, str]] = [
+            (json.JSONDecoder, 'decode'),
+            (CheckpointCodec, 'loads_typed'),
+            (react_decide, decider),
+        ]
+        for owner, name in marked:
             monkeypatch.setattr(owner, name, world.marking(getattr(owner, name)))
         of_models = classmethod(world.marking(of_model))
         monkeypatch.setattr(BaseModel, 'model_validate_json', of_models)
         assert world.turn(plan=plan).ok
         marks = world.marks
-    decided = marks.index('DECIDE')
-    assert marks[decided : marks.index('rover') + 1] == ['DECIDE', 'ACT', 'rover']
+    decided = marks.index(decider)
+    assert marks[decided : marks.index('rover') + 1] == [decider, 'DECIDE', 'ACT', 'rover']
     assert 'BaseModel.model_validate_json' in marks[marks.index('rover') :]  # it does count
     if plan is None:
         assert 'JSONDecoder.decode' in marks[:decided]
