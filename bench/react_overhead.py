@@ -155,7 +155,7 @@ def watch_intents(rosa: CuriosityRosa, world: InstantWorld, file: Path, faults: 
     def look(name: str) -> None:
         state = brain()
         proposed = state.react.proposed_ops
-        intended = [op['skill'] for op in proposed.to_dispatch] if proposed is not None else []
+        intended = [op.skill for op in proposed.to_dispatch] if proposed is not None else []
         known = sum(each['result'] is not None for each in state.messages)
         if intended != [name] or known != len(looked):
             faults.append(

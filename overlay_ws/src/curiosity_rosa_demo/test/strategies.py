@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, get_type_hints, Literal
 
 from curiosity_rosa_demo.domain.brain_state import SkillDef
 from curiosity_rosa_demo.domain.models import (
@@ -74,8 +75,8 @@ LIMITED = {SkillDef: {'timeout_s': st.floats(1e-9, 1e9)}}
 
 def whole_model(cls: type[Model]) -> st.SearchStrategy[Any]:
     """Every field of a model drawn, from what its annotation allows."""
-    fields = {name: _values_of(field.annotation) for name, field in cls.model_fields.items()}
-    return st.builds(cls, **{**fields, **LIMITED.get(cls, {})})
+    drawn = {name: _values_of(field.annotation) for name, field in cls.model_fields.items()}
+    return st.builds(cls, **{**drawn, **LIMITED.get(cls, {})})
 
 
 def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
@@ -84,6 +85,13 @@ def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
         return whole_model(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return st.sampled_from(annotation)
+    if is_dataclass(annotation) and isinstance(annotation, type):
+        hints = get_type_hints(annotation, include_extras=True)
+        return st.builds(
+            annotation, **{each.name: _values_of(hints[each.name]) for each in fields(annotation)}
+        )
+    if origin is Literal:
+        return st.sampled_from(args)
     if hasattr(annotation, '__metadata__'):
         return _values_of(origin)
     if origin is list:

@@ -21,11 +21,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from curiosity_rosa_demo.domain.models import json_object, Model
+from curiosity_rosa_demo.domain.decided_op import DecidedOp
+from curiosity_rosa_demo.domain.models import Json as Json
+from curiosity_rosa_demo.domain.models import Model
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.serde import from_json, to_json
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field
 
-Json = Annotated[dict[str, JsonValue], AfterValidator(json_object)]
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 
 
@@ -241,15 +243,18 @@ class SkillsState(Model):
 
 
 class Decision(Model):
+    """``ops``: at most one. ``by``: the rule model's mark, when it proposes the operation."""
+
     type: DecisionType = DecisionType.CONTINUE
     reason: str = ''
     plan_patch: Json | None = None
-    ops: list[Json] = Field(default_factory=list)
+    ops: list[DecidedOp] = Field(default_factory=list)
+    by: str = ''
 
 
 class ProposedOps(Model):
     to_cancel: list[Text] = Field(default_factory=list)
-    to_dispatch: list[Json] = Field(default_factory=list)
+    to_dispatch: list[Operation] = Field(default_factory=list)
     to_speak: list[Text] = Field(default_factory=list)
     need_approval: bool = False
     approval_payload: Json = Field(default_factory=dict)
@@ -265,13 +270,11 @@ class Spent(Model):
 
 
 class Question(Model):
-    """A question to a person. ``op``: the operation that waits for the answer, as ``skill`` and
-    ``arguments``.
-    """
+    """A question to a person. ``op``: the operation that waits for the answer."""
 
     id: str
     text: str
-    op: Json | None = None  # None: a plain question, no operation waits for it
+    op: Operation | None = None  # None: a plain question, no operation waits for it
     reasons: list[Text] = Field(default_factory=list)
     asked_at: float = 0.0  # seconds since the epoch: the time-out continues across a restart
 
@@ -299,6 +302,11 @@ class ReactState(Model):
     is_good: bool = False
     ok: bool = False
     answer: str = ''  # the outcome of the turn, as text
+
+    @property
+    def decided_op(self) -> DecidedOp | None:
+        """What the decision proposes; None when it proposes nothing."""
+        return self.decision.ops[0] if self.decision is not None and self.decision.ops else None
 
 
 class TraceState(Model):

@@ -17,9 +17,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import Enum
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, JsonValue, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_validator,
+    JsonValue,
+    model_validator,
+)
 
 # Reasons that other modules compare with.
 # Prefixes of the adapter's reason when it stopped the rover for a broken safety rule.
@@ -160,6 +168,9 @@ def _nested_deeper(value: object, levels: int) -> bool:
     if not isinstance(value, list):
         return False
     return levels == 0 or any(_nested_deeper(item, levels - 1) for item in value)
+
+
+Json = Annotated[dict[str, JsonValue], AfterValidator(json_object)]
 
 
 class ToolResult(Model):

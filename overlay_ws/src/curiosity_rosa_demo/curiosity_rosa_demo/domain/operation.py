@@ -6,15 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An operation: one call of a skill, as the nodes of the agent loop pass it on."""
+"""An operation: one call of a skill, as the nodes of the agent loop pass it on.
+
+JSON exists only in a checkpoint, which pydantic writes and reads.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 import json
 
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.domain.text import clip
+from pydantic import ConfigDict
+
+EXACT = ConfigDict(extra='forbid')  # of the dataclasses that BrainState holds
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,8 @@ class Operation:
     """One call of a skill. ``arguments`` match the skill's schema. ``plan_step`` is the ID of the
     plan step that the operation executes.
     """
+
+    __pydantic_config__ = EXACT
 
     skill: str
     arguments: Json
@@ -32,18 +40,6 @@ class Operation:
     def text(self) -> str:
         """The operation as a call, for people. Equal operations have equal texts."""
         return call_text(self.skill, self.arguments)
-
-    def to_json(self) -> Json:
-        return {
-            'skill': self.skill,
-            'arguments': self.arguments,
-            'call_id': self.call_id,
-            'plan_step': self.plan_step,
-        }
-
-    @classmethod
-    def from_json(cls, data: Json) -> Operation:
-        return cls(**data)  # type: ignore[arg-type]
 
 
 def call_text(name: str, arguments: object) -> str:

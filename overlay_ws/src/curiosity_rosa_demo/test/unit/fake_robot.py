@@ -36,6 +36,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
 import numpy as np
@@ -247,7 +248,8 @@ class FakeRobot:
         self.trace(TraceKind.RESULT, f'{task.name}: done', tool_name=task.name, ok=True)
 
     async def _turn(self, task: Task) -> None:
-        self.trace(TraceKind.OBSERVE, f'User: {task.metadata["text"]}')
+        text = f'User: {task.metadata["text"]}'
+        self.trace(TraceKind.OBSERVE, text, data=turn_start_data(0))
         for x in range(1, 9):
             self.trace(TraceKind.ACT, 'move_forward(distance_m=1.0)', tool_name='move_forward')
             await self._pace()

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, Rea
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import MAX_DEPTH, TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.trace.event_data import question_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from hypothesis import given, HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -325,7 +326,8 @@ def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
 
 
 def test_the_console_shows_a_question_once(bench: RuntimeBench) -> None:
-    asking = new_event(TraceKind.DECIDE, 'Asking: move_forward(duration_s=6.0)')
+    text = 'Asking: move_forward(duration_s=6.0)'
+    asking = new_event(TraceKind.DECIDE, text, data=question_data('q1'))
     bench.console.print_event(asking)
     assert bench.said == []
     bench.session.approval_queue.is_attended = False  # then it is shown nowhere else

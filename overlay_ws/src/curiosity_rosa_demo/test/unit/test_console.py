@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
 from hypothesis import given, settings
@@ -290,9 +291,16 @@ def test_after_a_crash_it_goes_on_by_itself(tmp_path: Path) -> None:
         bench.until(lambda: f'did good_capture: {DEMO}' in bench.said, 'its answer')
 
 
+@pytest.mark.parametrize('text', ['User: hello', 'Asking: may I?'])
+def test_a_text_that_looks_like_a_known_event_is_printed(bench: RuntimeBench, text: str) -> None:
+    bench.console.print_event(new_event(TraceKind.HYPOTHESIZE, text))
+    assert bench.said == [f'  [HYPOTHESIZE] {text}']
+
+
 def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None:
     bench.console.print_event(new_event(TraceKind.ACT, 'cap()', tool_name='capture_and_score'))
-    bench.console.print_event(new_event(TraceKind.OBSERVE, 'User: hello'))
+    start = new_event(TraceKind.OBSERVE, 'User: hello', data=turn_start_data(0))
+    bench.console.print_event(start)
     bench.console.print_event(new_event(TraceKind.RESULT, 'the answer', ok=True))
     bench.console.print_event(
         new_event(TraceKind.ERROR, 'failed', ok=False, error_reason='failed')

@@ -53,7 +53,7 @@ def call(call_id: str, result: str | None = None) -> Json:
 
 
 def state_of(observation: Json, op: Operation | None = FORWARD, **changes: Any) -> BrainState:
-    proposed = {'to_dispatch': [op.to_json()] if op else [], **changes.pop('proposed', {})}
+    proposed = {'to_dispatch': [op] if op else [], **changes.pop('proposed', {})}
     return BrainState(
         messages=[call('c1', to_json(ToolResult.success())), call('c2')],
         react=ReactState(observation=observation, proposed_ops=ProposedOps(**proposed), **changes),
@@ -114,12 +114,9 @@ def test_what_needs_a_yes_is_asked_for() -> None:
     after, told = check(state_of(FACTS), ASKING)
     assert told == []
     assert proposed(after) == ProposedOps(
-        to_dispatch=[FORWARD.to_json()],
+        to_dispatch=[FORWARD],
         need_approval=True,
-        approval_payload={
-            'reasons': ['move_forward is in approval.skills'],
-            'op': FORWARD.to_json(),
-        },
+        approval_payload={'reasons': ['move_forward is in approval.skills']},
     )
 
 
@@ -129,10 +126,10 @@ def test_the_question_of_a_plan_keeps_its_text_and_its_reasons() -> None:
     for limits, more in ((SHIPPED, []), (ASKING, ['move_forward is in approval.skills'])):
         after, _ = check(before, limits)
         assert proposed(after).need_approval
+        assert proposed(after).to_dispatch == [FORWARD]
         assert proposed(after).approval_payload == {
             'text': 'Drive on?',
             'reasons': ['the plan asks', *more],
-            'op': FORWARD.to_json(),
         }
 
 
@@ -164,7 +161,7 @@ def test_an_operation_is_dispatched_or_refused_and_never_both(
 ) -> None:
     op = Operation(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c2')
     after, told = check(state_of({**FACTS, **odd}, op), limits)
-    passed = proposed(after).to_dispatch == [op.to_json()]
+    passed = proposed(after).to_dispatch == [op]
     assert passed is not bool(told)
     assert passed is (after.messages[1]['result'] is None)
     assert passed or not proposed(after).need_approval

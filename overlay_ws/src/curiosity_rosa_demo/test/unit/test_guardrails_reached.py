@@ -181,7 +181,9 @@ def test_a_person_is_asked_first(tmp_path: Path, sections: dict[str, Any], reaso
         world.submit('react', text='Drive.')
         world.until(lambda: world.runtime.shown_questions, 'the question')
         (question,) = world.runtime.shown_questions
-        assert question.op == {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
+        op = question.op
+        assert op is not None
+        assert (op.skill, op.arguments) == ('move_forward', {'duration_s': 2.0})
         assert any(each.startswith(reason) for each in question.reasons), question.reasons
         assert world.rover.starts == []
 

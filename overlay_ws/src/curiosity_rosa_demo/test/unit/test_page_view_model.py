@@ -42,6 +42,7 @@ from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, M
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.drawing import world_map
+from curiosity_rosa_demo.trace.event_data import turn_start_data
 from fake_robot import CONFIG, FakeRobot
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -167,15 +168,17 @@ def test_a_replay_is_said_before_its_first_event_and_over_events_of_the_agent(
     assert look(model).parts['status']['replay'] is False
 
 
-@pytest.mark.parametrize('words', ['User: go', 'User (action): go', 'Going on after 3 calls: go'])
-def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, words: str) -> None:
-    robot.trace(TraceKind.OBSERVE, 'User: look')
+@pytest.mark.parametrize('calls', [0, 3])
+def test_the_timing_is_that_of_the_last_turn(robot: FakeRobot, calls: int) -> None:
+    robot.trace(TraceKind.OBSERVE, 'User: look', data=turn_start_data(0))
     robot.trace(TraceKind.ACT, 'mast_open()')
-    robot.trace(TraceKind.OBSERVE, words)
+    robot.trace(TraceKind.OBSERVE, 'go', data=turn_start_data(calls))
     robot.trace(TraceKind.ACT, 'User: is no beginning here')
+    robot.trace(TraceKind.OBSERVE, 'User: a text of a model is no beginning')
     assert [event.message for event in last_turn(robot.events())] == [
-        words,
+        'go',
         'User: is no beginning here',
+        'User: a text of a model is no beginning',
     ]
     assert last_turn(robot.events()[1:2]) == robot.events()[1:2]
 

@@ -111,7 +111,8 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
     state = nodes.think()
     question = state.react.question
     assert question is not None
-    assert question.op == {'skill': skill, 'arguments': proposed}
+    assert question.op is not None
+    assert (question.op.skill, question.op.arguments) == (skill, proposed)
     assert nodes.acts == []
 
     nodes.now(mode=world['mode'], latch=world['latch'])

@@ -21,7 +21,6 @@ from curiosity_rosa_demo.agent.react.nodes.streaming import SentenceStream
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.operation import Operation
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
@@ -131,8 +130,7 @@ def test_whatever_a_model_returns_is_one_of_the_seven_decisions(script: list[Any
         assert decision.type in DecisionType
         assert proposed is not None
         assert len(proposed.to_dispatch) <= 1
-        for data in proposed.to_dispatch:
-            op = Operation.from_json(data)
+        for op in proposed.to_dispatch:
             skill = SKILLS[op.skill]
             skill.arguments.model_validate(op.arguments)
             assert nodes.calls()[-1] or op.plan_step is not None

@@ -22,7 +22,6 @@ from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from hypothesis import given, settings
@@ -370,7 +369,7 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
         state, skill = nodes.state, REGISTRY.get(name)
         proposed = state.react.proposed_ops
         assert proposed is not None
-        (op,) = map(Operation.from_json, proposed.to_dispatch)
+        (op,) = proposed.to_dispatch
         assert (op.skill, op.arguments) == (name, arguments)
         resources = frozenset(skill.definition.resources_required)
         cost = nodes.turn.config.tool_costs.of(name)

@@ -27,7 +27,6 @@ from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -155,9 +154,7 @@ class Story:
 
     def _intended(self, name: str) -> None:
         proposed = self.kept().react.proposed_ops
-        ops = (
-            [Operation.from_json(each).skill for each in proposed.to_dispatch] if proposed else []
-        )
+        ops = [each.skill for each in proposed.to_dispatch] if proposed else []
         if ops != [name]:
             self.unintended.append(name)
 
@@ -199,7 +196,7 @@ def test_a_turn_that_crashed_ends_like_one_that_did_not(cuts: list[tuple[int, bo
             known, in_flight = len(story.results()), None
             proposed = story.kept().react.proposed_ops
             if proposed is not None and proposed.to_dispatch:
-                in_flight = str(proposed.to_dispatch[0]['call_id'])
+                in_flight = proposed.to_dispatch[0].call_id
             calls_before = len(story.done())
             with suppress(Crash):
                 result = story.process(crash_at, before=before)
@@ -502,7 +499,7 @@ def test_a_plan_that_was_cut_goes_on_and_repeats_only_what_leads_to_a_state(
     result = story.process(plan=PLAN)
     plan: Any = story.kept().react.plan
     done = story.done()
-    cut = in_flight.to_dispatch[0]['skill'] if in_flight and in_flight.to_dispatch else ''
+    cut = in_flight.to_dispatch[0].skill if in_flight and in_flight.to_dispatch else ''
     # Not before its intent was on the disk, and perhaps once more.
     assert (
         list(dict.fromkeys(done)) == [each['action'] for each in PLAN['steps']][: len(set(done))]

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
-from curiosity_rosa_demo.domain.operation import call_text, Operation
+from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.text import one_line, without_controls
 
 NO_QUESTION_TEXT = 'No question is open.'
@@ -105,7 +105,7 @@ class Approvals:
             raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
         self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
         assert question.op is not None  # otherwise the queue would have raised
-        call = call_text(Operation.from_json(question.op).skill, arguments)
+        call = call_text(question.op.skill, arguments)
         return f'{call}, which is checked again'
 
     def _open_questions(self) -> list[Question]:

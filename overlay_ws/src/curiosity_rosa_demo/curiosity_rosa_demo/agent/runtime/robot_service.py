@@ -42,7 +42,6 @@ from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.pictures import Capture, Picture
@@ -162,7 +161,7 @@ class RobotService:
         asked = find_question(self.questions(), question_id)
         if arguments is not None and asked.op is not None:
             # Before the question is used up by values that the loop would refuse.
-            self._runtime.make_task(Operation.from_json(asked.op).skill, arguments)
+            self._runtime.make_task(asked.op.skill, arguments)
         self._console.print_notice(
             f'({HTTP_CLIENT_NAME}) {action.value.lower()} {short_id(asked)}'
         )

@@ -246,7 +246,10 @@ class QuestionView(BaseModel):
 
     @classmethod
     def of(cls, question: Question, until: float | None) -> QuestionView:
-        return cls(**question.model_dump(mode='json'), until=until)
+        op = question.op
+        fields = question.model_dump(mode='json', exclude={'op'})
+        shown = None if op is None else {'skill': op.skill, 'arguments': op.arguments}
+        return cls(**fields, op=shown, until=until)
 
 
 class PlanView(BaseModel):

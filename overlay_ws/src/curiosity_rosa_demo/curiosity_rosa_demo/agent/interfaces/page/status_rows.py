@@ -163,16 +163,16 @@ def plan_data(plan: Mapping[str, Any] | None) -> PanelData:
 
 def question_data(question: Question, until: float | None) -> PanelData:
     """``until``: time of automatic rejection, in seconds since the epoch; None: never."""
-    op = question.op or {}
+    op = question.op
     return {
         'id': question.id,
         'short': short_id(question),
         'text': _clipped(question.text),
         'reasons': [_clipped(reason) for reason in question.reasons],
-        'skill': _clipped(str(op.get('skill', ''))),
+        'skill': '' if op is None else _clipped(op.skill),
         # In full: the operator must see all that is approved or edited.
-        'arguments': json.dumps(op.get('arguments', {}), ensure_ascii=False, indent=2),
-        'editable': question.op is not None,
+        'arguments': json.dumps({} if op is None else op.arguments, ensure_ascii=False, indent=2),
+        'editable': op is not None,
         'until': until,
     }
 

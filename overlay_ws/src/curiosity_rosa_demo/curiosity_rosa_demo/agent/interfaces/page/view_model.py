@@ -32,13 +32,12 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.trace.event_data import calls_at_turn_start
 
 MAX_LINES = 500  # stored lines of the trace
 TURN_EVENTS = 200  # newest events, searched for the last turn
-# As AgentSession.run_turn() traces it.
-TURN_START_PREFIXES = ('User: ', 'User (', 'Going on after ')
 
 
 @dataclass(frozen=True)
@@ -150,9 +149,7 @@ class ViewModel:
 def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:
     """The events of the last turn; all events if its start is not among them."""
     for place in range(len(events) - 1, -1, -1):
-        if events[place].kind is TraceKind.OBSERVE and events[place].message.startswith(
-            TURN_START_PREFIXES
-        ):
+        if calls_at_turn_start(events[place]) is not None:
             return events[place:]
     return events
 

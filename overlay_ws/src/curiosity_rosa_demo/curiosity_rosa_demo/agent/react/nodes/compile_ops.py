@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.react.plan.steps import check_plan, left_out_text, revised_plan
@@ -18,15 +17,18 @@ from curiosity_rosa_demo.agent.react.plan.trace import trace_plan
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import DECIDE_TOOL, PROPOSED_KEY
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields, with_result
-from curiosity_rosa_demo.domain.brain_state import (
-    BrainState,
-    Decision,
-    DecisionType,
-    Json,
-    ProposedOps,
+from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, Json, ProposedOps
+from curiosity_rosa_demo.domain.decided_op import (
+    CourseChange,
+    ModelQuestion,
+    PlanStepCall,
+    PlanStepQuestion,
+    PlanStepRejected,
+    RefusedCall,
+    ToolCall,
 )
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.operation import call_text, Operation
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import create_plan_from_llm_response, Plan, PlanError
 from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT
 from curiosity_rosa_demo.domain.text import clip
@@ -48,44 +50,46 @@ async def compile_ops(state: BrainState, turn: TurnContext) -> BrainState:
     """Set ``react.proposed_ops``: at most one operation, validated against its skill's schema, or
     a question.
     """
-    decision = state.react.decision
+    decision, op = state.react.decision, state.react.decided_op
     assert decision is not None
     state = with_react_fields(state, proposed_ops=ProposedOps())
-    if not decision.ops:
+    if op is None or isinstance(op, PlanStepRejected):  # the operator rejects after this node
         return state
-    first = decision.ops[0]
+    if isinstance(op, RefusedCall):
+        return refused_call(state, op, turn)
+    if isinstance(op, (ModelQuestion, PlanStepQuestion)):
+        return _with_question(state, op.question)
+    if isinstance(op, CourseChange):
+        return _with_course_change(state, op, decision, turn)
+    if isinstance(op, PlanStepCall):
+        return _with_operation(state, op.call, turn, op.step_id, op.question)
+    return _with_operation(state, op, turn)
+
+
+def _with_operation(
+    state: BrainState,
+    call: ToolCall,
+    turn: TurnContext,
+    plan_step: int | None = None,
+    question: str = '',
+) -> BrainState:
+    """Propose the call as an operation. ``question``: to the operator first; '' for none."""
     try:
-        if 'refused' in first:
-            raise BadCall(str(first['refused']))
-        if decision.plan_patch is not None:
-            return _with_patched_plan(state, decision, turn)
-        if decision.type is DecisionType.ASK_HUMAN:
-            return _with_question(state, decision.reason or 'The agent asks whether to go on.')
-        if 'tool' not in first:  # a question of a plan
-            return _with_question(state, str(first['ask']))
-        if first['tool'] == DECIDE_TOOL:
-            return _with_decision(state, first, decision)
-        op = checked_operation(
-            str(first['tool']),
-            json.loads(str(first['input'])),
-            turn,
-            call_id=str(first['call_id']),
-            plan_step=first.get('plan_step'),
-        )
+        op = checked_operation(call.tool, call.arguments, turn, call.call_id, plan_step)
     except BadCall as problem:
-        return refused_call(state, first, str(problem), turn, problem.code)
-    question = str(first.get('ask', ''))
-    payload: Json = {'reasons': [question], 'op': op.to_json()} if question else {}
+        refused = RefusedCall(call.tool, call.text, call.call_id, str(problem), problem.code)
+        return refused_call(state, refused, turn)
+    payload: Json = {'reasons': [question]} if question else {}
     return with_react_fields(
         state,
         proposed_ops=ProposedOps(
-            to_dispatch=[op.to_json()], need_approval=bool(question), approval_payload=payload
+            to_dispatch=[op], need_approval=bool(question), approval_payload=payload
         ),
     )
 
 
 def checked_operation(
-    name: str, arguments: Any, turn: TurnContext, call_id: str = '', plan_step: Any = None
+    name: str, arguments: Any, turn: TurnContext, call_id: str = '', plan_step: int | None = None
 ) -> Operation:
     """The operation with validated arguments. Raises BadCall."""
     skills = {skill.definition.name: skill for skill in turn.registry.for_model()}
@@ -101,25 +105,26 @@ def checked_operation(
     return Operation(name, validated, call_id, plan_step)
 
 
-def refused_call(
-    state: BrainState, call: Json, why: str, turn: TurnContext, code: str = ''
-) -> BrainState:
-    """Record ``why`` as the call's result, for the model. ``code``: of the error map."""
-    name = clip(str(call.get('tool', '')))
-    coded: Json = {'code': code} if code else {}
+def refused_call(state: BrainState, call: RefusedCall, turn: TurnContext) -> BrainState:
+    """Record the refusal as the call's result, for the model."""
+    coded: Json = {'code': call.code} if call.code else {}
     turn.trace(
-        TraceKind.ERROR, why, tool_name=name, ok=False, error_reason=why, data=coded or None
+        TraceKind.ERROR,
+        call.why,
+        tool_name=clip(call.tool),
+        ok=False,
+        error_reason=call.why,
+        data=coded or None,
     )
-    text = call_text(name, json.loads(str(call.get('input', '{}'))))
     counts = state.react.refused
     state = with_react_fields(
         state,
-        refused={**counts, text: counts.get(text, 0) + 1},
+        refused={**counts, call.text: counts.get(call.text, 0) + 1},
         refused_in_a_row=state.react.refused_in_a_row + 1,
         proposed_ops=ProposedOps(),
     )
-    failure = ToolResult.failure(why, **coded)
-    messages = with_result(state.messages, str(call.get('call_id', '')), failure)
+    failure = ToolResult.failure(call.why, **coded)
+    messages = with_result(state.messages, call.call_id, failure)
     return state.model_copy(update={'messages': messages})
 
 
@@ -130,19 +135,28 @@ def _with_question(state: BrainState, text: str) -> BrainState:
     )
 
 
-def _with_decision(state: BrainState, call: Json, decision: Decision, **data: str) -> BrainState:
-    """Record a change of course without an operation; ``data`` goes into the call's result."""
+def _with_course_change(
+    state: BrainState, change: CourseChange, decision: Decision, turn: TurnContext
+) -> BrainState:
+    """Record the change of course, and patch the plan where the decision says so."""
+    data: dict[str, str] = {}
+    if decision.plan_patch is not None:
+        try:
+            state, data = _with_patched_plan(state, decision.plan_patch, turn)
+        except BadCall as problem:
+            refused = RefusedCall(DECIDE_TOOL, change.text, change.call_id, str(problem))
+            return refused_call(state, refused, turn)
     result = ToolResult.success(decision=decision.type.value, **data)
-    messages = with_result(state.messages, str(call['call_id']), result)
+    messages = with_result(state.messages, change.call_id, result)
     return state.model_copy(update={'messages': messages})
 
 
-def _with_patched_plan(state: BrainState, decision: Decision, turn: TurnContext) -> BrainState:
-    """Propose, revise or drop the plan. Raises BadCall."""
-    patch, call = decision.plan_patch or {}, decision.ops[0]
+def _with_patched_plan(
+    state: BrainState, patch: Json, turn: TurnContext
+) -> tuple[BrainState, dict[str, str]]:
+    """Propose, revise or drop the plan; the texts go into the call's result. Raises BadCall."""
     if patch['action'] == 'drop':
-        state = with_react_fields(state, plan=None)
-        return _with_decision(state, call, decision)
+        return with_react_fields(state, plan=None), {}
     try:
         plan = create_plan_from_llm_response(patch['plan'] or {})  # type: ignore[arg-type]
     except PlanError as error:
@@ -155,6 +169,4 @@ def _with_patched_plan(state: BrainState, decision: Decision, turn: TurnContext)
     plan.metadata[PROPOSED_KEY] = True
     trace_plan(turn.trace, plan)
     left_out = {'left_out': left_out_text(plan)} if plan.metadata.get(LEFT_OUT) else {}
-    return _with_decision(
-        with_react_fields(state, plan=plan.to_dict()), call, decision, **left_out
-    )
+    return with_react_fields(state, plan=plan.to_dict()), left_out

@@ -29,7 +29,7 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
     proposed = state.react.proposed_ops
     result = None
     if proposed is not None and proposed.to_dispatch:
-        op = Operation.from_json(proposed.to_dispatch[0])
+        op = proposed.to_dispatch[0]
         turn.cancellation.check()
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
         with under_order(Order(current_order().origin, op, _approval_of(op, proposed))):

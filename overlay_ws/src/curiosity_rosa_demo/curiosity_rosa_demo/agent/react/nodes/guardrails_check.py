@@ -43,8 +43,7 @@ async def apply_guardrails(
     proposed = state.react.proposed_ops
     if proposed is None:
         return state
-    for data in proposed.to_dispatch:
-        op = Operation.from_json(data)
+    for op in proposed.to_dispatch:
         proposal = Proposal(op, *skills(op.skill))
         situation = situation_of(state)
         verdict = order_verdict(proposal, situation, limits, Order(origin))
@@ -53,14 +52,14 @@ async def apply_guardrails(
             state = _refused_state(state, op, verdict.reason)
         else:
             reasons = verdict.reasons if isinstance(verdict, Ask) else ()
-            state = _passed_state(state, op, list(reasons))
+            state = _passed_state(state, list(reasons))
     return state
 
 
-def _passed_state(state: BrainState, op: Operation, reasons: list[str]) -> BrainState:
+def _passed_state(state: BrainState, reasons: list[str]) -> BrainState:
     proposed = _proposed_op(state)
     if reasons or proposed.need_approval:
-        payload: Json = {**proposed.approval_payload, 'op': op.to_json()}
+        payload: Json = {**proposed.approval_payload}
         before = payload.get('reasons')
         payload['reasons'] = [*(before if isinstance(before, list) else []), *reasons]
         proposed = proposed.model_copy(update={'need_approval': True, 'approval_payload': payload})
@@ -71,7 +70,7 @@ def _refused_state(state: BrainState, op: Operation, reason: str) -> BrainState:
     """Record the refusal as the call's result, for the model, and drop its question."""
     react, proposed = state.react, _proposed_op(state)
     update = {
-        'to_dispatch': [each for each in proposed.to_dispatch if each != op.to_json()],
+        'to_dispatch': [each for each in proposed.to_dispatch if each != op],
         'need_approval': False,
         'approval_payload': {},
     }

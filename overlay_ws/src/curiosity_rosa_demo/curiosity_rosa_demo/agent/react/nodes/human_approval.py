@@ -35,9 +35,16 @@ from curiosity_rosa_demo.domain.brain_state import (
     ProposedOps,
     Question,
 )
+from curiosity_rosa_demo.domain.decided_op import (
+    ModelQuestion,
+    PlanStepOp,
+    PlanStepRejected,
+    RefusedCall,
+)
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.trace.event_data import question_data
 from langgraph.types import interrupt
 
 ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
@@ -50,7 +57,7 @@ async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
     if proposed is None or not proposed.need_approval:
         return with_react_fields(state, question=None)
     payload: Any = proposed.approval_payload
-    op = Operation.from_json(payload['op']) if payload.get('op') else None
+    op = proposed.to_dispatch[0] if proposed.to_dispatch else None
     return state_with_question(
         state, turn, payload.get('text') or (op.text if op else ''), payload['reasons'], op
     )
@@ -62,12 +69,12 @@ def state_with_question(
     question = Question(
         id=f'q{uuid.uuid4().hex[:8]}',
         text=text,
-        op=None if op is None else {'skill': op.skill, 'arguments': op.arguments},
+        op=op,
         reasons=reasons,
         asked_at=time.time(),
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
-    turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data={'question': question.id})
+    turn.trace(TraceKind.DECIDE, f'Asking: {text}{why}', data=question_data(question.id))
     return with_react_fields(state, question=question)
 
 
@@ -87,7 +94,7 @@ async def human_approval(state: BrainState, turn: TurnContext) -> BrainState:
         return _with_answer(state, action, why)
     proposed = state.react.proposed_ops
     assert proposed is not None
-    op = Operation.from_json(proposed.to_dispatch[0])
+    op = proposed.to_dispatch[0]
     state = _with_plan_answer(state, yes=action is not ApprovalAction.REJECT, why=why)
     if action is ApprovalAction.REJECT:
         return _with_rejection(state, op, why, turn)
@@ -99,8 +106,7 @@ async def human_approval(state: BrainState, turn: TurnContext) -> BrainState:
 def _with_answer(state: BrainState, action: ApprovalAction, why: str) -> BrainState:
     """Apply the answer to a plain question: of the model, of a plan, or whether to continue."""
     yes = action is ApprovalAction.APPROVE
-    decision = state.react.decision
-    call: Json = decision.ops[0] if decision is not None and decision.ops else {}
+    asked = state.react.decided_op
     state = with_react_fields(state, proposed_ops=ProposedOps())
     if state.react.stop_reason == ASK_TO_CONTINUE:
         changes: dict[str, Any] = {'stop_reason': ''} if yes else {'stop_reason': 'ABORT'}
@@ -112,29 +118,28 @@ def _with_answer(state: BrainState, action: ApprovalAction, why: str) -> BrainSt
             same_in_a_row=0,
             refused_in_a_row=0,
         )
-    if 'plan_step' in call:
+    if not isinstance(asked, ModelQuestion):
         return _with_plan_answer(state, yes=yes, why=why)
     result = ToolResult.success(answer='yes') if yes else ToolResult.success(answer='no', why=why)
-    messages = with_result(state.messages, str(call.get('call_id', '')), result)
+    messages = with_result(state.messages, asked.call_id, result)
     return state.model_copy(update={'messages': messages})
 
 
 def _with_plan_answer(state: BrainState, *, yes: bool, why: str) -> BrainState:
     """Record the answer that a plan's step waits for; nothing for a call without such a step."""
-    decision, plan = state.react.decision, state.react.plan
-    if decision is None or not decision.ops or 'plan_step' not in decision.ops[0] or plan is None:
+    decision, plan, op = state.react.decision, state.react.plan, state.react.decided_op
+    if decision is None or plan is None or not isinstance(op, PlanStepOp):
         return state
-    call = {**decision.ops[0], 'answered': yes, 'why': why}
     if yes:
-        step = int(str(call['plan_step']))
-        state = with_react_fields(state, plan=approve_step(Plan.from_dict(plan), step).to_dict())
-    return with_react_fields(state, decision=decision.model_copy(update={'ops': [call]}))
+        approved = approve_step(Plan.from_dict(plan), op.step_id)
+        return with_react_fields(state, plan=approved.to_dict())
+    rejected = decision.model_copy(update={'ops': [PlanStepRejected(op.step_id, why)]})
+    return with_react_fields(state, decision=rejected)
 
 
 def _with_rejection(state: BrainState, op: Operation, why: str, turn: TurnContext) -> BrainState:
-    return refused_call(
-        state, _call_of_op(op), f'{REJECTED_TEXT}: {why}' if why else REJECTED_TEXT, turn
-    )
+    text = f'{REJECTED_TEXT}: {why}' if why else REJECTED_TEXT
+    return refused_call(state, RefusedCall(op.skill, op.text, op.call_id, text), turn)
 
 
 async def _with_edited_op(
@@ -145,7 +150,7 @@ async def _with_edited_op(
         edited = checked_operation(op.skill, arguments, turn, op.call_id, op.plan_step)
     except BadCall as problem:
         why = f'The operator changed the arguments of {op.text}, but: {problem}'
-        return refused_call(state, _call_of_op(op), why, turn)
+        return refused_call(state, RefusedCall(op.skill, op.text, op.call_id, why), turn)
     turn.trace(TraceKind.OBSERVE, f'The operator changed {op.text} to {edited.text}')
     messages = [
         {**each, 'input': json.dumps(edited.arguments), 'edited_from': op.text}
@@ -164,7 +169,7 @@ async def _with_rechecked_op(
     """Check the approved operation again. The operator is asked again when the reasons now
     include the fence and the question did not.
     """
-    state = with_react_fields(state, proposed_ops=ProposedOps(to_dispatch=[op.to_json()]))
+    state = with_react_fields(state, proposed_ops=ProposedOps(to_dispatch=[op]))
     state = await guardrails_check(await build_observation(state, turn), turn)
     left = state.react.proposed_ops
     assert left is not None
@@ -181,7 +186,3 @@ async def _with_rechecked_op(
     approved: Json = {APPROVED_KEY: list(question.reasons)} if left.to_dispatch else {}
     proposed = ProposedOps(to_dispatch=left.to_dispatch, approval_payload=approved)
     return with_react_fields(state, proposed_ops=proposed)
-
-
-def _call_of_op(op: Operation) -> Json:
-    return {'tool': op.skill, 'input': json.dumps(op.arguments), 'call_id': op.call_id}

@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.react.turn.messages import (
     with_result,
 )
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.decided_op import PlanStepCall, PlanStepOp, PlanStepRejected
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
@@ -47,7 +48,7 @@ async def observe_result(state: BrainState, turn: TurnContext) -> BrainState:
     """Record the result of every call of this decision, the used budget and the plan's step."""
     proposed, done = state.react.proposed_ops, state.skills.last_result
     if proposed is not None and proposed.to_dispatch and done is not None:
-        state = _with_result(state, Operation.from_json(proposed.to_dispatch[0]), done, turn)
+        state = _with_result(state, proposed.to_dispatch[0], done, turn)
     state = _with_further_calls_declined(state, turn)
     return _with_plan_result(with_react_fields(state, proposed_ops=None), turn)
 
@@ -162,27 +163,25 @@ def _with_further_calls_declined(state: BrainState, turn: TurnContext) -> BrainS
 
 
 def _with_plan_result(state: BrainState, turn: TurnContext) -> BrainState:
-    decision = state.react.decision
-    call: Json = decision.ops[0] if decision is not None and decision.ops else {}
-    if 'plan_step' not in call or state.react.plan is None:
+    op = state.react.decided_op
+    if not isinstance(op, PlanStepOp) or state.react.plan is None:
         return state
-    plan, step = Plan.from_dict(state.react.plan), int(str(call['plan_step']))
-    now = time.time()
-    if call.get('answered') is False:
-        recorded = reject_step(plan, step, str(call.get('why') or 'no'), now)
-    elif 'call_id' in call:
-        recorded = _with_attempt_result(state, turn, plan, call, now)
+    plan, now = Plan.from_dict(state.react.plan), time.time()
+    if isinstance(op, PlanStepRejected):
+        recorded = reject_step(plan, op.step_id, op.why or 'no', now)
+    elif isinstance(op, PlanStepCall):
+        recorded = _with_attempt_result(state, turn, plan, op, now)
     else:
-        recorded = record_step(plan, step, True, '', {}, now)
+        recorded = record_step(plan, op.step_id, True, '', {}, now)
     trace_steps(turn.trace, [recorded.result, *recorded.skipped])
     return with_react_fields(state, plan=recorded.plan.to_dict())
 
 
 def _with_attempt_result(
-    state: BrainState, turn: TurnContext, plan: Plan, call: Json, now: float
+    state: BrainState, turn: TurnContext, plan: Plan, op: PlanStepCall, now: float
 ) -> RecordedStep:
-    step, done = int(str(call['plan_step'])), state.skills.last_result
-    entry = next(each for each in state.messages if each['call_id'] == call['call_id'])
+    step, done = op.step_id, state.skills.last_result
+    entry = next(each for each in state.messages if each['call_id'] == op.call.call_id)
     result = result_of(entry) or ToolResult.failure(INTERRUPTED_TEXT)
     was_interrupted = done is not None and done.error_code == INTERRUPTED_CODE and 'op' in entry
     if was_interrupted and turn.registry.get(str(entry['tool'])).repeatable:

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.rule_model.rules import is_understood
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.plan.plan import Plan
 
-BY, ROUTINE = 'by', 'routine'  # marks the rule model's operations and calls
+BY, ROUTINE = 'by', 'routine'  # marks the rule model's decisions and calls
 
 
 def rules_may_decide(state: BrainState, turn: TurnContext) -> bool:
@@ -46,7 +46,7 @@ def refused_too_often(state: BrainState, turn: TurnContext) -> bool:
 def rules_decided_last(state: BrainState) -> bool:
     """Whether the rule model made the last decision."""
     decision = state.react.decision
-    return decision is not None and any(op.get(BY) == ROUTINE for op in decision.ops)
+    return decision is not None and decision.by == ROUTINE
 
 
 def messages_for_rules(messages: Iterable[Json]) -> list[Json]:

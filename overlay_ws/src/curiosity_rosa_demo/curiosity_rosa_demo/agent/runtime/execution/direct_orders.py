@@ -28,6 +28,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.trace.event_data import question_data
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
@@ -84,11 +85,11 @@ class DirectOrders:
         question = Question(
             id=f'q{uuid.uuid4().hex[:8]}',
             text=op.text,
-            op={'skill': op.skill, 'arguments': op.arguments},
+            op=op,
             reasons=list(reasons),
             asked_at=time.time(),
         )
-        data = {'question': question.id}
+        data = question_data(question.id)
         trace = self._trace()
         trace(TraceKind.DECIDE, f'Asking: {op.text} ({"; ".join(reasons)})', data=data)
         answer = self._queue.ask(question, cancellation)

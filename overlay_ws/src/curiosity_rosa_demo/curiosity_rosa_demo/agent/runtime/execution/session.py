@@ -50,6 +50,7 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -170,7 +171,9 @@ class AgentSession:
         def on_start(calls: int) -> None:
             user = 'User' if door in ('', Origin.CONSOLE.value) else f'User ({door})'
             prefix = f'Going on after {calls} calls' if calls else user
-            data = {'origin': door} if door else None
+            data = turn_start_data(calls)
+            if door:
+                data['origin'] = door
             self.trace(TraceKind.OBSERVE, f'{prefix}: {text}', data=data)
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
