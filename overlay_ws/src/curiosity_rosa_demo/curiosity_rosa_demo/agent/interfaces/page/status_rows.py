@@ -26,7 +26,7 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Que
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.text import clip, visible
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
 PanelData = dict[str, Any]
@@ -165,14 +165,18 @@ def question_data(question: Question, until: float | None) -> PanelData:
     return {
         'id': question.id,
         'short': short_id(question),
-        'text': _clipped(question.text),
-        'reasons': [_clipped(reason) for reason in question.reasons],
-        'skill': _clipped(str(op.get('skill', ''))),
         # In full: the operator must see all that is approved or edited.
-        'arguments': json.dumps(op.get('arguments', {}), ensure_ascii=False, indent=2),
+        'text': visible(question.text),
+        'reasons': [visible(reason) for reason in question.reasons],
+        'skill': visible(str(op.get('skill', ''))),
+        'arguments': '\n'.join(map(visible, _json_lines(op.get('arguments', {})))),
         'editable': question.op is not None,
         'until': until,
     }
+
+
+def _json_lines(value: object) -> list[str]:
+    return json.dumps(value, ensure_ascii=False, indent=2).split('\n')
 
 
 def capture_data(captures: Iterable[Capture]) -> PanelData:

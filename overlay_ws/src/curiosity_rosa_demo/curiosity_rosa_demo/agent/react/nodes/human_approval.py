@@ -38,6 +38,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.text import visible
 from langgraph.types import interrupt
 
 ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
@@ -52,7 +53,7 @@ async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
     payload: Any = proposed.approval_payload
     op = Operation.from_json(payload['op']) if payload.get('op') else None
     return state_with_question(
-        state, turn, payload.get('text') or (op.text if op else ''), payload['reasons'], op
+        state, turn, payload.get('text') or (op.full_text if op else ''), payload['reasons'], op
     )
 
 
@@ -61,9 +62,9 @@ def state_with_question(
 ) -> BrainState:
     question = Question(
         id=f'q{uuid.uuid4().hex[:8]}',
-        text=text,
+        text=visible(text),
         op=None if op is None else {'skill': op.skill, 'arguments': op.arguments},
-        reasons=reasons,
+        reasons=[visible(str(reason)) for reason in reasons],
         asked_at=time.time(),
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
