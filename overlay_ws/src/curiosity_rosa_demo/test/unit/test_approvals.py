@@ -114,9 +114,9 @@ def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Runtime
             'edited q1a2b3c4: move_forward(duration_s=2), which is checked again',
         ),
         (
-            ':edit q1a {}',
-            ApprovalAnswer(EDIT, {}),
-            'edited q1a2b3c4: move_forward(), which is checked',
+            ':edit q1a {"duration_s": 1.5}',
+            ApprovalAnswer(EDIT, {'duration_s': 1.5}),
+            'edited q1a2b3c4: move_forward(duration_s=1.5), which is checked',
         ),
     ],
 )
@@ -141,6 +141,9 @@ def test_each_way_to_answer(
         (':reject 0f1 no', "! No open question begins with '0f1'; open: q1a2b3c4."),
         (':edit 77 {}', "! No open question begins with '77'; open: q1a2b3c4."),
         (':edit {"duration_s": }', '! :edit [ID] {json}: not JSON: '),
+        (':edit {}', '! move_forward: duration_s: Field required'),
+        (':edit {"duration_s": "far"}', '! move_forward: duration_s: Input'),
+        (':edit q1 {"duration_s": 2, "speed": 9}', '! move_forward: speed: Extra'),
         (':edit 2', '! usage: :edit [ID] {json}, such as {"duration_s": 2}'),
     ],
 )

@@ -39,12 +39,19 @@ _DONE_TEXTS = {
 
 
 class Approvals:
-    """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text."""
+    """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text.
+    ``check_arguments`` raises BadTask when a skill does not take these arguments.
+    """
 
     def __init__(
-        self, approval_queue: ApprovalQueue, runner: SkillRunner, say: Callable[[str], None]
+        self,
+        approval_queue: ApprovalQueue,
+        runner: SkillRunner,
+        say: Callable[[str], None],
+        check_arguments: Callable[[str, Json], object],
     ) -> None:
         self._queue, self._runner, self._say = approval_queue, runner, say
+        self._check_arguments = check_arguments
         # Questions that were printed and not answered, the oldest first. Any thread may read it.
         self.shown_questions: tuple[Question, ...] = ()
 
@@ -103,6 +110,9 @@ class Approvals:
             return question.text
         if not isinstance(arguments, dict):
             raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
+        if question.op is not None:
+            # Values that the loop would refuse must not use the question up.
+            self._check_arguments(Operation.from_json(question.op).skill, arguments)
         self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
         assert question.op is not None  # otherwise the queue would have raised
         call = full_call_text(Operation.from_json(question.op).skill, arguments)
