@@ -67,6 +67,7 @@ from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -272,7 +273,7 @@ class AgentApp:
         if self._losses.count(name) == 1:
             if not isinstance(error, OSError):  # a defect: keep its traceback
                 _log.warning('event=listener_failed name=%s', name, exc_info=error)
-            self.console_writer.write(f'! {name} has lost a trace event: {error}')
+            self.console_writer.write(printable(f'! {name} has lost a trace event: {error}'))
 
     def _on_ros_failure(self, error: Exception) -> None:
         self.crashed = True
@@ -317,7 +318,7 @@ class AgentApp:
             'image': str(picture) if picture and Path(picture).exists() else None,
             'trace': str(self.artifacts.trace) if self.artifacts else None,
         }
-        print(json.dumps(result, ensure_ascii=False), flush=True)
+        print(visible(json.dumps(result, ensure_ascii=False)), flush=True)
         return 0 if result['ok'] else 1
 
 

@@ -50,6 +50,13 @@ def printable(text: str) -> str:
     return one_line(without_controls(text))
 
 
+def printable_lines(text: str) -> str:
+    """``text`` with its line breaks, and a blank for every other character that is not printable:
+    nothing in it moves the cursor of a terminal.
+    """
+    return '\n'.join(map(without_controls, text.split('\n')))
+
+
 def visible(text: str) -> str:
     r"""``text`` with every control, bidirectional, invisible or unassigned character as the escape
     of JSON, such as ``\u202e``. Nothing is removed. The value of JSON on one line stays the same.

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.text import printable
 
 
 class TraceFunction(Protocol):
@@ -60,7 +61,7 @@ def result_summary(result: ToolResult) -> str:
 
 
 def status_text(status: dict[str, Any]) -> str:
-    """The rover's status as text."""
+    """The rover's status as one line of text."""
     x, y, yaw = (finite_float(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
     where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
     heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
@@ -68,7 +69,7 @@ def status_text(status: dict[str, Any]) -> str:
     motion = 'moving' if status.get('moving') else 'standing still'
     drive = 'may drive' if status.get('move_allowed') else 'may not drive'
     last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
-    return f'{where}{heading}; {motion}; mast {mast}, {drive}{last}'
+    return printable(f'{where}{heading}; {motion}; mast {mast}, {drive}{last}')
 
 
 def finite_float(value: Any) -> float | None:
