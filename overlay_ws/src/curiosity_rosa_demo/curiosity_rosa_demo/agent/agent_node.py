@@ -58,6 +58,7 @@ from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
+from curiosity_rosa_demo.agent.topics.message_intake import MessageIntake
 from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import own_findings
@@ -201,6 +202,14 @@ class AgentApp:
             self.console.handle_line(':record on')
         for note in (*registry.notes, *self.runtime.start()):
             self.console.print_notice(f'! {note}')
+        messages = self.config.agent.policy.topic_messages
+        self._message_intake = MessageIntake(
+            self.config.topics.agent.messages,
+            messages.per_min,
+            post=partial(self.autonomy.post_message, interrupts=messages.interrupt),
+            say=self.console.print_notice,
+            losses=self._losses,
+        )
         self.node.create_subscription(
             String, self.config.topics.agent.messages, self._on_message, 10
         )
@@ -263,7 +272,7 @@ class AgentApp:
         self.runtime.tick_now()
 
     def _on_message(self, message: String) -> None:
-        self.autonomy.post_message(message.data)
+        self._message_intake.take(message.data)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
         """Count a trace event that a listener lost, for example a file on a full disk.
