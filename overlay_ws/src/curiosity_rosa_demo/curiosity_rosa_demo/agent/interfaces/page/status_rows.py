@@ -179,8 +179,8 @@ def _json_lines(value: object) -> list[str]:
     return json.dumps(value, ensure_ascii=False, indent=2).split('\n')
 
 
-def capture_data(captures: Iterable[Capture]) -> PanelData:
-    """The newest first."""
+def capture_data(captures: Iterable[Capture], *, replay: bool = False) -> PanelData:
+    """The newest first. ``replay``: the camera shows a recording."""
     rows = [
         {
             'id': capture.event_id,
@@ -191,7 +191,7 @@ def capture_data(captures: Iterable[Capture]) -> PanelData:
         }
         for capture in captures
     ]
-    return {'rows': rows[::-1]}
+    return {'rows': rows[::-1], 'replay': replay}
 
 
 def trace_data(event: TraceEvent, before: float | None) -> PanelData:
