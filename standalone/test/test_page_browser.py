@@ -325,12 +325,32 @@ def test_a_capture_opens_from_the_map(tab: Tab, robot: FakeRobot) -> None:
 
 
 def test_a_replay_is_marked(tab: Tab, robot: FakeRobot) -> None:
+    robot.brain_state = BrainState(
+        robot=RobotState(
+            ages_s={'odometry': 0.1, 'battery': 0.2},
+            battery_state=BatteryLevel.LOW,
+            battery_pct=12.0,
+        )
+    )
+    recorded, frame_age = tab.page.locator('.status .recorded'), tab.page.locator('.age-of-frame')
+    expect(tab.page.locator('.status [data-age="battery"]')).to_have_count(1)
+    expect(recorded).to_have_count(0)
+    expect(frame_age).to_contain_text('s old')
     robot.trace(TraceKind.ACT, 'long ago', data={'replay': True})
     expect(tab.page.locator('.replay')).to_contain_text('REPLAY')
+    # Battery, mast, wheels, place and way, and the age of two sources: none looks live.
+    expect(recorded).to_have_count(7)
+    expect(recorded.first).to_contain_text('Battery (recorded)')
+    expect(tab.page.locator('.status .fact.bad')).to_have_count(0)
+    expect(tab.page.locator('.status [data-age="battery"]')).to_have_count(0)
+    expect(frame_age).to_have_text('recorded')
+    expect(tab.page.get_by_alt_text('Camera image of a recording')).to_have_count(1)
     expect(tab.page.locator('.lines')).to_contain_text('(replay) long ago')
     tab.picture('replay')
     robot.trace(TraceKind.ACT, 'now')
     expect(tab.page.locator('.replay')).to_have_count(0)
+    expect(recorded).to_have_count(0)
+    expect(frame_age).to_contain_text('s old')
 
 
 def test_a_bar_shows_how_far_a_skill_is(tab: Tab, robot: FakeRobot) -> None:

@@ -58,6 +58,7 @@ from curiosity_rosa_demo.agent.topics.artifacts import Artifacts
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor
+from curiosity_rosa_demo.agent.topics.message_intake import MessageIntake
 from curiosity_rosa_demo.agent.topics.node_events import NodeEvents, read_process_events
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
 from curiosity_rosa_demo.agent.topics.own_health import own_findings
@@ -67,6 +68,7 @@ from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -209,6 +211,14 @@ class AgentApp:
             self.console.handle_line(':record on')
         for note in (*registry.notes, *self.runtime.start()):
             self.console.print_notice(f'! {note}')
+        messages = self.config.agent.policy.topic_messages
+        self._message_intake = MessageIntake(
+            self.config.topics.agent.messages,
+            messages.per_min,
+            post=partial(self.autonomy.post_message, interrupts=messages.interrupt),
+            say=self.console.print_notice,
+            losses=self._losses,
+        )
         self.node.create_subscription(
             String, self.config.topics.agent.messages, self._on_message, 10
         )
@@ -271,7 +281,7 @@ class AgentApp:
         self.runtime.tick_now()
 
     def _on_message(self, message: String) -> None:
-        self.autonomy.post_message(message.data)
+        self._message_intake.take(message.data)
 
     def _listener_failed(self, name: str, error: Exception) -> None:
         """Count a trace event that a listener lost, for example a file on a full disk.
@@ -281,7 +291,7 @@ class AgentApp:
         if self._losses.count(name) == 1:
             if not isinstance(error, OSError):  # a defect: keep its traceback
                 _log.warning('event=listener_failed name=%s', name, exc_info=error)
-            self.console_writer.write(f'! {name} has lost a trace event: {error}')
+            self.console_writer.write(printable(f'! {name} has lost a trace event: {error}'))
 
     def _on_ros_failure(self, error: Exception) -> None:
         self.crashed = True
@@ -326,7 +336,7 @@ class AgentApp:
             'image': str(picture) if picture and Path(picture).exists() else None,
             'trace': str(self.artifacts.trace) if self.artifacts else None,
         }
-        print(json.dumps(result, ensure_ascii=False), flush=True)
+        print(visible(json.dumps(result, ensure_ascii=False)), flush=True)
         return 0 if result['ok'] else 1
 
 

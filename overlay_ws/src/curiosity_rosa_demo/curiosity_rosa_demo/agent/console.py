@@ -44,7 +44,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
-from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.domain.text import printable, without_controls
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.recording.recorder import RecordingControl
@@ -265,8 +265,8 @@ class Console:
             self._say(f'  {trace_line(event)}')
 
     def print_notice(self, text: str) -> None:
-        """Print a text that is not the outcome of a command."""
-        self._say(text)
+        """Print a text, in one line, that is not the outcome of a command."""
+        self._say(without_controls(text))
 
     def report_task_end(self, task: Task, on_reply: ReplyCallback | None = None) -> None:
         """Report the outcome of a requested task that has ended. Runs in the runtime's loop."""
@@ -312,7 +312,7 @@ class Console:
                     self._config,
                     self._recording,
                 )
-                self._report_outcome(outcome, typed.on_reply)
+                self._report_outcome(outcome, typed.on_reply, lines=outcome.ok)
         except (TaskError, QuestionNotFound) as error:
             self._report_outcome(Outcome(False, str(error)), typed.on_reply)
 
@@ -340,7 +340,7 @@ class Console:
         def on_reply(reply: MessageReply) -> None:
             if reply.task is None and not reply.dropped:
                 words = '\n'.join(reply.lines) or 'done'
-                self._report_outcome(Outcome(reply.ok, words), typed.on_reply)
+                self._report_outcome(Outcome(reply.ok, words), typed.on_reply, lines=True)
             elif typed.on_reply is not None:
                 typed.on_reply(reply)
             if reply.task is None:
@@ -369,12 +369,18 @@ class Console:
             self._pending_count -= is_local
             self._condition.notify_all()
 
-    def _report_outcome(self, outcome: Outcome, on_reply: ReplyCallback | None = None) -> None:
+    def _report_outcome(
+        self, outcome: Outcome, on_reply: ReplyCallback | None = None, *, lines: bool = False
+    ) -> None:
+        """``lines``: our own text, whose line breaks are printed. The text of a model, a skill, a
+        client or an error is printed in one line: it could look like lines of the agent.
+        """
         if on_reply is None:
             self.last_outcome = outcome
         else:
             on_reply(MessageReply([outcome.answer], outcome.ok))
-        self._say(outcome.answer if outcome.ok else f'! {outcome.answer}')
+        shown = outcome.answer if lines else printable(outcome.answer)
+        self._say(shown if outcome.ok else f'! {shown}')
 
 
 def _ignore_reply(reply: MessageReply) -> None: ...

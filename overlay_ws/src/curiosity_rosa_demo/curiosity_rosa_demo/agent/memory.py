@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.text import clip, one_line
+from curiosity_rosa_demo.domain.text import clip, printable
 
 LINE_LENGTH = 160
 
@@ -26,7 +26,7 @@ def recall(events: list[TraceEvent], max_events: int) -> str:
 
 def event_line(event: TraceEvent) -> str:
     """One event as one line of text."""
-    parts = [f'[{event.kind.value}]', one_line(event.message)]
+    parts = [f'[{event.kind.value}]', printable(event.message)]
     if event.error_reason and event.error_reason not in event.message:
-        parts.append(f'({one_line(event.error_reason)})')
+        parts.append(f'({printable(event.error_reason)})')
     return clip(' '.join(parts), LINE_LENGTH)

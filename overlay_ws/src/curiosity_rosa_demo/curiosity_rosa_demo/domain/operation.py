@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import json
 
 from curiosity_rosa_demo.domain.models import Json
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.text import clip, visible
 from pydantic import ConfigDict
 
 EXACT = ConfigDict(extra='forbid')  # of the dataclasses that BrainState holds
@@ -41,12 +41,26 @@ class Operation:
         """The operation as a call, for people. Equal operations have equal texts."""
         return call_text(self.skill, self.arguments)
 
+    @property
+    def full_text(self) -> str:
+        """The operation as a call, whole, for the person who approves it."""
+        return full_call_text(self.skill, self.arguments)
+
 
 def call_text(name: str, arguments: object) -> str:
+    return clip(_call(name, arguments))
+
+
+def full_call_text(name: str, arguments: object) -> str:
+    """The call without a cut, with invisible characters escaped."""
+    return visible(_call(name, arguments))
+
+
+def _call(name: str, arguments: object) -> str:
     if not isinstance(arguments, dict):
-        return clip(f'{name}({_json(arguments)})')
+        return f'{name}({_json(arguments)})'
     pairs = (f'{key}={_json(value)}' for key, value in arguments.items())
-    return clip(f'{name}({", ".join(pairs)})')
+    return f'{name}({", ".join(pairs)})'
 
 
 def _json(value: object) -> str:

@@ -10,9 +10,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any, cast, TypeVar
 
 T = TypeVar('T')
+
+# Printable by str.isprintable(), and yet drawn as nothing: fillers and variation selectors.
+_UNSEEN = re.compile(
+    '[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0'
+    '\U000e0100-\U000e01ef]'
+)
 
 MAX_QUOTE_CHARS = 200  # for text whose length a model determines
 
@@ -40,6 +48,25 @@ def without_controls(text: str) -> str:
 def printable(text: str) -> str:
     """``text`` on one line, so that a model cannot forge another line of the console."""
     return one_line(without_controls(text))
+
+
+def printable_lines(text: str) -> str:
+    """``text`` with its line breaks, and a blank for every other character that is not printable:
+    nothing in it moves the cursor of a terminal.
+    """
+    return '\n'.join(map(without_controls, text.split('\n')))
+
+
+def visible(text: str) -> str:
+    r"""``text`` with every control, bidirectional, invisible or unassigned character as the escape
+    of JSON, such as ``\u202e``. Nothing is removed. The value of JSON on one line stays the same.
+    """
+    if text.isprintable() and not _UNSEEN.search(text):
+        return text
+    return ''.join(
+        each if each.isprintable() and not _UNSEEN.match(each) else json.dumps(each)[1:-1]
+        for each in text
+    )
 
 
 def valid_unicode(value: T) -> T:

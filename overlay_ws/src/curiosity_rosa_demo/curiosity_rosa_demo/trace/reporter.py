@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.text import printable
 
 
 class TraceFunction(Protocol):
@@ -60,7 +61,7 @@ def result_summary(result: ToolResult) -> str:
 
 
 def status_text(status: dict[str, Any]) -> str:
-    """The rover's status as text."""
+    """The rover's status as one line of text."""
     x, y, yaw = (finite_float(status.get(key)) for key in ('rover_x', 'rover_y', 'yaw_rad'))
     where = 'position unknown' if x is None or y is None else f'x {x:.2f} m, y {y:.2f} m'
     heading = '' if yaw is None else f', heading {math.degrees(yaw):.0f} deg'
@@ -70,7 +71,7 @@ def status_text(status: dict[str, Any]) -> str:
     last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
     factor = finite_float(status.get('real_time_factor'))
     pace = '' if factor is None else f'; real-time factor {factor:.2f}'
-    return f'{where}{heading}; {motion}; mast {mast}, {drive}{pace}{last}'
+    return printable(f'{where}{heading}; {motion}; mast {mast}, {drive}{pace}{last}')
 
 
 def finite_float(value: Any) -> float | None:

@@ -16,7 +16,7 @@ import uuid
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
-from curiosity_rosa_demo.domain.text import clip, valid_unicode
+from curiosity_rosa_demo.domain.text import clip, valid_unicode, visible
 
 MAX_EVENT_BYTES = 16_384  # a trace is for people; larger data belongs on its own topic
 
@@ -45,24 +45,28 @@ def is_start(event: TraceEvent) -> bool:
 
 
 def encode(event: TraceEvent) -> str:
-    """One line of JSON of at most MAX_EVENT_BYTES. Drops ``data`` first, then clips long texts."""
-    text = to_json(event)
+    """One line of JSON of at most MAX_EVENT_BYTES, without a character that a terminal obeys.
+    Drops ``data`` first, then clips long texts.
+    """
+    text = visible(to_json(event))
     size = len(text.encode())
     if size <= MAX_EVENT_BYTES:
         return text
     event = event.model_copy(update={'data': {'dropped': f'data of an event of {size} bytes'}})
-    text = to_json(event)
+    text = visible(to_json(event))
     if len(text.encode()) <= MAX_EVENT_BYTES:
         return text
-    # One character takes at most six bytes, so these four together stay below the limit.
-    return to_json(
-        event.model_copy(
-            update={
-                'message': clip(event.message, 1500),
-                'error_reason': event.error_reason and clip(event.error_reason, 500),
-                'tool_name': event.tool_name and clip(event.tool_name, 200),
-                'event_id': event.event_id[:200],
-            }
+    # One character takes at most twelve bytes, so these four together stay below the limit.
+    return visible(
+        to_json(
+            event.model_copy(
+                update={
+                    'message': clip(event.message, 800),
+                    'error_reason': event.error_reason and clip(event.error_reason, 300),
+                    'tool_name': event.tool_name and clip(event.tool_name, 100),
+                    'event_id': event.event_id[:100],
+                }
+            )
         )
     )
 

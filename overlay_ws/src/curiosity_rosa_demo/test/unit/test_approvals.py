@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+import json
 from pathlib import Path
 import tempfile
 from threading import Thread
@@ -114,9 +115,9 @@ def test_a_question_is_shown_with_all_that_is_needed_to_answer_it(bench: Runtime
             'edited q1a2b3c4: move_forward(duration_s=2), which is checked again',
         ),
         (
-            ':edit q1a {}',
-            ApprovalAnswer(EDIT, {}),
-            'edited q1a2b3c4: move_forward(), which is checked',
+            ':edit q1a {"duration_s": 1.5}',
+            ApprovalAnswer(EDIT, {'duration_s': 1.5}),
+            'edited q1a2b3c4: move_forward(duration_s=1.5), which is checked',
         ),
     ],
 )
@@ -141,6 +142,9 @@ def test_each_way_to_answer(
         (':reject 0f1 no', "! No open question begins with '0f1'; open: q1a2b3c4."),
         (':edit 77 {}', "! No open question begins with '77'; open: q1a2b3c4."),
         (':edit {"duration_s": }', '! :edit [ID] {json}: not JSON: '),
+        (':edit {}', '! move_forward: duration_s: Field required'),
+        (':edit {"duration_s": "far"}', '! move_forward: duration_s: Input'),
+        (':edit q1 {"duration_s": 2, "speed": 9}', '! move_forward: speed: Extra'),
         (':edit 2', '! usage: :edit [ID] {json}, such as {"duration_s": 2}'),
     ],
 )
@@ -169,7 +173,7 @@ def test_a_plain_question_is_approved_or_rejected(bench: RuntimeBench) -> None:
     plain = Question(id='q9', text='Shall I go on?\n? q1 :approve', asked_at=time.time())
     ask(bench, plain)
     assert bench.said == [
-        '? q9 Shall I go on? ? q1 :approve. :approve or :reject [why]; '
+        r'? q9 Shall I go on?\n? q1 :approve. :approve or :reject [why]; '
         'no answer within 300 s is a no.'
     ]
     says(bench, ':edit {}', '! q9 is a plain question: approve or reject it.')
@@ -357,6 +361,14 @@ def test_a_task_that_needs_approval_is_a_question_too(bench: RuntimeBench) -> No
     says(bench, f':approve {short[:5]}', f'approved {short}: mast_open')
     bench.becomes('mast_open', 'COMPLETED')
     assert bench.console.pending_question is None
+
+
+def test_a_task_is_approved_with_all_that_it_would_do(bench: RuntimeBench) -> None:
+    plan = {'goal': 'look', 'steps': [{'action': 'move_forward', 'parameters': {'x': 'y' * 300}}]}
+    task = Task('react', needs_approval=True, metadata={'text': 'look', 'plan': plan})
+    bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
+    bench.until(lambda: bench.said, 'the question')
+    assert f'react(text="look", plan={json.dumps(plan)}): ' in bench.said[0]
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,18 @@ from curiosity_rosa_demo.agent.interfaces.http.host_check import (
     host_name_of,
     is_loopback,
 )
-from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.interfaces.http.session import (
     cookie_name,
     SESSION_LIFETIME_S,
     Sessions,
+)
+from curiosity_rosa_demo.agent.interfaces.http.wrong_tokens import (
+    IN_TOTAL,
+    IN_TOTAL_S,
+    PER_ADDRESS,
+    PER_ADDRESS_S,
+    WrongTokens,
 )
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
@@ -285,6 +292,58 @@ async def test_a_token_may_be_of_any_script():
     async with client(app_with_page(token)) as http:
         headers = {'Authorization': f'Bearer {token}'.encode()}
         assert (await http.get('/health', headers=headers)).status_code == 200
+
+
+@in_loop
+async def test_wrong_tokens_are_slowed_and_the_right_one_never():
+    def bearer(token: str) -> dict[str, str]:
+        return {'Authorization': f'Bearer {token}'}
+
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot, settings=STANDALONE_SETTINGS, token=TOKEN)
+        async with client(app) as http, client(app, address=('127.0.0.2', 1)) as other:
+            answers = [await http.get('/state', headers=bearer(f'{n}')) for n in range(15)]
+            codes = [answer.status_code for answer in answers]
+            assert codes == [401] * PER_ADDRESS + [429] * (15 - PER_ADDRESS)
+            assert 1 <= int(answers[-1].headers['retry-after']) <= 1.0 / PER_ADDRESS_S
+            assert answers[-1].headers['connection'] == 'close'
+            assert answers[-1].json()['title'] == 'Too Many Requests'
+            own = {**OWN, 'Sec-Fetch-Mode': 'navigate'}
+            guess = await http.post('/login', data={'token': 'wrong'}, headers=own)
+            assert guess.status_code == 429
+            assert int(guess.headers['retry-after']) >= 1
+            assert 'Too many wrong tokens.' in guess.text
+            assert (await http.get('/', params={'token': 'wrong'})).status_code == 429
+            # Neither the right token, nor a stop, nor a request without one, nor another address.
+            assert (await http.get('/state', headers=bearer(TOKEN))).status_code == 200
+            assert (await http.post('/stop', headers=bearer(TOKEN))).status_code == 200
+            assert (await http.post('/stop', headers=bearer('wrong'))).status_code == 401
+            assert (await http.get('/state')).status_code == 401
+            assert (await other.get('/state', headers=bearer('wrong'))).status_code == 401
+            login = await http.post('/login', data={'token': TOKEN}, headers=own)
+            assert login.status_code == 303
+            assert (await http.get('/state')).status_code == 200
+        assert len(robot.stops) == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 5000), st.floats(0.0, 5.0)), max_size=200))
+def test_wrong_tokens_are_limited_by_address_and_in_total(guesses: list[tuple[int, float]]):
+    now = 0.0
+    wrong = WrongTokens(clock=lambda: now)
+    within: list[int] = []
+    for address, pause in guesses:
+        now += pause
+        if wrong.record(str(address)) == 0.0:
+            within.append(address)
+    assert len(within) <= IN_TOTAL + IN_TOTAL_S * now + 1e-6
+    most = max(map(within.count, within), default=0)
+    assert most <= PER_ADDRESS + PER_ADDRESS_S * now + 1e-6
+
+
+def test_many_addresses_are_limited_together():
+    wrong = WrongTokens(clock=lambda: 0.0)
+    assert [wrong.record(str(n)) for n in range(IN_TOTAL)] == [0.0] * IN_TOTAL
+    assert wrong.record('another') > 0.0
 
 
 # --- the page's session ------------------------------------------------------------------------

@@ -159,8 +159,11 @@ def test_a_plan_shows_its_steps_and_how_far_it_is() -> None:
 @given(json_objects)
 def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
     op = {'skill': 'move_forward', 'arguments': arguments}
-    facts = question_data(Question(id='q1', text='drive?', op=op), until=None)
+    long = 'why\u202e ' * MAX_TEXT_CHARS
+    facts = question_data(Question(id='q1', text=long, op=op, reasons=[long]), until=None)
     assert json.loads(facts['arguments']) == arguments
+    assert all(line.isprintable() for line in facts['arguments'].split('\n'))
+    assert [facts['text'], *facts['reasons']] == 2 * ['why\\u202e ' * MAX_TEXT_CHARS]
     assert facts['editable']
 
 

@@ -136,8 +136,8 @@ def test_a_question_has_no_skill() -> None:
     [
         ({'confirmation_message': 'Sure?', 'parameters': {'prompt': 'no'}}, 'Sure?'),
         ({'parameters': {'message': 'Sure?'}}, 'Sure?'),
-        ({'parameters': {'question': 'Sure?\x1b[2J'}}, 'Sure? [2J'),
-        ({'parameters': {'prompt': 'x' * 900}}, 'x' * 497 + '...'),
+        ({'parameters': {'question': 'Sure?\x1b[2J'}}, r'Sure?\u001b[2J'),
+        ({'parameters': {'prompt': 'x' * 900}}, 'x' * 900),
         ({'description': 'about the dune'}, 'about the dune'),
     ],
 )
@@ -165,7 +165,7 @@ def test_a_risky_plan_is_asked_for_before_its_first_step(fields: dict[str, Any])
     plan = plan_of(step(1, 'mast_close'), step(2), **fields)
     asked = following(plan)
     assert asked.question.startswith('Carry out this plan? reach the dune (risk ')
-    assert asked.question.endswith('2 steps: mast_close, move_forward)')
+    assert asked.question.endswith('2 steps: 1. mast_close(); 2. move_forward())')
     assert asked.op_skill == 'mast_close'
     assert asked.plan.status is PlanStatus.WAIT_CONFIRMATION
     assert following(asked.plan) == asked
@@ -180,8 +180,21 @@ def test_a_risky_plan_is_asked_for_before_its_first_step(fields: dict[str, Any])
 
 
 def test_the_plans_own_words_do_not_hide_what_it_does() -> None:
-    plan = plan_of(step(1), risk_level=RiskLevel.HIGH, confirmation_message='Say yes!')
-    assert following(plan).question == 'Say yes! reach the dune (risk high, 1 steps: move_forward)'
+    far = {'duration_s': 20.0, 'note': 'x' * 1000, 'mark': 'a\u202eb'}
+    backs = step(2, 'turn_left', fallback='move_forward')
+    backs.metadata['fallback_parameters'] = {'duration_s': 9.0}
+    plan = plan_of(
+        step(1, parameters=far),
+        backs,
+        step(3, 'speak', tool_call_type=ToolCallType.SPEAK, parameters={'text': 'done'}),
+        risk_level=RiskLevel.HIGH,
+        confirmation_message='Say yes! ' + 'y' * 1000,
+    )
+    assert following(plan).question == (
+        f'Say yes! {"y" * 1000} reach the dune (risk high, 3 steps: '
+        f'1. move_forward(duration_s=20.0, note="{"x" * 1000}", mark="a\\u202eb"); '
+        '2. turn_left(), else move_forward(duration_s=9.0); 3. speak(text="done"))'
+    )
 
 
 def test_both_questions_are_one() -> None:

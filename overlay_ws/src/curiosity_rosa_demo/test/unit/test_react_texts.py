@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.react.turn.texts import (
 )
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.domain.brain_state import Question, ReactState, Spent
+from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.infra.config.guardrails import Budget
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +31,7 @@ BUDGET = Budget(max_cost=1000.0, max_metres=200.0, max_seconds=3600.0)
 questions = st.builds(
     Question,
     id=st.text('q0123456789abcdef-', min_size=1, max_size=36),
-    text=st.text(st.characters(exclude_categories=['Cs']), max_size=300),
+    text=st.text(st.characters(exclude_categories=['Cs']), max_size=900),
     op=st.sampled_from([None, OP]),
     reasons=st.lists(st.text(st.characters(exclude_categories=['Cs'])), max_size=3),
     asked_at=st.floats(0.0, 4e9),
@@ -46,6 +47,13 @@ def test_whatever_a_model_asks_stays_in_its_line(question: Question) -> None:
         assert (':edit' in text) is (question.op is not None) or ':edit' in question.text
     assert all(line.isprintable() for line in pending_table([question], 5e9).splitlines())
     assert len(pending_table([question], 5e9).splitlines()) == 2
+
+
+@given(questions)
+def test_all_of_a_question_is_shown(question: Question) -> None:
+    for text in (question_text(question, 12.3), pending_table([question], 5e9)):
+        assert visible(question.text) in text
+        assert all(visible(reason) in text for reason in question.reasons)
 
 
 def test_the_time_that_is_left_is_told() -> None:

@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
     WorldState,
 )
+from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -118,7 +119,7 @@ def test_the_cells_of_a_table_stand_below_their_heads(rows: list[Task]) -> None:
             'prio': str(task.priority),
             'what': clip_columns(task_summary(task), MAX_TASK_COLUMNS),
             'for': duration((NOW - task.updated_at).total_seconds()),
-            'why': clip_columns(task.reason, MAX_REASON_COLUMNS),
+            'why': clip_columns(printable(task.reason), MAX_REASON_COLUMNS),
         }
         for name, cell in cells.items():
             assert part_from(line, starts[name]).startswith(cell.rstrip()), name

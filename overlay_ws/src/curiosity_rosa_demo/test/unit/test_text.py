@@ -10,7 +10,15 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.domain.text import clip, one_line, printable, valid_unicode
+import json
+
+from curiosity_rosa_demo.domain.text import (
+    clip,
+    one_line,
+    printable,
+    valid_unicode,
+    visible,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -32,6 +40,30 @@ def test_printable_text_has_one_line_and_moves_no_cursor(text: str) -> None:
     shown = printable(text)
     assert shown.isprintable()
     assert shown == one_line(shown) == printable(shown)
+
+
+@given(texts)
+def test_visible_text_hides_nothing_and_loses_nothing(text: str) -> None:
+    shown = visible(text)
+    assert shown.isprintable()
+    assert visible(shown) == shown
+    as_json = json.dumps(text, ensure_ascii=False)
+    assert json.loads(visible(as_json)) == json.loads(json.dumps(text))
+    if text.isascii() and text.isprintable():
+        assert shown == text
+
+
+@pytest.mark.parametrize(
+    ('text', 'shown'),
+    [
+        ('stop\u202eevird', 'stop\\u202eevird'),  # would be read from right to left
+        ('no\u200b\u3164\ufe0f', 'no\\u200b\\u3164\\ufe0f'),  # nothing would be seen
+        ('a\n\x1b[2J\x9b', 'a\\n\\u001b[2J\\u009b'),
+        ('進め é 🚀', '進め é 🚀'),
+    ],
+)
+def test_what_would_not_be_seen_is_escaped(text: str, shown: str) -> None:
+    assert visible(text) == shown
 
 
 @given(texts)

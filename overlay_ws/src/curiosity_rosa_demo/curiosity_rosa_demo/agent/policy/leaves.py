@@ -30,6 +30,7 @@ from curiosity_rosa_demo.agent.policy.suggestion import NoSuggestion, PendingSug
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.domain.text import printable
 from py_trees.behaviour import Behaviour
 from py_trees.common import Status
 
@@ -73,7 +74,7 @@ class IsHeld(ObservingLeaf):
     """RUNNING while no activity may start."""
 
     def update(self) -> Status:
-        self.feedback_message = self.moment().senses.hold_reason
+        self.feedback_message = printable(self.moment().senses.hold_reason)
         return Status.RUNNING if self.feedback_message else Status.FAILURE
 
 

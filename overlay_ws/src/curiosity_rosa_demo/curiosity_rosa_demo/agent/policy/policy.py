@@ -110,13 +110,18 @@ class Policy:
         senses: Senses,
         messages: Sequence[str] = (),
         missed: int = 0,
+        notices: Sequence[str] = (),
     ) -> PolicyTick:
-        """Run one tick. ``missed``: number of skipped ticks before this one."""
+        """Run one tick. ``missed``: number of skipped ticks before this one. ``notices``: messages
+        that are only said aloud.
+        """
         self._effects.clear()
         self._hold_reason = senses.hold_reason
         self._executor.observe(senses, at)
         for text in messages:
             self._receive_message(text, at)
+        for text in notices:
+            self._receive_notice(text, at)
         self._client.moment = PolicyTickInputs(at, self._executor.state, senses, self._waiting)
         outcome = self._run_tree()
         if outcome.message is not None:
@@ -153,9 +158,16 @@ class Policy:
         """Remove the policy from py_trees' storage. It cannot be ticked afterwards."""
         self._board.close()
 
-    def _receive_message(self, text: str, at: float) -> None:
+    def _receive_notice(self, text: str, at: float) -> None:
+        self._queue_speech(self._published_message(text, at))
+
+    def _published_message(self, text: str, at: float) -> ExternalMessage:
         message = ExternalMessage(at, printable(text)[:MAX_MESSAGE_CHARS])
         self._bus.publish(message)
+        return message
+
+    def _receive_message(self, text: str, at: float) -> None:
+        message = self._published_message(text, at)
         if not self._world.view.emergencies:
             self._effects.append('the world view names no activity for a message')
             self._queue_speech(message)

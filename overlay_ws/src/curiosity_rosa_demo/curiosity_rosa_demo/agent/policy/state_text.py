@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.agent.policy.world_state import Ongoing, WorldState
 from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
+from curiosity_rosa_demo.domain.text import printable
 
 
 def state_text(state: WorldState, world: WorldModel, at: float, holding: str) -> str:
@@ -27,7 +28,7 @@ def state_text(state: WorldState, world: WorldModel, at: float, holding: str) ->
         parts.append(f'goes on afterwards: {names}')
     if holding:
         parts.append(f'held: {holding}')
-    return '; '.join(parts)
+    return printable('; '.join(parts))
 
 
 def _ongoing(ongoing: Ongoing, world: WorldModel) -> str:

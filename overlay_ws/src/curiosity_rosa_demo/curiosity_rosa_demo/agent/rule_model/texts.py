@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
+from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 _TEXTS: dict[str, tuple[str, str, str]] = {
@@ -217,7 +218,7 @@ def status_text(lang: str, data: Mapping[str, Any]) -> str:
         allowed=choice(data.get('move_allowed')),
         place=f'x = {_number_text(lang, x)}, y = {_number_text(lang, y)}',
         yaw=text_for('degrees', lang, value=degrees) if degrees else text_for('not_known', lang),
-        error=str(data.get('last_error_reason') or '') or text_for('none', lang),
+        error=printable(str(data.get('last_error_reason') or '')) or text_for('none', lang),
     )
 
 

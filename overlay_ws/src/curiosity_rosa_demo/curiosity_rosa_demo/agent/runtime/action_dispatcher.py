@@ -42,7 +42,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.domain.text import count_text, printable
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
@@ -214,7 +214,7 @@ class ActionDispatcher:
             await self._perform(self._admitted(action), reply, stopped_by)
         except (TaskError, QuestionNotFound) as error:
             reply.ok = False
-            reply.lines.append(str(error))
+            reply.lines.append(printable(str(error)))
 
     async def _perform(self, action: _Step, reply: MessageReply, stopped_by: str | None) -> None:
         runner = self._runner
@@ -261,7 +261,7 @@ class ActionDispatcher:
             reply.lines.append(await self._approvals.apply_answer(action.action, action.payload))
         elif isinstance(action, Notice):
             reply.ok = reply.ok and action.ok
-            reply.lines.append(action.text)
+            reply.lines.append(printable(action.text))
             try:  # in a thread: the trace may write to a file
                 await asyncio.to_thread(self._session.trace, TraceKind.OBSERVE, action.text)
             except OSError as error:

@@ -24,8 +24,8 @@ from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
-from curiosity_rosa_demo.domain.operation import call_text
-from curiosity_rosa_demo.domain.text import one_line, without_controls
+from curiosity_rosa_demo.domain.operation import full_call_text
+from curiosity_rosa_demo.domain.text import printable, visible
 
 NO_QUESTION_TEXT = 'No question is open.'
 TASK_NEEDS_APPROVAL_TEXT = 'the task waits for approval'
@@ -39,12 +39,19 @@ _DONE_TEXTS = {
 
 
 class Approvals:
-    """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text."""
+    """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text.
+    ``check_arguments`` raises BadTask when a skill does not take these arguments.
+    """
 
     def __init__(
-        self, approval_queue: ApprovalQueue, runner: SkillRunner, say: Callable[[str], None]
+        self,
+        approval_queue: ApprovalQueue,
+        runner: SkillRunner,
+        say: Callable[[str], None],
+        check_arguments: Callable[[str, Json], object],
     ) -> None:
         self._queue, self._runner, self._say = approval_queue, runner, say
+        self._check_arguments = check_arguments
         # Questions that were printed and not answered, the oldest first. Any thread may read it.
         self.shown_questions: tuple[Question, ...] = ()
 
@@ -64,7 +71,7 @@ class Approvals:
         """
         question = self._open_question(str(payload.get('id', '')))
         # It is printed: a line break would look like a line of the agent itself.
-        why = one_line(without_controls(str(payload.get('why', ''))))
+        why = printable(str(payload.get('why', '')))
         if question.id in self._tasks_needing_approval():
             if action is ApprovalAction.EDIT:
                 raise QuestionNotFound(
@@ -79,7 +86,7 @@ class Approvals:
         self.shown_questions = tuple(
             each for each in self.shown_questions if each.id != question.id
         )
-        return f'{_DONE_TEXTS[action]} {short_id(question)}: {done}'
+        return f'{_DONE_TEXTS[action]} {short_id(question)}: {visible(done)}'
 
     def _open_question(self, question_id: str) -> Question:
         """The question with this ID; empty: the oldest. A prefix is not accepted: it may match
@@ -103,9 +110,12 @@ class Approvals:
             return question.text
         if not isinstance(arguments, dict):
             raise QuestionNotFound(f'To edit {short_id(question)} the new arguments are needed.')
+        if question.op is not None:
+            # Values that the loop would refuse must not use the question up.
+            self._check_arguments(question.op.skill, arguments)
         self._queue.answer(ApprovalAnswer(action, arguments, why), question.id)
         assert question.op is not None  # otherwise the queue would have raised
-        call = call_text(question.op.skill, arguments)
+        call = full_call_text(question.op.skill, arguments)
         return f'{call}, which is checked again'
 
     def _open_questions(self) -> list[Question]:
@@ -155,10 +165,17 @@ def _question_ids(questions: Sequence[Question]) -> str:
     return ', '.join(map(short_id, questions))
 
 
+def _whole_text(task: Task) -> str:
+    """All that the task would do: its summary, if nothing else is in its metadata."""
+    if set(task.metadata) in ({'text'}, {'arguments'}, set()):
+        return visible(task_summary(task))
+    return full_call_text(task.name, task.metadata)
+
+
 def _question_of_task(task: Task) -> Question:
     return Question(
         id=task.id,
-        text=task_summary(task),
+        text=_whole_text(task),
         reasons=[TASK_NEEDS_APPROVAL_TEXT],
         asked_at=task.created_at.timestamp(),
     )

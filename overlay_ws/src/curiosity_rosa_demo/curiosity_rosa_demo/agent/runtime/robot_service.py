@@ -160,7 +160,7 @@ class RobotService:
             raise QuestionNotFound('Which question? Its id is missing.')
         asked = find_question(self.questions(), question_id)
         if arguments is not None and asked.op is not None:
-            # Before the question is used up by values that the loop would refuse.
+            # Approvals refuses them as well; here the client learns it as a BadTask.
             self._runtime.make_task(asked.op.skill, arguments)
         self._console.print_notice(
             f'({HTTP_CLIENT_NAME}) {action.value.lower()} {short_id(asked)}'

@@ -126,7 +126,7 @@ class Runtime(TaskClient):
         self._checkpoint_file = Path(f'{database}.kernel')
         self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)
         self._blocking = BlockingCalls()
-        self._approvals = Approvals(session.approval_queue, self.runner, say)
+        self._approvals = Approvals(session.approval_queue, self.runner, say, self.make_task)
         self._dispatcher = ActionDispatcher(
             session,
             self.runner,

@@ -15,9 +15,21 @@ from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
 from pathlib import Path
 import queue
 
+from curiosity_rosa_demo.domain.text import without_controls
+
 LOGGER_NAME = 'curiosity_rosa'
 MAX_BYTES, MAX_BACKUPS = 1_000_000, 3
 LOG_FORMAT = '%(asctime)s %(levelname)s %(name)s %(message)s'
+
+
+class IndentingFormatter(logging.Formatter):
+    """Formats a record so that no text in it can look like another record: each line after the
+    first is indented.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        first, *more = super().format(record).split('\n')
+        return '\n    '.join(map(without_controls, [first, *more]))
 
 
 class LogFile:
@@ -37,7 +49,7 @@ class LogFile:
         if debug:
             outputs.append(logging.StreamHandler())
         for output in outputs:
-            output.setFormatter(logging.Formatter(LOG_FORMAT))
+            output.setFormatter(IndentingFormatter(LOG_FORMAT))
         lines: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
         self._handler = QueueHandler(lines)
         self._listener = QueueListener(lines, *outputs)

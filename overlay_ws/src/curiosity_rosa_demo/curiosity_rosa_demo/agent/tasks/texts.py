@@ -17,7 +17,7 @@ import json
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.brain_state import BrainState
-from curiosity_rosa_demo.domain.text import one_line
+from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of
 
 MAX_TASK_COLUMNS, MAX_REASON_COLUMNS = 40, 50  # columns
@@ -33,7 +33,7 @@ def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
             str(task.priority),
             clip_columns(task_summary(task), MAX_TASK_COLUMNS),
             duration((now - task.updated_at).total_seconds()),
-            clip_columns(task.reason, MAX_REASON_COLUMNS),
+            clip_columns(printable(task.reason), MAX_REASON_COLUMNS),
         )
         for task in tasks
     ]
@@ -45,7 +45,7 @@ def task_text(task: Task) -> str:
     lines = [
         ('id', task.id),
         ('what', task_summary(task)),
-        ('state', f'{task.state.name}{": " + task.reason if task.reason else ""}'),
+        ('state', f'{task.state.name}{": " + printable(task.reason) if task.reason else ""}'),
         ('priority', str(task.priority)),
         ('created', _time_text(task.created_at)),
         ('changed', _time_text(task.updated_at)),
@@ -69,7 +69,7 @@ def history_table(rows: Iterable[HistoryRow]) -> str:
                 _time_text(row.at),
                 f'{row.before.name if row.before else "-"}',
                 row.after.name,
-                one_line(row.reason),
+                printable(row.reason),
             )
             for row in rows
         ]
@@ -84,18 +84,19 @@ def mode_text(state: BrainState) -> str:
         'silent: ': ', '.join(state.robot.silent),
     }
     mode = f'{state.tasks.mode.value}: {state.tasks.mode_reason or "starting"}'
-    return '\n'.join([mode, *(f'{name}{text}' for name, text in optional.items() if text)])
+    lines = [mode, *(f'{name}{text}' for name, text in optional.items() if text)]
+    return '\n'.join(map(printable, lines))  # the rover's own texts come by topic
 
 
 def task_summary(task: Task) -> str:
     """A task in a few words."""
     if isinstance(text := task.metadata.get('text'), str):
-        return one_line(text)
+        return printable(text)
     arguments = task.metadata.get('arguments')
     if not isinstance(arguments, dict):
-        return task.name
+        return printable(task.name)
     shown = ', '.join(f'{key}={json.dumps(value)}' for key, value in arguments.items())
-    return f'{task.name}({shown})'
+    return printable(f'{task.name}({shown})')
 
 
 def duration(seconds: float) -> str:

@@ -16,6 +16,7 @@ import time
 
 from curiosity_rosa_demo.agent.memory import event_line
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.trace_codec import decode, is_start
@@ -51,14 +52,20 @@ class NodeEvents:
             return  # an event of this agent, or of another agent
         if event.kind is TraceKind.ERROR:
             if event.ts >= self._started_at:  # the topic repeats its history to a late subscriber
-                self._say(f'  {source}: {event_line(event)}')
+                self._say(f'  {_shown(source)}: {event_line(event)}')
         elif is_start(event):
             known = self._starts.setdefault(source, event.event_id)
             if known != event.event_id:
                 self._starts[source] = event.event_id
-                self._say(f'! The {source} node was restarted: {event.message}')
+                why = _shown(event.message)
+                self._say(f'! The {_shown(source)} node was restarted: {why}')
         elif event.ts >= self._started_at:
-            self._say(f'  {source}: {event_line(event)}')
+            self._say(f'  {_shown(source)}: {event_line(event)}')
+
+
+def _shown(text: str) -> str:
+    """A text from the topic, on which any node may publish."""
+    return clip(printable(text))
 
 
 def read_process_events(descriptor: int, on_event: Callable[[str], None]) -> None:

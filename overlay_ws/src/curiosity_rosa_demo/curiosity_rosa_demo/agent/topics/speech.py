@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -31,6 +32,6 @@ class SpeechPublisher:
         self._say = say
 
     def __call__(self, text: str) -> None:
-        self._say(f'Rover: {text}')
+        self._say(f'Rover: {printable(text)}')
         if not self._publisher.publish(String(data=text)):
             self._say(f'! Not published: {self._publisher.last_error}')

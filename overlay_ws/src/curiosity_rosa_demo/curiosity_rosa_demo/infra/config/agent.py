@@ -108,6 +108,15 @@ def checked_time_zone(value: str) -> str:
     return value
 
 
+class TopicMessagesConfig(Section):
+    """What a message on ``agent.messages`` may do; a message has no sender that could be checked.
+    ``per_min``: the most in any 60 s.
+    """
+
+    interrupt: bool
+    per_min: int = Field(ge=1, le=600)
+
+
 class PolicyConfig(Section):
     world_view: str = Field(pattern=r'^[a-z][a-z0-9_]*$')
     provider: Literal['routine', 'llm']
@@ -121,6 +130,7 @@ class PolicyConfig(Section):
     breaker_failures: int = Field(ge=1, le=100)
     breaker_open_s: float = Field(gt=0.0, le=86400.0)
     decisions_kept: int = Field(ge=1, le=1_000_000)
+    topic_messages: TopicMessagesConfig
 
 
 class AgentConfig(Section):

@@ -15,14 +15,18 @@ alone needs no session there: it must also work after a restart.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from http.cookies import CookieError, SimpleCookie
+import math
 from urllib.parse import parse_qs, urlencode
 
 from curiosity_rosa_demo.agent.interfaces.http.cross_site import changes_state, from_browser
 from curiosity_rosa_demo.agent.interfaces.http.host_check import headers
+from curiosity_rosa_demo.agent.interfaces.http.limits import client_address
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from curiosity_rosa_demo.agent.interfaces.http.session import cookie_name, Sessions, set_cookie
+from curiosity_rosa_demo.agent.interfaces.http.wrong_tokens import WrongTokens
 from starlette.datastructures import MutableHeaders
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -48,7 +52,8 @@ class Auth:
 
     def __init__(self, app: ASGIApp, token: str, sessions: Sessions) -> None:
         self._app, self._sessions = app, sessions
-        self._token = token.encode()
+        self._digest = _digest(token.encode()) if token else b''
+        self._wrong_tokens = WrongTokens()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope['type'] not in ('http', 'websocket') or scope['path'] == PUBLIC_PATH:
@@ -60,7 +65,7 @@ class Auth:
             if given is not None or scope['path'] == LOGIN:
                 await self._log_in(given, scope)(scope, receive, send)
                 return
-        if not self._token:
+        if not self._digest:
             if (
                 from_browser(scope)
                 and changes_state(scope)
@@ -71,11 +76,7 @@ class Auth:
                 await refuse(scope, receive, send, 403, detail)
                 return
         elif not has_session and not self._has_token(scope):
-            if _wants_page(scope):
-                await _login_page('', 401)(scope, receive, send)
-            else:
-                detail = 'The token is missing or wrong: send "Authorization: Bearer <token>".'
-                await refuse(scope, receive, send, 401, detail, CHALLENGE)
+            await self._refuse(scope, receive, send)
             return
         if _wants_page(scope) and not has_session:
             send = self._with_session(scope, send)
@@ -84,7 +85,24 @@ class Auth:
     def _has_token(self, scope: Scope) -> bool:
         values = headers(scope, b'authorization')
         scheme, _, given = values[0].partition(b' ') if len(values) == 1 else (b'', b'', b'')
-        return scheme.lower() == b'bearer' and hmac.compare_digest(given.strip(), self._token)
+        return scheme.lower() == b'bearer' and self._is_token(given.strip())
+
+    def _is_token(self, given: bytes) -> bool:
+        """In a time that depends neither on the token nor on its length."""
+        return hmac.compare_digest(_digest(given), self._digest)
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_tried = bool(headers(scope, b'authorization'))
+        wait_s = self._wrong_tokens.record(client_address(scope)) if has_tried else 0.0
+        # A stop with a wrong token is counted, but its client always learns what is wrong.
+        if wait_s and scope['path'] != STOP:
+            detail = 'Too many wrong tokens.'
+            await refuse(scope, receive, send, 429, detail, _retry_headers(wait_s))
+        elif _wants_page(scope):
+            await _login_page('', 401)(scope, receive, send)
+        else:
+            detail = 'The token is missing or wrong: send "Authorization: Bearer <token>".'
+            await refuse(scope, receive, send, 401, detail, CHALLENGE)
 
     def _has_session(self, scope: Scope) -> bool:
         cookie = cookie_of(scope)
@@ -107,11 +125,23 @@ class Auth:
         """Exchange the token for a session and redirect to the address without the token."""
         if given is None:
             return _login_page('', 200)
-        if self._token and not hmac.compare_digest(given.encode('utf-8', 'replace'), self._token):
-            return _login_page('This is not the token.', 401)
+        if self._digest and not self._is_token(given.encode('utf-8', 'replace')):
+            wait_s = self._wrong_tokens.record(client_address(scope))
+            message = 'Too many wrong tokens.' if wait_s else 'This is not the token.'
+            page = _login_page(message, 429 if wait_s else 401)
+            page.headers.update(_retry_headers(wait_s) if wait_s else {})
+            return page
         return RedirectResponse(
             _url_without_token(scope), 303, {'Set-Cookie': self._cookie(scope)}
         )
+
+
+def _digest(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()
+
+
+def _retry_headers(wait_s: float) -> dict[str, str]:
+    return {'Retry-After': str(math.ceil(wait_s)), 'Connection': 'close'}
 
 
 def cookie_of(scope: Scope) -> str | None:

@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOW
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import visible
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]
@@ -226,7 +227,9 @@ class LineResultView(BaseModel):
 
 
 class QuestionView(BaseModel):
-    """An open question. ``until``: time of automatic rejection, in seconds since the epoch."""
+    """An open question, whole; ``text`` and ``reasons`` with invisible characters escaped.
+    ``until``: time of automatic rejection, in seconds since the epoch.
+    """
 
     model_config = _example(
         id='q3f9a1',
@@ -248,6 +251,8 @@ class QuestionView(BaseModel):
     def of(cls, question: Question, until: float | None) -> QuestionView:
         op = question.op
         fields = question.model_dump(mode='json', exclude={'op'})
+        fields['text'] = visible(question.text)
+        fields['reasons'] = [visible(reason) for reason in question.reasons]
         shown = None if op is None else {'skill': op.skill, 'arguments': op.arguments}
         return cls(**fields, op=shown, until=until)
 

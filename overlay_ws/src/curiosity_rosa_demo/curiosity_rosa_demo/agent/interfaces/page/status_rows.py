@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Que
 from curiosity_rosa_demo.domain.health import NodeStatus
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import Capture
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.text import clip, visible
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
 PanelData = dict[str, Any]
@@ -167,18 +167,22 @@ def question_data(question: Question, until: float | None) -> PanelData:
     return {
         'id': question.id,
         'short': short_id(question),
-        'text': _clipped(question.text),
-        'reasons': [_clipped(reason) for reason in question.reasons],
-        'skill': '' if op is None else _clipped(op.skill),
         # In full: the operator must see all that is approved or edited.
-        'arguments': json.dumps({} if op is None else op.arguments, ensure_ascii=False, indent=2),
+        'text': visible(question.text),
+        'reasons': [visible(reason) for reason in question.reasons],
+        'skill': '' if op is None else visible(op.skill),
+        'arguments': '\n'.join(map(visible, _json_lines({} if op is None else op.arguments))),
         'editable': op is not None,
         'until': until,
     }
 
 
-def capture_data(captures: Iterable[Capture]) -> PanelData:
-    """The newest first."""
+def _json_lines(value: object) -> list[str]:
+    return json.dumps(value, ensure_ascii=False, indent=2).split('\n')
+
+
+def capture_data(captures: Iterable[Capture], *, replay: bool = False) -> PanelData:
+    """The newest first. ``replay``: the camera shows a recording."""
     rows = [
         {
             'id': capture.event_id,
@@ -189,7 +193,7 @@ def capture_data(captures: Iterable[Capture]) -> PanelData:
         }
         for capture in captures
     ]
-    return {'rows': rows[::-1]}
+    return {'rows': rows[::-1], 'replay': replay}
 
 
 def trace_data(event: TraceEvent, before: float | None) -> PanelData:

@@ -94,6 +94,9 @@ class ViewModel:
             robot.captures(),
         )
         pictures, replay_text = self._drawings, robot.replay_text()
+        replay = bool(replay_text) or (
+            self._last_event is not None and is_replay(self._last_event)
+        )
         parts = {
             'status': status_data(
                 state,
@@ -101,8 +104,7 @@ class ViewModel:
                 health,
                 waits_for=robot.not_ready_reason(),
                 auto=robot.autonomy_status(),
-                replay=bool(replay_text)
-                or (self._last_event is not None and is_replay(self._last_event)),
+                replay=replay,
                 replay_text=replay_text,
                 limits=self._limits,
             ),
@@ -115,7 +117,7 @@ class ViewModel:
             'plan': plan_data(state.react.plan),
             'progress': progress_facts(state.skills.running),
             'tasks': task_data(history.task for history in histories),
-            'captures': capture_data(captures),
+            'captures': capture_data(captures, replay=replay),
             'map': {'svg': pictures.map(state, pose, robot.trail(), captures, histories)},
             'plot': {'svg': pictures.plot(captures)},
             'times': {'svg': pictures.timeline(histories, now)},

@@ -15,6 +15,8 @@ import queue
 import signal
 import threading
 
+from curiosity_rosa_demo.domain.text import printable_lines
+
 CLOSE_TIMEOUT_S = 3.0
 
 
@@ -25,8 +27,12 @@ class ConsoleWriter:
         self._thread.start()
 
     def write(self, text: str) -> None:
-        """Queue ``text`` for printing, in the order of the calls. Callable from any thread."""
-        self._lines.put(text)
+        """Queue ``text`` for printing, in the order of the calls. Callable from any thread.
+
+        No control sequence reaches the terminal. A text from outside has no line break here:
+        Console and the builders of its tables have removed it.
+        """
+        self._lines.put(printable_lines(text))
 
     def close(self) -> None:
         """Wait until all text is printed, CLOSE_TIMEOUT_S at most."""

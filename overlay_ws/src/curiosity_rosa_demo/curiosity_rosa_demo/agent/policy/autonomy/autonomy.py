@@ -115,10 +115,12 @@ class Autonomy:
         self._on = self._on_requested = False
         return self._call_worker(lambda: self._switch_off(why))
 
-    def post_message(self, text: str) -> Outcome:
-        """Queue a message that the policy may react to. A message is never a command."""
+    def post_message(self, text: str, *, interrupts: bool = True) -> Outcome:
+        """Queue a message that the policy may react to. A message is never a command.
+        ``interrupts`` false: it is said aloud and starts no activity.
+        """
         problem = (
-            self._wake_reasons.add_message(text)
+            self._wake_reasons.add_message(text, interrupts=interrupts)
             if self._on
             else f'auto is off; {HOW_TO_SWITCH_ON}'
         )
@@ -285,6 +287,7 @@ class Autonomy:
         due = self._scheduler.take_due(self._clock.now())
         paused = self._wake_reasons.paused
         cause, messages = self._wake_reasons.take_all()
+        notices = self._wake_reasons.take_notices()
         if due is None and not cause:
             return
         policy = self._policy.policy
@@ -298,6 +301,7 @@ class Autonomy:
             view.senses,
             messages,
             0 if due is None else due.missed,
+            notices,
         )
         # After a crash autonomy resumes, unless an operator had paused it.
         self._store_tick(tick, auto=not paused)

@@ -29,6 +29,7 @@ class WakeReasons:
         self._lock = threading.Lock()
         self._reasons: dict[str, None] = {}
         self._messages: deque[str] = deque()
+        self._notices: deque[str] = deque()
         self._last_seen: object = None
         self.paused = False
 
@@ -37,15 +38,18 @@ class WakeReasons:
             self._reasons[why] = None
         self._wake()
 
-    def add_message(self, text: str) -> str:
-        """Queue a message for the next tick. Returns why it was rejected; '' when it was not."""
+    def add_message(self, text: str, *, interrupts: bool = True) -> str:
+        """Queue a message for the next tick. Returns why it was rejected; '' when it was not.
+        ``interrupts`` false: a notice, which takes no room from the messages.
+        """
         text = text[:MAX_MESSAGE_CHARS].strip()
         if not text:
             return 'it is empty'
+        queue = self._messages if interrupts else self._notices
         with self._lock:
-            if len(self._messages) >= MAX_MESSAGES:
+            if len(queue) >= MAX_MESSAGES:
                 return f'{MAX_MESSAGES} others wait already'
-            self._messages.append(text)
+            queue.append(text)
         self.add('a message')
         return ''
 
@@ -53,11 +57,20 @@ class WakeReasons:
         """Return and clear the reasons, as text, and the messages."""
         with self._lock:
             why, self._reasons = ', '.join(self._reasons), {}
-            messages, self._messages = tuple(self._messages), deque()
+            messages = tuple(self._messages)
+            self._messages.clear()
         return why, messages
+
+    def take_notices(self) -> tuple[str, ...]:
+        """Return and clear the messages that interrupt nothing."""
+        with self._lock:
+            notices = tuple(self._notices)
+            self._notices.clear()
+        return notices
 
     def clear(self) -> None:
         self.take_all()
+        self.take_notices()
         self.paused = False
 
     def update_from_kernel(self, state: BrainState, ours: Collection[str]) -> None:

@@ -44,6 +44,7 @@ from curiosity_rosa_demo.domain.decided_op import (
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.trace.event_data import question_data
 from langgraph.types import interrupt
 
@@ -59,7 +60,7 @@ async def put_question(state: BrainState, turn: TurnContext) -> BrainState:
     payload: Any = proposed.approval_payload
     op = proposed.to_dispatch[0] if proposed.to_dispatch else None
     return state_with_question(
-        state, turn, payload.get('text') or (op.text if op else ''), payload['reasons'], op
+        state, turn, payload.get('text') or (op.full_text if op else ''), payload['reasons'], op
     )
 
 
@@ -68,9 +69,9 @@ def state_with_question(
 ) -> BrainState:
     question = Question(
         id=f'q{uuid.uuid4().hex[:8]}',
-        text=text,
+        text=visible(text),
         op=op,
-        reasons=reasons,
+        reasons=[visible(str(reason)) for reason in reasons],
         asked_at=time.time(),
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''

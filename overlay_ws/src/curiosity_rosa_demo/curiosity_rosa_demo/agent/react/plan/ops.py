@@ -10,8 +10,10 @@
 
 from __future__ import annotations
 
+import json
+
 from curiosity_rosa_demo.domain.brain_state import Json
-from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.operation import call_text, full_call_text
 from curiosity_rosa_demo.domain.plan.plan import (
     Plan,
     PlanStatus,
@@ -19,7 +21,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
     RiskLevel,
     ToolCallType,
 )
-from curiosity_rosa_demo.domain.text import clip, without_controls
+from curiosity_rosa_demo.domain.text import clip, count_text, visible, without_controls
 
 MAX_LINE_CHARS = 500  # characters of a model's text on the console
 FALLBACK_PARAMETERS = 'fallback_parameters'  # in a step's metadata
@@ -52,18 +54,22 @@ def step_operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json
 
 
 def step_question(step: PlanStep, *, fallback: bool = False) -> str:
-    """The question to the operator about this step; '' for none. Raises NoOperation."""
+    """The question to the operator about this step, whole; '' for none. Raises NoOperation."""
     if fallback and step.fallback:
-        call = call_text(*step_operation(step, fallback=True))
-        ask = f'Step {step.step_id} failed. Try {clipped_line(call)} instead?'
+        call = full_call_text(*step_operation(step, fallback=True))
+        ask = f'Step {step.step_id} failed. Try {call} instead?'
         return ask if step.requires_confirmation else ''
     if step.tool_call_type is ToolCallType.ASK_USER:
-        return clipped_line(
-            step.confirmation_message or _text(step, PROMPT_KEYS) or step_title(step)
+        return visible(
+            step.confirmation_message
+            or _text(step, PROMPT_KEYS)
+            or step.description
+            or _step_call(step)
         )
     if not step.requires_confirmation:
         return ''
-    return clipped_line(step.confirmation_message or f'Step {step.step_id}: {step_title(step)}?')
+    what = step.description or _step_call(step)
+    return visible(step.confirmation_message or f'Step {step.step_id}: {what}?')
 
 
 def plan_needs_confirmation(plan: Plan) -> bool:
@@ -75,11 +81,28 @@ def plan_needs_confirmation(plan: Plan) -> bool:
 
 
 def plan_question(plan: Plan) -> str:
-    """The question about the whole plan, always with its steps: the message may hide them."""
-    message = clipped_line(plan.confirmation_message or 'Carry out this plan?')
-    steps = clipped_line(', '.join(step.action for step in plan.steps))
+    """The question about the whole plan, always with its steps: the message may hide them. Each
+    step has its arguments and its fallback: all that is approved.
+    """
+    message = visible(plan.confirmation_message or 'Carry out this plan?')
+    steps = '; '.join(f'{step.step_id}. {_step_call(step)}' for step in plan.steps)
     risk = plan.risk_level.value
-    return f'{message} {clipped_line(plan.goal)} (risk {risk}, {len(plan.steps)} steps: {steps})'
+    count = count_text(len(plan.steps), 'step')
+    return f'{message} {visible(plan.goal)} (risk {risk}, {count}: {steps})'
+
+
+def _step_call(step: PlanStep) -> str:
+    """The call of the step, whole, with its preconditions and its fallback."""
+    kind = step.tool_call_type
+    call = full_call_text(
+        step.action if kind is ToolCallType.EXECUTE else kind.value, step.parameters
+    )
+    needs = visible(json.dumps(step.preconditions, ensure_ascii=False))
+    only_if = f' only if {needs}' if step.preconditions else ''
+    if not step.fallback:
+        return f'{call}{only_if}'
+    fallback = full_call_text(step.fallback, step.metadata.get(FALLBACK_PARAMETERS, {}))
+    return f'{call}{only_if}, else {fallback}'
 
 
 def step_title(step: PlanStep) -> str:

@@ -14,13 +14,11 @@ from collections.abc import Iterable
 
 from curiosity_rosa_demo.agent.tasks.texts import duration, table
 from curiosity_rosa_demo.domain.brain_state import Question, ReactState
-from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.guardrails import Budget
 
 MAX_ID_CHARS = 12  # characters; of a longer one the first 8 are shown
-# columns; large, because the operator must see the whole operation to approve it
-MAX_OPERATION_COLUMNS, MAX_REASON_COLUMNS = 200, 200
 SUMMARY_COLUMNS = 60
 
 
@@ -29,7 +27,7 @@ def short_id(question: Question) -> str:
 
 
 def question_text(question: Question, left_s: float | None) -> str:
-    """The question and how to answer it; no answer within ``left_s`` seconds is a no."""
+    """The question, whole, and how to answer it; no answer within ``left_s`` seconds is a no."""
     text = ': '.join(filter(None, (_op_text(question), _reason_text(question))))
     end = '' if text.endswith(('.', '?', '!', '。', '？', '！')) else '.'
     ways = (
@@ -40,7 +38,7 @@ def question_text(question: Question, left_s: float | None) -> str:
 
 
 def question_summary(question: Question) -> str:
-    """The question as a permanent line of the screen."""
+    """The question as a permanent line of the screen; clipped, unlike ``question_text``."""
     ways = ':approve, :edit or :reject' if question.op else ':approve or :reject'
     return f'? {short_id(question)} {clip_columns(_op_text(question), SUMMARY_COLUMNS)}  {ways}'
 
@@ -74,11 +72,12 @@ def budget_text(react: ReactState, budget: Budget, max_steps: int) -> str:
 
 
 def _op_text(question: Question) -> str:
-    return clip_columns(printable(question.text), MAX_OPERATION_COLUMNS)
+    # Never clipped: the operator must see all that is approved.
+    return visible(question.text)
 
 
 def _reason_text(question: Question) -> str:
-    return clip_columns(printable('; '.join(question.reasons)), MAX_REASON_COLUMNS)
+    return visible('; '.join(question.reasons))
 
 
 def _number(value: float) -> str:

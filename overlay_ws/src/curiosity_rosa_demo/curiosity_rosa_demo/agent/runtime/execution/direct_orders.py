@@ -28,6 +28,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import Refusal
+from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.trace.event_data import question_data
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
@@ -84,9 +85,9 @@ class DirectOrders:
         assert op is not None
         question = Question(
             id=f'q{uuid.uuid4().hex[:8]}',
-            text=op.text,
+            text=op.full_text,
             op=op,
-            reasons=list(reasons),
+            reasons=list(map(visible, reasons)),
             asked_at=time.time(),
         )
         data = question_data(question.id)

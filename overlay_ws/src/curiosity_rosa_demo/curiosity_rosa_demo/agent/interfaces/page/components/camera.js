@@ -13,9 +13,10 @@ export default {
   template: `
     <figure class="camera">
       <div class="frame">
-        <img v-if="source" :src="source" alt="Live camera image" />
+        <img v-if="source" :src="source" :alt="facts.replay ? 'Camera image of a recording' : 'Live camera image'" />
         <p v-if="words" class="words">{{ words }}</p>
-        <span class="age-of-frame" v-if="age !== null" :data-stale="stale ? '' : null">{{ age.toFixed(1) }} s old</span>
+        <span class="age-of-frame" v-if="facts.replay" data-recorded>recorded</span>
+        <span class="age-of-frame" v-else-if="age !== null" :data-stale="stale ? '' : null">{{ age.toFixed(1) }} s old</span>
       </div>
       <figcaption v-if="last">
         Last capture: score {{ last.score.toFixed(2) }}
