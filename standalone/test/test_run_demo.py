@@ -84,7 +84,7 @@ def test_one_failed_command_decides_and_the_last_one_answers(bench: Bench) -> No
     )
     assert '! Need to close mast' in output
     assert (status, result['ok']) == (1, False)
-    assert 'distance_m' in result['answer']
+    assert 'distance 0.' in result['answer']
     assert result['image'] is None
     assert result['trace'] is None
 
@@ -262,7 +262,7 @@ def drive_again(run: Run) -> None:
     """A rover that was just started again may not tell its joints yet; nothing else is a reason
     not to drive.
     """
-    drove, refused = '[RESULT] move_forward: duration_s 1.0', '[ERROR] move_forward'
+    drove, refused = '[RESULT] move_forward: duration 1.0 s', '[ERROR] move_forward'
     before = run.output().count(refused)  # a drive of the demo may have ended by the kill
     lost = '[ERROR] mast_close: Joint states lost: mast unknown'
     lost_before = run.output().count(lost)

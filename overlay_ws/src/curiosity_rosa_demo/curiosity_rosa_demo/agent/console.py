@@ -103,6 +103,7 @@ class Console:
         self._pending_count = 0  # unfinished requests of the operator
         self._pending_tasks: dict[str, Task] = {}  # those that have become tasks
         self.last_outcome: Outcome | None = None
+        self._shown_result = ''  # the last result of a tool that was printed as a trace event
 
     # --- lines in ---------------------------------------------------------------------------
 
@@ -262,6 +263,8 @@ class Console:
         )
         if not is_answer and not is_known:
             self._say(f'  {trace_line(event)}')
+            if event.kind is TraceKind.RESULT:
+                self._shown_result = event.message
 
     def print_notice(self, text: str) -> None:
         """Print a text that is not the outcome of a command."""
@@ -273,7 +276,9 @@ class Console:
             return
         stored: dict[str, Any] | None = task.metadata.get('outcome')
         if stored is not None and task.state.name in ('COMPLETED', 'FAILED'):
-            self._report_outcome(Outcome(**stored), on_reply)
+            outcome = Outcome(**stored)
+            is_shown = outcome.ok and self._shown_result == f'{task.name}: {outcome.answer}'
+            self._report_outcome(outcome, on_reply, is_shown=is_shown)
         else:
             self._report_outcome(Outcome(False, task.reason), on_reply)
 
@@ -368,12 +373,16 @@ class Console:
             self._pending_count -= is_local
             self._condition.notify_all()
 
-    def _report_outcome(self, outcome: Outcome, on_reply: ReplyCallback | None = None) -> None:
+    def _report_outcome(
+        self, outcome: Outcome, on_reply: ReplyCallback | None = None, *, is_shown: bool = False
+    ) -> None:
+        """``is_shown``: the same text was just printed as a trace event."""
         if on_reply is None:
             self.last_outcome = outcome
         else:
             on_reply(MessageReply([outcome.answer], outcome.ok))
-        self._say(outcome.answer if outcome.ok else f'! {outcome.answer}')
+        if not is_shown:
+            self._say(outcome.answer if outcome.ok else f'! {outcome.answer}')
 
 
 def _ignore_reply(reply: MessageReply) -> None: ...

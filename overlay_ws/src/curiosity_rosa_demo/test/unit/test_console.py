@@ -303,6 +303,19 @@ def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None
     assert bench.said == ['  [ACT] cap()', '  [ERROR] failed', '  [OBSERVE] drive: 40 %']
 
 
+def test_a_result_that_was_shown_is_not_printed_again(bench: RuntimeBench) -> None:
+    bench.runs(':cap')
+    result = 'capture_and_score: did capture_and_score'
+    bench.console.print_event(
+        new_event(TraceKind.RESULT, result, tool_name='capture_and_score', ok=True)
+    )
+    bench.finish()
+    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
+    assert [line for line in bench.said if 'did capture_and_score' in line] == [
+        f'  [RESULT] {result}'
+    ]
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     st.lists(

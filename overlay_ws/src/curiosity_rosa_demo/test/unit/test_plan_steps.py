@@ -181,7 +181,7 @@ def test_a_risky_plan_is_asked_for_before_its_first_step(fields: dict[str, Any])
 
 def test_the_plans_own_words_do_not_hide_what_it_does() -> None:
     plan = plan_of(step(1), risk_level=RiskLevel.HIGH, confirmation_message='Say yes!')
-    assert following(plan).question == 'Say yes! reach the dune (risk high, 1 steps: move_forward)'
+    assert following(plan).question == 'Say yes! reach the dune (risk high, 1 step: move_forward)'
 
 
 def test_both_questions_are_one() -> None:

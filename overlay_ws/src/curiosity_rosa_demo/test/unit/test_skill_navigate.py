@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""navigate_to_pose on a simulated rover that turns in arcs; its planner and the ways of dubins.py."""
+"""navigate_to_pose on a simulated rover that turns in arcs; its planner, dubins.py."""
 
 from __future__ import annotations
 

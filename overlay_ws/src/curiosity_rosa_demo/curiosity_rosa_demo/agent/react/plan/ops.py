@@ -19,7 +19,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
     RiskLevel,
     ToolCallType,
 )
-from curiosity_rosa_demo.domain.text import clip, without_controls
+from curiosity_rosa_demo.domain.text import clip, count_text, without_controls
 
 MAX_LINE_CHARS = 500  # characters of a model's text on the console
 FALLBACK_PARAMETERS = 'fallback_parameters'  # in a step's metadata
@@ -79,7 +79,8 @@ def plan_question(plan: Plan) -> str:
     message = clipped_line(plan.confirmation_message or 'Carry out this plan?')
     steps = clipped_line(', '.join(step.action for step in plan.steps))
     risk = plan.risk_level.value
-    return f'{message} {clipped_line(plan.goal)} (risk {risk}, {len(plan.steps)} steps: {steps})'
+    count = count_text(len(plan.steps), 'step')
+    return f'{message} {clipped_line(plan.goal)} (risk {risk}, {count}: {steps})'
 
 
 def step_title(step: PlanStep) -> str:

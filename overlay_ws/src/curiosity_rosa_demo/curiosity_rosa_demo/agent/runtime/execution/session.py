@@ -46,6 +46,7 @@ from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -166,7 +167,7 @@ class AgentSession:
         """
 
         def on_start(calls: int) -> None:
-            prefix = f'Going on after {calls} calls' if calls else 'User'
+            prefix = f'Going on after {count_text(calls, "call")}' if calls else 'User'
             self.trace(TraceKind.OBSERVE, f'{prefix}: {text}')
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)

@@ -175,7 +175,7 @@ class _Navigation:
         return there
 
     def _next_leg(self, plan: DrivePlan) -> tuple[DrivePlan, float]:
-        """The plan without leading segments too short to drive, and the seconds of its next leg."""
+        """The plan without leading segments too short to drive; the seconds of its next leg."""
         segments = list(plan.segments)
         while len(segments) > 1 and self._segment_seconds(*segments[0]) < MIN_LEG_S:
             del segments[0]

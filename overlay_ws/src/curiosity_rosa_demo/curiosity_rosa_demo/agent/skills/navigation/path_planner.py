@@ -27,8 +27,8 @@ TOLERANCE_RAD = 0.3
 KEPT_PART = 0.9  # of the tolerances: a plan that ends farther off is replaced
 MAX_HEADINGS = 16  # tried for a goal without a heading
 RING_POINTS = 8
-# Radii of the rings of target points, and offsets from the heading, in tolerances. The wide ring serves only if all else is
-# longer than the rover may still drive.
+# Radii of the rings of target points, and offsets from the heading, in tolerances. The wide ring
+# serves only if all else is longer than the rover may still drive.
 NEAR_RINGS, WIDE_RINGS = (0.6,), (0.6, 0.85)
 RESERVED_PART = 0.1  # of the bound: the first plan leaves it for corrections on the way
 
