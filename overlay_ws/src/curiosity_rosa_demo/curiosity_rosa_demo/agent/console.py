@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
@@ -47,6 +48,7 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.prompts import Language
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 
 OPERATOR = 'the operator'
@@ -103,6 +105,7 @@ class Console:
         self._pending_count = 0  # unfinished requests of the operator
         self._pending_tasks: dict[str, Task] = {}  # those that have become tasks
         self.last_outcome: Outcome | None = None
+        self._languages: dict[Origin, Language] = {}  # of the last sentence of each origin
         self._shown_result = ''  # the last result of a tool that was printed as a trace event
 
     # --- lines in ---------------------------------------------------------------------------
@@ -159,6 +162,8 @@ class Console:
 
     def _dispatch(self, typed: _TypedLine) -> None:
         command = typed.command
+        if command.name == 'text':
+            self._languages[typed.origin] = detect_language(command.text)
         if command.name == 'stop' or (command.name == 'text' and _is_stop(command.text)):
             self._report_outcome(self.stop(typed.by), typed.on_reply)
             return
@@ -304,7 +309,7 @@ class Console:
             elif command.name in APPROVAL_COMMANDS:
                 answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(command)}
                 self._send(partial(post_message, answer), replace(typed, line=''))
-            elif (task := task_for_command(command, self._runtime, self._config)) is not None:
+            elif (task := self._task_for(typed)) is not None:
                 with_origin(task, typed.origin)
                 self._send(partial(self._runtime.submit_task, task), typed)
             else:
@@ -319,6 +324,11 @@ class Console:
                 self._report_outcome(outcome, typed.on_reply)
         except (TaskError, QuestionNotFound) as error:
             self._report_outcome(Outcome(False, str(error)), typed.on_reply)
+
+    def _task_for(self, typed: _TypedLine) -> Task | None:
+        """Raises TaskError."""
+        language = self._languages.get(typed.origin, self._config.prompts.default_language)
+        return task_for_command(typed.command, self._runtime, self._config, language)
 
     def _approval_payload(self, command: Command) -> Json:
         """The payload of an APPROVAL intent. Raises QuestionNotFound."""
