@@ -151,7 +151,7 @@ def test_where_it_is_bright_one_capture_is_enough() -> None:
 def test_without_poses_it_follows_the_score_alone() -> None:
     rover = Rover(x=0.5, tells_pose=False)
     answer = run_turn(rover, 'Analyze the ground texture', prompt='')
-    assert 'good picture, at unknown' in answer
+    assert 'good picture, at an unknown place' in answer
 
 
 def test_it_looks_around_once_and_learns_that_the_view_does_not_matter() -> None:
