@@ -55,7 +55,7 @@ class RuleContext:
         return FinalAnswer(text_for(key, self.language, **values))
 
     def call(
-        self, tool: str, key: str, arguments: Mapping[str, Any] | None = None, **values: Any
+        self, tool: str, key: str, arguments: Mapping[str, Any] | None = None, /, **values: Any
     ) -> ToolCall:
         """The call of ``tool`` for the reason ``key``."""
         return ToolCall(tool, reason_text(reason(key, **values), self.language), arguments or {})
