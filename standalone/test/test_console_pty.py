@@ -96,9 +96,9 @@ def test_a_killed_agent_is_back_in_the_same_terminal(bench: Bench) -> None:
     terminal.expect('the rover was stopped')
     terminal.until(lambda: not bench.moving, 'the rover to stand still')
     terminal.enter(':forward 1')
-    terminal.expect(r'\[RESULT\] move_forward: .*distance_m 0\.\d')
+    terminal.expect(r'\[RESULT\] move_forward: .*distance 0\.\d')
     terminal.child.send(UP + '\r')  # the history outlives the agent
-    terminal.expect(r'\[RESULT\] move_forward: .*distance_m 0\.\d')
+    terminal.expect(r'\[RESULT\] move_forward: .*distance 0\.\d')
     terminal.child.send('\x04')  # Ctrl-D
     assert terminal.end() == 0
     bench.nothing_left()

@@ -67,6 +67,25 @@ def test_at_the_highest_speed_a_ride_ends_where_it_should(bench: Bench, sandbox:
     assert witness.violations() == []
 
 
+def test_a_point_beside_the_rover_is_refused_before_it_drives(
+    bench: Bench, sandbox: Sandbox
+) -> None:
+    witness = Witness(sandbox)
+    beside = ':submit navigate_to_pose {"x": 0.45, "y": 2.56}'  # 2.6 m away, almost abreast
+    ahead = ':submit navigate_to_pose {"x": 6.0, "y": 2.0}'
+    run = bench.run('--speed', '5')
+    run.send(':mast_close', beside)
+    run.expect('! NAV_TOO_LONG: the way there takes 13.')
+    assert math.hypot(*witness.place) < 0.1
+    run.send(ahead)
+    run.expect('[RESULT] navigate_to_pose')
+    assert run.end() == 0
+    assert 'driven, ' in run.output()  # progress: legs driven, metres left
+    x, y = witness.place
+    assert math.hypot(x - 6.0, y - 2.0) <= 1.0
+    assert witness.violations() == []
+
+
 def kinds_in_order(path: Path) -> None:
     """Each ACT follows its DECIDE and is followed by the RESULT or ERROR of the same tool."""
     events = [event for event in read_trace(path) if event.tool_name]
@@ -85,7 +104,7 @@ def test_one_failed_command_decides_and_the_last_one_answers(bench: Bench) -> No
     )
     assert '! Need to close mast' in output
     assert (status, result['ok']) == (1, False)
-    assert 'distance_m' in result['answer']
+    assert 'distance 0.' in result['answer']
     assert result['image'] is None
     assert result['trace'] is None
 
@@ -233,7 +252,7 @@ REFUSED = '! SAFE_MODE: refused, nothing may move.'
 NO_PICTURE = ('The turn ended without a picture',)
 NOT_YET = ('[ERROR] mast_close', '[ERROR] move_forward')  # no joint states or odometry yet
 CLEAR_ANSWERS = ('cleared: ', 'nothing to clear: ')
-DROVE = '[RESULT] move_forward: duration_s 1.0'
+DROVE = '[RESULT] move_forward: duration 1.0 s'
 
 
 def give(

@@ -19,6 +19,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
@@ -199,6 +200,7 @@ def run_turn(
         message = model.invoke(messages)
         assert isinstance(message, AIMessage)
         messages.append(message)
+        assert detect_language(str(message.content)) == detect_language(text), message.content
         if not message.tool_calls:
             assert isinstance(message.content, str)
             assert message.content.strip()

@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
@@ -47,6 +48,7 @@ from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import printable, without_controls
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.contracts import Config
+from curiosity_rosa_demo.infra.config.prompts import Language
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.event_data import calls_at_turn_start, is_question
 
@@ -104,6 +106,8 @@ class Console:
         self._pending_count = 0  # unfinished requests of the operator
         self._pending_tasks: dict[str, Task] = {}  # those that have become tasks
         self.last_outcome: Outcome | None = None
+        self._languages: dict[Origin, Language] = {}  # of the last sentence of each origin
+        self._shown_result = ''  # the last result of a tool that was printed as a trace event
 
     # --- lines in ---------------------------------------------------------------------------
 
@@ -159,6 +163,8 @@ class Console:
 
     def _dispatch(self, typed: _TypedLine) -> None:
         command = typed.command
+        if command.name == 'text':
+            self._languages[typed.origin] = detect_language(command.text)
         if command.name == 'stop' or (command.name == 'text' and _is_stop(command.text)):
             self._report_outcome(self.stop(typed.by), typed.on_reply)
             return
@@ -263,6 +269,8 @@ class Console:
         )
         if not is_answer and not is_known:
             self._say(f'  {trace_line(event)}')
+            if event.kind is TraceKind.RESULT:
+                self._shown_result = event.message
 
     def print_notice(self, text: str) -> None:
         """Print a text, in one line, that is not the outcome of a command."""
@@ -274,7 +282,9 @@ class Console:
             return
         stored: dict[str, Any] | None = task.metadata.get('outcome')
         if stored is not None and task.state.name in ('COMPLETED', 'FAILED'):
-            self._report_outcome(Outcome(**stored), on_reply)
+            outcome = Outcome(**stored)
+            is_shown = outcome.ok and self._shown_result == f'{task.name}: {outcome.answer}'
+            self._report_outcome(outcome, on_reply, is_shown=is_shown)
         else:
             self._report_outcome(Outcome(False, task.reason), on_reply)
 
@@ -300,7 +310,7 @@ class Console:
             elif command.name in APPROVAL_COMMANDS:
                 answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(command)}
                 self._send(partial(post_message, answer), replace(typed, line=''))
-            elif (task := task_for_command(command, self._runtime, self._config)) is not None:
+            elif (task := self._task_for(typed)) is not None:
                 with_origin(task, typed.origin)
                 self._send(partial(self._runtime.submit_task, task), typed)
             else:
@@ -315,6 +325,11 @@ class Console:
                 self._report_outcome(outcome, typed.on_reply, lines=outcome.ok)
         except (TaskError, QuestionNotFound) as error:
             self._report_outcome(Outcome(False, str(error)), typed.on_reply)
+
+    def _task_for(self, typed: _TypedLine) -> Task | None:
+        """Raises TaskError."""
+        language = self._languages.get(typed.origin, self._config.prompts.default_language)
+        return task_for_command(typed.command, self._runtime, self._config, language)
 
     def _approval_payload(self, command: Command) -> Json:
         """The payload of an APPROVAL intent. Raises QuestionNotFound."""
@@ -370,17 +385,24 @@ class Console:
             self._condition.notify_all()
 
     def _report_outcome(
-        self, outcome: Outcome, on_reply: ReplyCallback | None = None, *, lines: bool = False
+        self,
+        outcome: Outcome,
+        on_reply: ReplyCallback | None = None,
+        *,
+        lines: bool = False,
+        is_shown: bool = False,
     ) -> None:
         """``lines``: our own text, whose line breaks are printed. The text of a model, a skill, a
         client or an error is printed in one line: it could look like lines of the agent.
+        ``is_shown``: the same text was just printed as a trace event.
         """
         if on_reply is None:
             self.last_outcome = outcome
         else:
             on_reply(MessageReply([outcome.answer], outcome.ok))
-        shown = outcome.answer if lines else printable(outcome.answer)
-        self._say(shown if outcome.ok else f'! {shown}')
+        if not is_shown:
+            shown = outcome.answer if lines else printable(outcome.answer)
+            self._say(shown if outcome.ok else f'! {shown}')
 
 
 def _ignore_reply(reply: MessageReply) -> None: ...

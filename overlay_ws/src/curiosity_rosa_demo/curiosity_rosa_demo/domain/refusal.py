@@ -29,6 +29,7 @@ class RefusalCode(str, Enum):
     GEOFENCE = 'GEOFENCE'
     NOT_APPROVED = 'NOT_APPROVED'
     ROVER_SILENT = 'ROVER_SILENT'
+    NAV_TOO_LONG = 'NAV_TOO_LONG'
 
 
 # The first words of a text, where they are not the code itself: the adapter uses these too.

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 import math
 
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing.markers import CaptureMarker, marker_svg, newest_markers
 from curiosity_rosa_demo.drawing.scale import Axis, round_step, tick_text, ticks
 from curiosity_rosa_demo.drawing.svg import (
@@ -62,7 +63,7 @@ def score_over_position(
         'plot',
         WIDTH,
         HEIGHT,
-        f'Score over position: {len(scored)} captures{good}',
+        f'Score over position: {count_text(len(scored), "capture")}{good}',
         *_scales(across, numbers, 'x (m)', 'score', '{:g}'.format),
         *_light(light, across),
         *_threshold(threshold),

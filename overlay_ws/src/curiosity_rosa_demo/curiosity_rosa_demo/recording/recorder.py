@@ -18,6 +18,7 @@ from pathlib import Path
 import threading
 
 from curiosity_rosa_demo.domain.outcome import Outcome
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.recording.mcap.channels import (
     CALLS_SCHEMA,
@@ -163,7 +164,7 @@ def _progress_text(progress: Progress) -> str:
     parts = [
         str(progress.path),
         f'{progress.size / 1e6:.1f} MB',
-        f'{progress.messages} messages',
+        count_text(progress.messages, 'message'),
         f'{progress.dropped} dropped' if progress.dropped else 'none dropped',
     ]
     if progress.problem:

@@ -18,6 +18,10 @@ from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.text import printable
 
+# The unit of a result's value: by the end of its key, or by the whole key.
+UNIT_FORMATS = {'m': '{:.2f} m', 's': '{:.1f} s', 'rad': '{:.2f} rad'}
+LENGTHS_M = ('x', 'y')
+
 
 class TraceFunction(Protocol):
     """Emits one trace event; ``fields`` are those of TraceEvent."""
@@ -49,15 +53,23 @@ def result_summary(result: ToolResult) -> str:
     """A result in one short text."""
     if not result.ok:
         return result.error_reason
-    shown = {
-        key: round(value, 3) if isinstance(value, float) else value
+    shown = (
+        _measurement_text(key, value)
         for key, value in result.data.items()
         if value is not None and value != '' and key not in ('cost', 'image_topic')
-    }
-    return (
-        ', '.join(f'{key} {json.dumps(value, ensure_ascii=False)}' for key, value in shown.items())
-        or 'done'
     )
+    return ', '.join(shown) or 'done'
+
+
+def _measurement_text(key: str, value: Any) -> str:
+    """One value of a result with its name and unit: ``distance 0.98 m``."""
+    number, (name, _, unit) = finite_float(value), key.rpartition('_')
+    if number is not None and key in LENGTHS_M:
+        return f'{key} {round(number, 2) + 0.0:.2f} m'  # + 0.0: no -0.0
+    if number is not None and name and unit in UNIT_FORMATS:
+        return f'{name} {UNIT_FORMATS[unit].format(round(number, 2) + 0.0)}'
+    shown = round(value, 3) if isinstance(value, float) else value
+    return f'{key} {json.dumps(shown, ensure_ascii=False)}'
 
 
 def status_text(status: dict[str, Any]) -> str:

@@ -268,7 +268,7 @@ def test_a_replay_ends_by_itself(sandbox: Sandbox) -> None:
     process = replay(sandbox, str(a_file(sandbox)))
     assert wait_until(lambda: not process.alive, 'the end of the replay')
     assert process.popen.returncode == 0
-    assert '5 messages were played' in process.output()
+    assert '5 messages played' in process.output()
     wait_until(lambda: odometry, 'its odometry')
     assert [message.pose.pose.position.x for message in odometry] == [2.5]
 

@@ -151,7 +151,7 @@ def test_a_turn_is_a_turn_of_rosa_and_can_be_looked_at(bench: Bench) -> None:
 def test_the_same_task_goes_on_and_another_begins(tmp_path: Path) -> None:
     for task, first in (
         ('a', f'User: {STATUS}'),
-        ('a', 'Going on after 1 calls: '),
+        ('a', 'Going on after 1 call: '),
         ('b', 'User'),
     ):
         bench = Bench(tmp_path / 'turns.db')

@@ -19,6 +19,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
 from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -28,7 +29,7 @@ from hypothesis import strategies as st
 import pytest
 from runtime_world import CONFIG, RuntimeBench, WAIT_S
 
-DEMO = CONFIG.prompts.templates.demo_ground_texture.text
+DEMO = CONFIG.prompts.templates.demo_ground_texture.text_in('en')
 
 
 @pytest.fixture
@@ -282,6 +283,27 @@ def test_what_is_left_of_an_earlier_run_waits_for_the_operator(tmp_path: Path) -
         assert bench.session.ran[1:] == [f'good_capture: {DEMO}', 'answer: then this']
 
 
+@pytest.mark.parametrize(
+    ('sentence', 'goal'),
+    [
+        ('', 'Analyze the ground texture'),  # the configured default
+        ('hello', 'Analyze the ground texture'),
+        ('こんにちは', '地面のテクスチャを調査して'),
+        ('你好', '分析地面纹理'),
+    ],
+)
+def test_demo_has_the_language_of_the_askers_last_sentence(
+    bench: RuntimeBench, sentence: str, goal: str
+) -> None:
+    bench.session.release.set()
+    if sentence:
+        bench.console.handle_line(sentence)
+    bench.console.handle_remote_line('bonjour', 'page', lambda reply: None, Origin.PAGE)
+    bench.console.handle_line(':demo')
+    bench.finish()
+    assert bench.session.ran[-1] == f'good_capture: {goal}'
+
+
 def test_after_a_crash_it_goes_on_by_itself(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
         bench.runs(':demo')
@@ -309,6 +331,19 @@ def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None
     event = new_event(TraceKind.OBSERVE, 'drive: 40 %', tool_name='drive', data=progress)
     bench.console.print_event(event)
     assert bench.said == ['  [ACT] cap()', '  [ERROR] failed', '  [OBSERVE] drive: 40 %']
+
+
+def test_a_result_that_was_shown_is_not_printed_again(bench: RuntimeBench) -> None:
+    bench.runs(':cap')
+    result = 'capture_and_score: did capture_and_score'
+    bench.console.print_event(
+        new_event(TraceKind.RESULT, result, tool_name='capture_and_score', ok=True)
+    )
+    bench.finish()
+    assert bench.console.last_outcome == Outcome(True, 'did capture_and_score')
+    assert [line for line in bench.said if 'did capture_and_score' in line] == [
+        f'  [RESULT] {result}'
+    ]
 
 
 @settings(max_examples=30, deadline=None)

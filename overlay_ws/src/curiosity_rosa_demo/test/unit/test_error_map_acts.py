@@ -30,11 +30,13 @@ from skill_calls import skill_named
 from turn_world import KEY, SHIPPED, World
 
 DONE = Say('Done.')
+BESIDE = call('navigate_to_pose', x=0.0, y=2.0)
 FAR = call('navigate_to_pose', x=4.0, y=0.0)
 SEED = {
     'NAV_GOAL_REJECTED': 'REPLAN',
     'NAV_TIMEOUT': 'RETRY',
     'NAV_BLOCKED': 'REPLAN',
+    'NAV_TOO_LONG': 'REPLAN',
     'SKILL_NOT_FOUND': 'ASK_HUMAN',
     'RESOURCE_CONFLICT': 'RETRY',
     'PARAM_INVALID': 'ASK_HUMAN',
@@ -90,6 +92,7 @@ CASES = {
     # The model is asked again, and told that another way is needed.
     'NAV_GOAL_REJECTED': Case((FAR, DONE), ('navigate_to_pose',), 'Done.', _loses_its_pose),
     'NAV_BLOCKED': Case((FAR, DONE), ('navigate_to_pose',), 'Done.', _e_stop),
+    'NAV_TOO_LONG': Case((BESIDE, DONE), ('navigate_to_pose',), 'Done.'),
     # The loop tries once more by itself, then the model is asked.
     'NAV_TIMEOUT': Case((FAR, DONE), ('navigate_to_pose',) * 2, 'Done.'),
     # A person is asked; nobody is there, so the turn ends.

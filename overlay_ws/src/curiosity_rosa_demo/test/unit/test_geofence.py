@@ -18,7 +18,6 @@ from curiosity_rosa_demo.agent.react.guardrails.geofence import (
     geofence_reason,
     motion_seconds,
     reach_of,
-    TURN_RADIUS_M,
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
@@ -132,7 +131,7 @@ def test_a_navigation_that_passes_and_arcs_towards_its_goal_never_leads_outside(
     proposal = propose('navigate_to_pose', x=goal[0], y=goal[1])
     limits = fence_around(proposal, situation, limits)
     assert not geofence_reason(proposal, situation, limits)
-    radius = TURN_RADIUS_M * part
+    radius = limits.turn_radius_m * part
     across = place[2] + side * math.pi / 2
     centre = place[0] + radius * math.cos(across), place[1] + radius * math.sin(across)
     distance = math.dist(centre, goal)

@@ -75,7 +75,9 @@ CASES = {
         (FORWARD,) * 3, 'REFUSED_AGAIN: refused 2 times',
         config=with_rules(patience={'refused_in_a_row': 9}, budget={'max_metres': 1.0}),
     ),
-    'steps_left': Case((OPEN, OPEN), 'BUDGET: all 1 steps', ('mast_open',), turn={'max_steps': 1}),
+    'steps_left': Case(
+        (OPEN, OPEN), 'BUDGET: the limit of 1 step', ('mast_open',), turn={'max_steps': 1}
+    ),
     'cost_left': Case((OPEN,), 'BUDGET: cost 2', config=with_rules(budget={'max_cost': 1.0})),
     'metres_left': Case(
         (FORWARD,), 'BUDGET: up to ', config=with_rules(budget={'max_metres': 1.0})

@@ -104,7 +104,7 @@ def test_what_failed_has_no_score_and_what_good_is_may_be_unknown() -> None:
     )
     assert len(classed(root, 'cr-spot')) == 1
     assert not classed(root, 'cr-threshold')
-    assert root.attrib['aria-label'] == 'Score over position: 1 captures'
+    assert root.attrib['aria-label'] == 'Score over position: 1 capture'
 
 
 @pytest.mark.parametrize('hostile', HOSTILE)

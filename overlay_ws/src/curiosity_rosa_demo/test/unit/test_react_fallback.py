@@ -32,7 +32,7 @@ from react_world import action, asking, finish, Nodes, REGISTRY
 from tool_rover import SimulatedRover
 from turn_world import BY_ROUTINE, check_story, config_of, KEY, LLM, rosa_of, SHIPPED, World
 
-DEMO = SHIPPED.prompts.templates.demo_ground_texture.text
+DEMO = SHIPPED.prompts.templates.demo_ground_texture.text_in('en')
 PATIENCE = SHIPPED.guardrails.patience
 WHO = "The model 'scripted' of openai"
 BROKEN = f'{WHO} has an internal error (500), also after 0 retries.'

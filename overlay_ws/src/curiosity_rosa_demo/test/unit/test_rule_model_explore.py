@@ -15,13 +15,14 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
+from curiosity_rosa_demo.agent.rule_model.texts import found_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
 from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import pytest
-from rule_model_rover import COSTS, MOTIONS, Rover, run_turn
+from rule_model_rover import COSTS, HINT, MOTIONS, Rover, run_turn
 
 FAULTS = [
     'Service unavailable: /adapter/mast_close',
@@ -125,6 +126,22 @@ def test_every_turn_ends_with_manners(rover: Rover, prompt: str, tells_pose: boo
     check_manners(rover)
 
 
+@pytest.mark.parametrize(
+    'text', ['Analyze the ground texture', '地面のテクスチャを調査して', '分析地面纹理']
+)
+@pytest.mark.parametrize('prompt', ['', HINT])
+def test_thoughts_and_answer_have_the_language_of_the_question(text: str, prompt: str) -> None:
+    rover = Rover(x=-3.0)
+    run_turn(rover, text, prompt=prompt)  # checks the language of each message
+    assert 'move_forward' in names(rover)
+
+
+def test_the_answer_counts_in_the_singular_and_names_an_unknown_place() -> None:
+    words = found_text('en', None, '', score='0.90', captures=1, moves=1, metres='2.0', calls=1)
+    assert 'a good picture, at an unknown place.' in words
+    assert 'I looked 1 time and drove 2.0 m in 1 motion (1 tool call).' in words
+
+
 def test_where_it_is_bright_one_capture_is_enough() -> None:
     rover = Rover(x=6.0)
     assert 'score 1.00' in run_turn(rover, 'Analyze the ground texture')
@@ -134,7 +151,7 @@ def test_where_it_is_bright_one_capture_is_enough() -> None:
 def test_without_poses_it_follows_the_score_alone() -> None:
     rover = Rover(x=0.5, tells_pose=False)
     answer = run_turn(rover, 'Analyze the ground texture', prompt='')
-    assert 'good picture, at unknown' in answer
+    assert 'good picture, at an unknown place' in answer
 
 
 def test_it_looks_around_once_and_learns_that_the_view_does_not_matter() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, CaptureBelief, MotionBelief, Pose
+from curiosity_rosa_demo.agent.rule_model.reasons import reason_text
 from curiosity_rosa_demo.agent.rule_model.steering import gradient, motion_along
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from hypothesis import given
@@ -122,4 +123,4 @@ def test_darkness_behind_the_edge_refutes_the_hint() -> None:
     )
     assert motion is not None
     assert motion.tool == 'move_forward'
-    assert 'further on' in motion.why
+    assert 'further on' in reason_text(motion.why, 'en')

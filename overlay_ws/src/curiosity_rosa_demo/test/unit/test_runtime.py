@@ -23,6 +23,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.kernel.actions import Approve
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
+from curiosity_rosa_demo.agent.runtime.execution.rover import crash_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode
@@ -511,6 +512,23 @@ def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> N
     bench.becomes('move_forward', 'FAILED')
     assert 'a motion is not repeated by itself' in bench.task('move_forward').reason
     assert len(bench.session.ran) == 1
+
+
+@pytest.mark.parametrize(
+    ('tasks', 'text'),
+    [
+        ([], 'no task was running'),
+        ([Task('react')], 'resumed tasks: 1'),
+        ([Task('move_forward')], 'resumed tasks: 1'),  # it had not begun
+        (
+            [Task('react'), Task('move_forward', metadata={'begun': True})],
+            'resumed tasks: 1; not repeated: move_forward',
+        ),
+        ([Task('turn_left', metadata={'begun': True})], 'not repeated: turn_left'),
+    ],
+)
+def test_a_motion_that_is_not_repeated_is_not_said_to_resume(tasks: list[Task], text: str) -> None:
+    assert crash_text(tasks) == text
 
 
 def test_a_turn_goes_on_under_the_id_of_its_task(tmp_path: Path) -> None:

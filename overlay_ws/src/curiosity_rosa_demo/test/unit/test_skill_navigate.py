@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""navigate_to_pose on a simulated rover that turns in arcs; the ways of dubins.py."""
+"""navigate_to_pose on a simulated rover that turns in arcs; its planner, dubins.py."""
 
 from __future__ import annotations
 
@@ -22,11 +22,15 @@ from curiosity_rosa_demo.agent.skills.navigation.navigate import (
     MAX_STUCK_LEGS,
     navigate_to_pose,
     POSE_ATTEMPTS,
+)
+from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
+    NavigationGoal,
+    plan_drive,
     TOLERANCE_M,
     TOLERANCE_RAD,
+    too_long,
 )
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
-    GUESSED_RADIUS_M,
     SpeedEstimate,
     turning_radius,
 )
@@ -41,6 +45,16 @@ LETTER = {name: letter for letter, name in DUBINS_MOTIONS.items()}
 angles = st.floats(-math.pi, math.pi)
 metres = st.floats(-8.0, 8.0)
 places = st.builds(PlanarPose, metres, metres, angles)
+goals = st.builds(NavigationGoal, metres, metres, st.none() | angles)
+DETOUR = SHIPPED.agent.navigation.max_detour
+RADIUS_M = SHIPPED.thresholds.obstacles.turn_radius_m
+LEASH_S = SHIPPED.thresholds.motion.max_duration_s
+
+
+def with_detour(factor: float) -> Any:
+    navigation = SHIPPED.agent.navigation.model_copy(update={'max_detour': factor})
+    agent = SHIPPED.agent.model_copy(update={'navigation': navigation})
+    return SHIPPED.model_copy(update={'agent': agent})
 
 
 class ArcWorld(StillWorld):
@@ -112,8 +126,14 @@ def checked_trip(world: ArcWorld, x: float, y: float, yaw: float | None) -> Tool
     ]
     for name, arguments in world.tools:
         assert name in LETTER
-        assert 0.0 < arguments['duration_s'] <= MAX_LEG_S
-    assert [each['legs'] for each in heard] == list(range(1, 1 + len(heard)))
+        assert 0.0 < arguments['duration_s'] <= min(MAX_LEG_S, LEASH_S)
+    assert [each['legs'] for each in heard] == list(range(len(heard)))
+    assert all(each['distance_m'] > 0.0 for each in heard)
+    coasted_m = world.coast_s * max(world.speeds.values()) * (1 + world.noise)
+    bound_m = world.config.agent.navigation.max_detour * math.hypot(x, y)
+    assert world.driven_m <= bound_m * (1 + world.noise) + coasted_m
+    if result.error_reason.startswith('NAV_TOO_LONG') and not world.tools:
+        assert result.data['refusal']['way_out']
     distance, turned = world.off(x, y, yaw)
     if result.ok:
         assert distance <= TOLERANCE_M
@@ -128,8 +148,24 @@ def checked_trip(world: ArcWorld, x: float, y: float, yaw: float | None) -> Tool
 
 @given(x=metres, y=metres, yaw=st.none() | angles)
 @settings(max_examples=80, deadline=None)
-def test_this_rover_reaches_every_pose_near_it(x: float, y: float, yaw: float | None) -> None:
-    assert checked_trip(ArcWorld(), x, y, yaw).ok
+def test_it_arrives_within_the_bound_or_refuses_before_it_drives(
+    x: float, y: float, yaw: float | None
+) -> None:
+    world = ArcWorld()
+    result = checked_trip(world, x, y, yaw)
+    assert world.driven_m <= DETOUR * math.hypot(x, y)
+    if not result.ok:
+        assert result.error_reason.startswith('NAV_TOO_LONG: ')
+        assert world.tools == []
+
+
+@given(x=metres, y=metres, yaw=st.none() | angles)
+@settings(max_examples=40, deadline=None)
+def test_with_a_wide_bound_this_rover_reaches_every_pose_near_it(
+    x: float, y: float, yaw: float | None
+) -> None:
+    if math.hypot(x, y) > TOLERANCE_M:
+        assert checked_trip(ArcWorld(config=with_detour(100.0)), x, y, yaw).ok
 
 
 @given(
@@ -147,7 +183,8 @@ def test_a_rover_of_other_speeds_is_learned(
     world = ArcWorld(forward_mps=forward, arc_mps=arc, radius_m=radius, coast_s=coast)
     result = checked_trip(world, x, y, None)
     slow = arc / radius < 0.08 or arc < 0.2  # round the circle takes more legs than there are
-    assert result.ok or (slow and result.error_reason.startswith('NAV_TIMEOUT'))
+    refused = result.error_reason.startswith('NAV_TOO_LONG')
+    assert result.ok or refused or (slow and result.error_reason.startswith('NAV_TIMEOUT'))
 
 
 @given(
@@ -163,7 +200,8 @@ def test_with_noise_it_arrives_or_says_why(
     x: float, y: float, yaw: float | None, noise: float, coast: float, seed: int
 ) -> None:
     result = checked_trip(ArcWorld(noise=noise, coast_s=coast, seed=seed), x, y, yaw)
-    assert result.ok or result.error_reason.startswith(('NAV_TIMEOUT: ', 'NAV_BLOCKED: '))
+    codes = ('NAV_TIMEOUT: ', 'NAV_BLOCKED: ', 'NAV_TOO_LONG: ')
+    assert result.ok or result.error_reason.startswith(codes)
 
 
 def test_some_noise_hardly_ever_matters() -> None:
@@ -197,6 +235,39 @@ def test_no_leg_is_longer_than_a_motion_may_be() -> None:
     world = ArcWorld(config=SHIPPED.model_copy(update={'agent': agent}))
     assert checked_trip(world, 4.0, 2.0, None).ok
     assert max(arguments['duration_s'] for _, arguments in world.tools) == 1.25
+
+
+BESIDE = (2.6 * math.cos(1.4), 2.6 * math.sin(1.4))  # 2.6 m away, almost abreast
+
+
+def test_a_point_beside_the_rover_is_refused_in_words_before_it_drives() -> None:
+    world = ArcWorld()
+    result = checked_trip(world, *BESIDE, None)
+    assert world.tools == []
+    assert 'takes 13.3 m for a point 2.6 m from the start' in result.error_reason
+    assert 'choose a point farther away or straighter ahead' in result.error_reason
+    assert result.data['refusal']['code'] == 'NAV_TOO_LONG'
+
+
+@pytest.mark.parametrize('coast_s', [0.0, 0.1, 0.3])
+def test_it_drives_one_loop_where_a_new_shortest_path_a_leg_drove_two(coast_s: float) -> None:
+    world = ArcWorld(coast_s=coast_s, config=with_detour(10.0))
+    heard: list[Any] = []
+    assert navigate_to_pose(call_of(world, Blinking(), heard), *BESIDE).ok
+    assert world.driven_m <= 15.0
+    fractions = [each['fraction'] for each in heard]
+    assert fractions[0] == 0.0
+    assert fractions[-1] > 0.7
+
+
+@pytest.mark.parametrize('goal', [(0.0, 5.0), (3.0, 3.0)])
+def test_a_rover_that_turns_wider_than_configured_stops_once_it_has_measured_it(
+    goal: tuple[float, float],
+) -> None:
+    world = ArcWorld(radius_m=3.0 * RADIUS_M)
+    result = checked_trip(world, *goal, None)
+    assert 'the rover turns on 7.5 m' in result.error_reason
+    assert len(world.tools) == 1
 
 
 # --- it does not -----------------------------------------------------------------------------
@@ -310,10 +381,40 @@ def test_every_way_leads_to_its_goal(start: PlanarPose, goal: PlanarPose, radius
         assert way.length >= math.hypot(start.x - goal.x, start.y - goal.y) - 1e-6
 
 
+@given(start=places, goal=goals, radius=st.floats(0.2, 8.0), bound=st.floats(0.0, 60.0))
+@settings(max_examples=50, deadline=None)
+def test_a_plan_leads_to_its_goal_and_is_kept_while_it_does(
+    start: PlanarPose, goal: NavigationGoal, radius: float, bound: float
+) -> None:
+    plan = plan_drive(start, goal, radius, longest_m=bound)
+    assert goal.is_reached(plan.end(start, radius))
+    assert plan.length(radius) >= goal.distance(start) - TOLERANCE_M
+    kept = plan_drive(start, goal, radius, longest_m=plan.length(radius), current=plan)
+    assert kept.length(radius) == plan.length(radius)
+
+
+@given(
+    straight=st.floats(0.0, 100.0),
+    driven=st.floats(0.0, 100.0),
+    left=st.floats(0.0, 400.0),
+    factor=st.floats(1.5, 100.0),
+)
+def test_what_is_not_refused_stays_within_the_bound(
+    straight: float, driven: float, left: float, factor: float
+) -> None:
+    refused = too_long(
+        straight_m=straight, driven_m=driven, left_m=left, radius=2.5, max_detour=factor
+    )
+    if refused is None:
+        assert driven + left <= factor * straight
+    else:
+        assert refused.reason.startswith('NAV_TOO_LONG: ')
+
+
 @given(speed=st.floats(0.1, 2.0), turn=st.floats(0.05, 1.0), guess=st.floats(0.1, 2.0))
 def test_a_pace_becomes_what_was_measured(speed: float, turn: float, guess: float) -> None:
-    pace = SpeedEstimate(guess, guess / GUESSED_RADIUS_M)
-    assert turning_radius([pace]) == GUESSED_RADIUS_M
+    pace = SpeedEstimate(guess, guess / RADIUS_M)
+    assert turning_radius([pace]) is None
     assert pace.update(2.0, 2.0 * speed, 2.0 * turn)
     assert (pace.speed, pace.turn) == (pytest.approx(speed), pytest.approx(turn))
     assert turning_radius([pace, SpeedEstimate(1.0, 0.1)]) == pytest.approx(speed / turn)

@@ -75,6 +75,10 @@ def test_the_part_that_is_done_is_a_fraction(before: float, left: float) -> None
     ('progress', 'text'),
     [
         ({'fraction': 0.4, 'distance_m': 6.06}, 'drive: 40 %, 6.1 m left'),
+        (
+            {'fraction': 0.2, 'legs': 1, 'distance_m': 8.0},
+            'drive: 20 %, 1 leg driven, 8.0 m left',
+        ),
         ({'fraction': 0.5, 'waited_s': 30.0, 'why': 'x'}, 'drive: 50 %, waited 30 s'),
         ({'fraction': 'half', 'n': 3}, 'drive: under way'),
         ({'fraction': 7.0}, 'drive: under way'),

@@ -16,6 +16,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast
 from curiosity_rosa_demo.agent.rule_model.parser import Intent
+from curiosity_rosa_demo.agent.rule_model.reasons import reason, reason_text
 from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
@@ -24,7 +25,7 @@ MAX_ATTEMPTS = 3  # calls of a failing tool
 
 @dataclass(frozen=True)
 class ToolCall:
-    """Call this tool next. ``thought`` gives the reason in English; the trace shows it."""
+    """Call this tool next. ``thought`` is the reason, in the language of the user."""
 
     tool: str
     thought: str
@@ -53,11 +54,17 @@ class RuleContext:
     def answer(self, key: str, **values: Any) -> FinalAnswer:
         return FinalAnswer(text_for(key, self.language, **values))
 
-    def capture(self, why: str) -> ToolCall:
+    def call(
+        self, tool: str, key: str, arguments: Mapping[str, Any] | None = None, /, **values: Any
+    ) -> ToolCall:
+        """The call of ``tool`` for the reason ``key``."""
+        return ToolCall(tool, reason_text(reason(key, **values), self.language), arguments or {})
+
+    def capture(self, key: str, **values: Any) -> ToolCall:
         """The next call towards a capture: open a closed or unknown mast first, then capture."""
         if self.beliefs.mast in (Mast.UNKNOWN, Mast.CLOSED):
-            return ToolCall('mast_open', f'{why} The mast must be open for that.')
-        return ToolCall('capture_and_score', why)
+            return self.call('mast_open', 'open_to_capture', why=reason(key, **values))
+        return self.call('capture_and_score', key, **values)
 
     def figures(self) -> dict[str, Any]:
         """The counts and values of the turn so far, for the texts of answers."""

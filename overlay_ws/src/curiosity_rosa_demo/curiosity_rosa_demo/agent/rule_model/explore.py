@@ -19,8 +19,8 @@ from curiosity_rosa_demo.agent.rule_model.context import (
     FinalAnswer,
     MAX_ATTEMPTS,
     RuleContext,
-    ToolCall,
 )
+from curiosity_rosa_demo.agent.rule_model.reasons import reason
 from curiosity_rosa_demo.agent.rule_model.steering import motion_along
 from curiosity_rosa_demo.agent.rule_model.texts import found_text
 
@@ -48,11 +48,11 @@ def capture_here(context: RuleContext) -> Decision | None:
     if not facts.new_view:
         if not facts.moves_since_capture or motion_along(context.view, facts) is not None:
             return None
-        return context.capture('I have driven as far as planned: look again.')
+        return context.capture('drove_as_planned')
     if facts.rotations:
-        return context.capture('Look again, now that the mast has turned.')
+        return context.capture('mast_turned')
     cost = context.view.cost('capture_and_score')
-    return context.capture(f'A capture costs only {cost:g}: look first.')
+    return context.capture('cheap_look', cost=f'{cost:g}')
 
 
 def capture_around(context: RuleContext) -> Decision | None:
@@ -69,10 +69,10 @@ def capture_around(context: RuleContext) -> Decision | None:
     hop = view.cost('mast_close', 'move_forward', 'mast_open', 'capture_and_score')
     if facts.rotations and not (facts.view_matters and around < hop):
         return None
-    why = f'Score {here[-1].score:.2f} is dark; looking around costs {around:g}, a hop {hop:g}.'
+    costs = {'score': f'{here[-1].score:.2f}', 'around': f'{around:g}', 'hop': f'{hop:g}'}
     if facts.mast is not Mast.OPEN:
-        return ToolCall('mast_open', f'{why} The mast must be open to turn.')
-    return ToolCall('mast_rotate', why)
+        return context.call('mast_open', 'open_to_turn', why=reason('dark_here', **costs))
+    return context.call('mast_rotate', 'dark_here', **costs)
 
 
 def find_out_where_i_am(context: RuleContext) -> Decision | None:
@@ -80,7 +80,7 @@ def find_out_where_i_am(context: RuleContext) -> Decision | None:
     is_pointless = facts.asked_here or view.failures('get_status') >= MAX_ATTEMPTS
     if facts.pose or is_pointless or 'get_status' not in view.tools:
         return None
-    return ToolCall('get_status', 'I need my position, heading and mast before I drive.')
+    return context.call('get_status', 'where_am_i')
 
 
 def end_when_stuck(context: RuleContext) -> Decision | None:
@@ -101,12 +101,10 @@ def end_without_progress(context: RuleContext) -> Decision | None:
 def drive_to_the_light(context: RuleContext) -> Decision:
     motion = motion_along(context.view, context.beliefs)
     if motion is None:
-        return context.capture('I have arrived where the light should be: look again.')
+        return context.capture('arrived')
     if context.beliefs.mast is not Mast.CLOSED:
-        return ToolCall(
-            'mast_close', f'It is dark here: stow the mast to drive, since {motion.why}.'
-        )
-    return ToolCall(motion.tool, f'Drive, since {motion.why}.', {'duration_s': motion.duration_s})
+        return context.call('mast_close', 'stow_to_drive', why=motion.why)
+    return context.call(motion.tool, 'drive', {'duration_s': motion.duration_s}, why=motion.why)
 
 
 EXPLORE_RULES = (

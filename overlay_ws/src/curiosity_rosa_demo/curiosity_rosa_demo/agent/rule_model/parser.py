@@ -38,7 +38,7 @@ class Intent:
 _STATUS = Intent('status', 'get_status')
 
 
-def detect_language(text: str) -> str:
+def detect_language(text: str) -> Literal['en', 'ja', 'zh']:
     """``ja`` with kana, ``zh`` with other CJK characters, else ``en``."""
     if re.search('[\u3041-\u309f\u30a1-\u30fa\u30fc\uff66-\uff9d]', text):
         return 'ja'

@@ -73,7 +73,7 @@ def stop_what_moves(context: RuleContext) -> Decision | None:
     last = context.view.last('move_stop')
     if last and context.view.failures('move_stop') >= MAX_ATTEMPTS:
         return context.answer('cannot_stop', reason=last.result.error_reason)
-    return ToolCall('move_stop', 'A motion failed or something moves: stop before anything else.')
+    return context.call('move_stop', 'stop_first')
 
 
 def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
@@ -104,7 +104,7 @@ def end_an_endless_turn(context: RuleContext) -> Decision | None:
 def check_after_a_fault(context: RuleContext) -> Decision | None:
     if not context.beliefs.in_doubt or 'get_status' not in context.view.tools:
         return None
-    return ToolCall('get_status', 'That failed: ask what is true now before trying again.')
+    return context.call('get_status', 'ask_after_a_fault')
 
 
 # --- direct commands and questions -----------------------------------------------------------
@@ -124,20 +124,21 @@ def drive_as_asked(context: RuleContext) -> Decision | None:
     if tool not in MOTIONS:
         return None
     if mast is Mast.UNASKED and 'get_status' in context.view.tools:
-        return ToolCall('get_status', 'I must know whether the mast is closed before I drive.')
+        return context.call('get_status', 'is_the_mast_closed')
     if mast is not Mast.CLOSED:
-        return ToolCall('mast_close', 'The mast must be closed before the rover drives.')
+        return context.call('mast_close', 'close_to_drive')
     seconds = context.view.seconds(context.intent.duration_s or DEFAULT_DRIVE_S)
-    return ToolCall(tool, f'The user asked for it: {seconds:g} s.', {'duration_s': seconds})
+    arguments = {'duration_s': seconds}
+    return context.call(tool, 'asked_for_seconds', arguments, seconds=f'{seconds:g}')
 
 
 def do_as_asked(context: RuleContext) -> Decision:
     tool, mast = context.intent.tool or '', context.beliefs.mast
     if tool == 'capture_and_score':
-        return context.capture('The user asked for a picture.')
+        return context.capture('asked_for_a_picture')
     if tool == 'mast_rotate' and mast in (Mast.UNKNOWN, Mast.CLOSED):
-        return ToolCall('mast_open', 'The mast must be open before it can turn.')
-    return ToolCall(tool, 'The user asked for it.')
+        return context.call('mast_open', 'open_before_turning')
+    return context.call(tool, 'asked')
 
 
 def report_the_status(context: RuleContext) -> Decision | None:
@@ -150,7 +151,7 @@ def report_the_status(context: RuleContext) -> Decision | None:
 
 
 def ask_for_the_status(context: RuleContext) -> Decision:
-    return ToolCall('get_status', 'The user asks how the rover is: measure, do not assume.')
+    return context.call('get_status', 'measure')
 
 
 SAFETY_RULES: tuple[Rule, ...] = (obey_the_operator, stop_what_moves)

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Pose,
     SCORE_TOLERANCE,
 )
+from curiosity_rosa_demo.agent.rule_model.reasons import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 FIRST_HOP_S = 6.0  # long enough to measure speed and gradient, short enough to be cheap
@@ -35,18 +36,18 @@ SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches cover every 
 
 @dataclass(frozen=True)
 class SearchHeading:
-    """Drive along ``heading`` for ``remaining`` metres; ``source`` is the reason as text."""
+    """Drive along ``heading`` for ``remaining`` metres; ``source`` is the reason."""
 
     heading: float
     remaining: float
-    source: str
+    source: Reason
 
 
 @dataclass(frozen=True)
 class Motion:
     tool: str
     duration_s: float
-    why: str
+    why: Reason
 
 
 def gradient(samples: list[tuple[Pose, float]]) -> tuple[float, float] | None:
@@ -89,7 +90,7 @@ def search_heading(view: TurnView, facts: Beliefs) -> SearchHeading | None:
         return SearchHeading(
             0.0,
             view.bright_x + EDGE_OVERSHOOT_M - pose.x,
-            f'the light is said to begin at x = {view.bright_x:g} m',
+            reason('hint', x=f'{view.bright_x:g}'),
         )
     if slope:
         at, score = samples[-1]
@@ -101,12 +102,10 @@ def search_heading(view: TurnView, facts: Beliefs) -> SearchHeading | None:
         if not facts.moves_since_capture:
             left = max(left, EDGE_OVERSHOOT_M)  # still dark here: go at least this far
         return SearchHeading(
-            math.atan2(uy, ux), left, f'the score rises by {steepness:.2f} per metre'
+            math.atan2(uy, ux), left, reason('slope', steepness=f'{steepness:.2f}')
         )
     if beyond_edge:
-        return SearchHeading(
-            0.0, max(beyond_edge) + 3.0 - pose.x, 'the light must begin further on'
-        )
+        return SearchHeading(0.0, max(beyond_edge) + 3.0 - pose.x, reason('further_on'))
     return None
 
 
@@ -145,18 +144,20 @@ def motion_along(view: TurnView, facts: Beliefs) -> Motion | None:
         wanted = abs(error) / rate if rate else FIRST_TURN_S
         tool = 'turn_left' if error > 0.0 else 'turn_right'
         degrees = math.degrees(abs(error))
-        why = f'{course.source}, {degrees:.0f} degrees to the {tool[5:]} of my heading'
+        why = reason(f'off_to_the_{tool[5:]}', source=course.source, degrees=f'{degrees:.0f}')
         return Motion(tool, view.seconds(wanted), why)
     speed_mps = speed(facts)
     if speed_mps is None:
         return Motion(
             'move_forward',
             view.seconds(FIRST_HOP_S),
-            f'{course.source}; a first hop tells my speed',
+            reason('first_hop_for_speed', source=course.source),
         )
     wanted = course.remaining / (speed_mps * math.cos(error))
     return Motion(
-        'move_forward', view.seconds(wanted), f'{course.source}, {course.remaining:.1f} m ahead'
+        'move_forward',
+        view.seconds(wanted),
+        reason('ahead', source=course.source, metres=f'{course.remaining:.1f}'),
     )
 
 
@@ -170,11 +171,9 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if since:
         if since[-1].tool == 'move_forward':
             return None
-        return Motion('move_forward', view.seconds(2 * FIRST_HOP_S), 'try this new direction')
+        return Motion('move_forward', view.seconds(2 * FIRST_HOP_S), reason('new_direction'))
     if not drives:
-        return Motion(
-            'move_forward', view.seconds(FIRST_HOP_S), 'a first hop shows how the score changes'
-        )
+        return Motion('move_forward', view.seconds(FIRST_HOP_S), reason('first_hop_for_score'))
     before = [
         look for look in facts.captures if look.motions_before != facts.captures[-1].motions_before
     ]
@@ -182,11 +181,13 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if gain >= SCORE_TOLERANCE:
         seconds = sum(move.duration_s for move in _between(facts))
         wanted = 1.1 * (1.0 - facts.captures[-1].score) * seconds / gain
-        return Motion('move_forward', view.seconds(wanted), f'the last hop gained {gain:.2f}')
+        return Motion(
+            'move_forward', view.seconds(wanted), reason('last_hop_gained', gain=f'{gain:.2f}')
+        )
     rate = turn_rate(facts)
     angle = math.pi if gain <= -SCORE_TOLERANCE else SEARCH_TURN
     wanted = angle / rate if rate else view.longest_s
-    return Motion('turn_left', view.seconds(wanted), 'the last hop brought no light')
+    return Motion('turn_left', view.seconds(wanted), reason('last_hop_was_dark'))
 
 
 def _between(facts: Beliefs) -> list[MotionBelief]:

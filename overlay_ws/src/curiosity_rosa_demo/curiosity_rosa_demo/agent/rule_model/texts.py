@@ -17,9 +17,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Pose
-from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.domain.text import count_text, printable
 from curiosity_rosa_demo.trace.reporter import finite_float
 
+LANGUAGES = ('en', 'ja', 'zh')
+# The counts of a turn; English texts show them with a noun.
+COUNT_NOUNS = {
+    'captures': 'capture',
+    'moves': 'motion',
+    'calls': 'tool call',
+    'hops': 'hop',
+    'looks': 'time',
+}
 _TEXTS: dict[str, tuple[str, str, str]] = {
     'greeting': (
         'Hello. I am the routine of the Curiosity rover. Ask me to "analyze the ground texture", '
@@ -78,22 +87,22 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '做不到：没有工具 {tool}。',
     ),
     'summary': (
-        '{captures} captures, {moves} motions, {metres} m driven, last score {score}',
+        '{captures}, {moves}, {metres} m driven, last score {score}',
         '撮影 {captures} 回、走行 {moves} 回、{metres} m、最後のスコア {score}',
         '拍摄 {captures} 次，行驶 {moves} 次，共 {metres} 米，最后得分 {score}',
     ),
     'too_long': (
-        'I end here: {calls} tool calls brought no good picture ({summary}).',
+        'I end here: {calls} brought no good picture ({summary}).',
         '終了します: ツールを {calls} 回呼びましたが、良い画像は得られませんでした（{summary}）。',
         '到此为止：调用了 {calls} 次工具仍没有好的图像（{summary}）。',
     ),
     'no_progress': (
-        'I end here: the last {hops} hops brought no more light ({summary}).',
+        'I end here: the last {hops} brought no more light ({summary}).',
         '終了します: 直近 {hops} 回の移動で明るくなりませんでした（{summary}）。',
         '到此为止：最近 {hops} 次移动没有变得更亮（{summary}）。',
     ),
     'not_moving': (
-        'I end here: the rover does not move, although {moves} motions were accepted ({summary}).',
+        'I end here: the rover does not move, although it accepted {moves} ({summary}).',
         '終了します: {moves} 回の走行命令は受け付けられましたが、ローバーが動いていません（'
         '{summary}）。',
         '到此为止：{moves} 次行驶命令被接受，但火星车没有移动（{summary}）。',
@@ -105,12 +114,12 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '我放弃了：{part}不工作。{tool} 失败，最后的原因：{reason}（{summary}）。',
     ),
     'found': (
-        'The ground can be examined here: score {score}, a good picture, at {place}. I looked '
-        '{captures} times and drove {metres} m in {moves} motions ({calls} tool calls).',
-        'ここで地面を調査できます: スコア {score}、良い画像です。場所: {place}。撮影 {captures} '
+        'The ground can be examined here: score {score}, a good picture, {place}. I looked '
+        '{looks} and drove {metres} m in {moves} ({calls}).',
+        'ここで地面を調査できます: スコア {score}、良い画像です。場所: {place}。撮影 {looks} '
         '回、走行 {moves} 回で {metres} m 移動しました'
         '（ツール呼び出し {calls} 回）。',
-        '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {captures} 次，行驶 '
+        '这里可以分析地面：得分 {score}，图像良好，位置：{place}。拍摄 {looks} 次，行驶 '
         '{moves} 次共 {metres} 米（调用工具 {calls} 次）。',
     ),
     'found_but': (
@@ -150,6 +159,12 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     'closed': ('closed', '収納', '已收起'),
     'yes': ('yes', 'はい', '是'),
     'no': ('no', 'いいえ', '否'),
+    'at_place': (
+        'at x = {x:.2f} m, y = {y:.2f} m',
+        'x = {x:.2f} m、y = {y:.2f} m',
+        'x = {x:.2f} 米，y = {y:.2f} 米',
+    ),
+    'place_unknown': ('at an unknown place', '不明', '未知'),
     'not_known': ('unknown', '不明', '未知'),
     'none': ('none', 'なし', '无'),
     'degrees': ('{value} degrees', '{value} 度', '{value} 度'),
@@ -159,15 +174,21 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
     'drive': ('the drive', '走行系', '行驶系统'),
     'telemetry': ('the status of the rover', 'ローバーの状態取得', '火星车的状态查询'),
 }
-_LANGUAGES = ('en', 'ja', 'zh')
 
 
 def text_for(key: str, lang: str, **values: Any) -> str:
     """The text ``key`` in ``lang`` (en, ja, zh). Fills ``{summary}`` from ``values``."""
     texts = _TEXTS[key]
+    if lang == 'en':
+        values = {name: _with_noun(name, value) for name, value in values.items()}
     if '{summary}' in texts[0]:
         values['summary'] = text_for('summary', lang, **values)
-    return texts[_LANGUAGES.index(lang)].format(**values)
+    return texts[LANGUAGES.index(lang)].format(**values)
+
+
+def _with_noun(name: str, value: Any) -> Any:
+    is_count = name in COUNT_NOUNS and isinstance(value, int)
+    return count_text(value, COUNT_NOUNS[name]) if is_count else value
 
 
 def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> str:
@@ -183,8 +204,10 @@ def broken_text(lang: str, tool: str, reason: str, facts: Mapping[str, Any]) -> 
 
 def found_text(lang: str, pose: Pose | None, trouble: str, **values: Any) -> str:
     """The answer after a good capture; ``trouble`` is the error of the last mast turn, if any."""
-    place = f'x = {pose.x:.2f} m, y = {pose.y:.2f} m' if pose else text_for('not_known', lang)
-    text = text_for('found', lang, place=place, **values)
+    place = (
+        text_for('at_place', lang, x=pose.x, y=pose.y) if pose else text_for('place_unknown', lang)
+    )
+    text = text_for('found', lang, place=place, looks=values['captures'], **values)
     return text + (text_for('found_but', lang, reason=trouble) if trouble else '')
 
 

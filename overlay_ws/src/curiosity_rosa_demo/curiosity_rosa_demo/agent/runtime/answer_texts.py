@@ -77,6 +77,11 @@ _TEXTS: dict[str, tuple[str, str, str]] = {
         '起動してから写真は撮っていません。',
         '启动以来没有拍过照片。',
     ),
+    'no_good_capture': (
+        'The turn ended without a picture whose score passes the threshold.',
+        'スコアがしきい値を超える写真は撮れませんでした。',
+        '没有拍到得分超过阈值的照片。',
+    ),
     'no_plan': ('There is no plan.', '計画はありません。', '没有计划。'),
     'goal': ('The goal is: {goal}', '目標: {goal}', '目标：{goal}'),
     'history': (

@@ -9,7 +9,8 @@
 """Progress of a running skill: fraction, text and throttle. Pure.
 
 A skill reports a JSON object. In it ``fraction`` is the completed part, 0.0 to 1.0,
-``distance_m`` the remaining metres, and ``waited_s`` the elapsed seconds.
+``legs`` the number of driven legs, ``distance_m`` the remaining metres along the planned way, and
+``waited_s`` the elapsed seconds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 PROGRESS = 'PROGRESS'  # kind of the feedback in the action run_task
@@ -37,10 +39,12 @@ def fraction_of(progress: Mapping[str, object]) -> float | None:
 
 
 def progress_text(skill: str, progress: Json) -> str:
-    """A line such as ``navigate_to_pose: 40 %, 6.1 m left``."""
+    """A line such as ``navigate_to_pose: 40 %, 3 legs driven, 6.1 m left``."""
     parts = []
     if (fraction := fraction_of(progress)) is not None:
         parts.append(f'{100.0 * fraction:.0f} %')
+    if type(legs := progress.get('legs')) is int:
+        parts.append(f'{count_text(legs, "leg")} driven')
     if (metres := finite_float(progress.get('distance_m'))) is not None:
         parts.append(f'{metres:.1f} m left')
     if (seconds := finite_float(progress.get('waited_s'))) is not None:

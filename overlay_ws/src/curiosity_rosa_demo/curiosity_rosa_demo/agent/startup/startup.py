@@ -17,6 +17,7 @@ import threading
 
 from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
+from curiosity_rosa_demo.agent.runtime.execution.rover import crash_text
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
@@ -101,9 +102,9 @@ class Startup:
                 f'{are} held: :tasks lists, :resume continues, :cancel ID ends.'
             )
 
-    def _trace_crash(self, stopped: Outcome, resumed: list[Task]) -> None:
+    def _trace_crash(self, stopped: Outcome, unfinished: list[Task]) -> None:
         rover = 'the rover was stopped' if stopped.ok else f'stopping failed: {stopped.answer}'
-        tasks = f'resumed tasks: {len(resumed)}' if resumed else 'no task was running'
+        tasks = crash_text(unfinished)
         text = f'The agent was restarted after {self._crash}; {rover}; {tasks}.'
         self._session.trace(TraceKind.ERROR, text, ok=False, error_reason=self._crash)
 

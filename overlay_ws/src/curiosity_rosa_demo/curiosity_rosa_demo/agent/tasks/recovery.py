@@ -73,7 +73,7 @@ class Recovery:
         if record.plan.state is _S.ACTIVE:
             self._engine.move(record, _S.RECOVERING, 'the process ended while it ran')
         self._engine.ready(record)
-        return f'{name}; it resumes'
+        return f'{name}; it is queued again'
 
     def _wait(self, record: TaskRecord, blockers: dict[str, LifecycleState | None]) -> None:
         plan = record.plan

@@ -55,6 +55,7 @@ class KnowledgeConfig(Section):
 class NavigationConfig(Section):
     provider: Literal['motions', 'nav2']
     action: Name
+    max_detour: float = Field(ge=1.5, le=100.0)
 
 
 class RecorderConfig(Section):

@@ -10,12 +10,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from curiosity_rosa_demo.infra.config.base import (
     Section,
 )
 from pydantic import BaseModel, ConfigDict, Field
+
+Language = Literal['en', 'ja', 'zh']
 
 
 class RobotPrompts(Section):
@@ -39,6 +41,11 @@ class Template(Section):
     label: str
     text: str = Field(min_length=1)
     expects: Literal['good_capture', 'answer'] = 'answer'
+    translations: dict[Language, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+
+    def text_in(self, language: Language) -> str:
+        """The text in ``language``; ``text`` if there is no translation."""
+        return self.translations.get(language, self.text)
 
 
 class Templates(BaseModel):
@@ -54,3 +61,4 @@ class Prompts(Section):
     bootstrap: Bootstrap
     memory: MemoryConfig
     templates: Templates
+    default_language: Language = 'en'

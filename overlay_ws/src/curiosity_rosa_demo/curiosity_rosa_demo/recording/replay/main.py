@@ -24,6 +24,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -238,9 +239,9 @@ def run(argv: Sequence[str]) -> int:
             options.file, speed=options.speed, stop_requested=stop_requested, notify=_print_line
         )
         replay.run(loop=options.loop)
-        _print_line(f'{replay.played} messages were played.')
+        _print_line(f'{count_text(replay.played, "message")} played.')
         for topic, count in replay.losses.counts().items():
-            _print_line(f'{topic}: {count} messages could not be sent.')
+            _print_line(f'{topic}: {count_text(count, "message")} could not be sent.')
         return FINISHED
     except ReplayInterrupted:
         return INTERRUPTED

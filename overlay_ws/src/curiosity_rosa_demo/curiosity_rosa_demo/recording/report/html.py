@@ -14,6 +14,7 @@ import base64
 import json
 
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing.colours import css
 from curiosity_rosa_demo.recording.report.drawings import run_battery, run_map, run_scores
 from curiosity_rosa_demo.recording.report.run import RecordedRun
@@ -68,9 +69,10 @@ def _warnings(run: RecordedRun) -> list[str]:
     elif run.end is None:
         warnings.append('The recording was cut off: up to a second is missing at its end.')
     if dropped != '0':
-        warnings.append(f'{dropped} messages found no room and are missing.')
+        noun = 'message' if dropped == '1' else 'messages'
+        warnings.append(f'No room was left for {dropped} {noun}.')
     if run.unreadable:
-        warnings.append(f'{run.unreadable} messages could not be read.')
+        warnings.append(f'{count_text(run.unreadable, "message")} could not be read.')
     return warnings
 
 

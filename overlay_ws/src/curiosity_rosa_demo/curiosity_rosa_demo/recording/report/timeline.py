@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing.scale import Axis, ticks
 from curiosity_rosa_demo.drawing.svg import clip_columns, drawing, element, label, line, Svg, title
 from curiosity_rosa_demo.drawing.time_axis import time_step
@@ -54,7 +55,7 @@ def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
         'events',
         WIDTH,
         bottom + BOTTOM,
-        f'Time line: {len(events)} events',
+        f'Time line: {count_text(len(events), "event")}',
         element('g', *lines, class_='cr-grid', aria_hidden='true'),
         element('g', *labels, class_='cr-numbers'),
         *(_event(across, at_s, event, ends.get(n)) for n, (at_s, event) in enumerate(events)),

@@ -38,9 +38,6 @@ from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.guardrails import Geofence
 from curiosity_rosa_demo.trace.reporter import finite_float
 
-# The demo's turns command linear.x = 1.0 with angular.z = 0.4, both in the same wheel units.
-TURN_RADIUS_M = 1.0 / 0.4
-
 
 @dataclass(frozen=True)
 class ReachableArea:
@@ -67,7 +64,7 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
     pose, goal = _pose(situation), _goal(proposal)
     if pose is None or goal is None:
         return None
-    return math.dist(pose, goal) + math.tau * TURN_RADIUS_M + fastest * limits.reaction_s
+    return math.dist(pose, goal) + math.tau * limits.turn_radius_m + fastest * limits.reaction_s
 
 
 def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> ReachableArea | None:
@@ -82,7 +79,7 @@ def reach_of(proposal: Proposal, situation: Situation, limits: Limits) -> Reacha
         return (
             None
             if goal is None
-            else ReachableArea((pose, goal), 2 * TURN_RADIUS_M + stop_m + drift_m)
+            else ReachableArea((pose, goal), 2 * limits.turn_radius_m + stop_m + drift_m)
         )
     path_m = fastest * motion_seconds(proposal, limits)
     yaw = situation.yaw_rad

@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import Mode, Spent
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+from curiosity_rosa_demo.domain.text import count_text
 
 Rule = Callable[[Proposal, Situation, Limits], 'Refusal | None']
 MAX_QUOTE = 80  # characters of a text from outside
@@ -109,7 +110,7 @@ def same_refused(proposal: Proposal, situation: Situation, limits: Limits) -> Re
         return None
     return Refusal(
         RefusalCode.REFUSED_AGAIN,
-        f'refused {times} times already',
+        f'refused {count_text(times, "time")} already',
         f'{most} refusals of the same call',
         'do something else, or change arguments',
     )
@@ -120,8 +121,8 @@ def steps_left(proposal: Proposal, situation: Situation, limits: Limits) -> Refu
     most = limits.max_steps
     if situation.spent.steps < most:
         return None
-    why = f'all {most} steps of this turn are used'
-    return _over_budget(why, f'{most} steps', 'finish with the current results')
+    why = f'the limit of {count_text(most, "step")} is reached'
+    return _over_budget(why, count_text(most, 'step'), 'finish with the current results')
 
 
 def cost_left(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:

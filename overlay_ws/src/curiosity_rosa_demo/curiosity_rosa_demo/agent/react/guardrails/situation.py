@@ -82,6 +82,7 @@ class Situation:
 class Limits:
     """``leash_s``: the adapter ends every motion after this time. ``reaction_s``: how much longer
     than its duration a motion may last: a late reply to the start, no reply to the stop, settling.
+    ``turn_radius_m``: of the arcs of turn_left and turn_right, as configured.
     """
 
     budget: Budget
@@ -92,6 +93,7 @@ class Limits:
     max_steps: int
     leash_s: float
     reaction_s: float
+    turn_radius_m: float
     motions: frozenset[str] = frozenset({*MOTIONS, NAVIGATE_SKILL})
 
     @classmethod
@@ -106,6 +108,7 @@ class Limits:
             max_steps=config.agent.turn.max_steps,
             leash_s=motion.max_duration_s,
             reaction_s=motion.service_timeout_s + motion.stop_timeout_s + motion.settle_s,
+            turn_radius_m=config.thresholds.obstacles.turn_radius_m,
         )
 
     def may_move_base(self, proposal: Proposal) -> bool:

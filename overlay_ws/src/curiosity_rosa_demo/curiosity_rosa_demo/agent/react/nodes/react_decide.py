@@ -48,7 +48,7 @@ from curiosity_rosa_demo.domain.decided_op import (
 from curiosity_rosa_demo.domain.models import json_object, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.tools.arguments import arguments_error_text
 from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.agents import AgentAction, AgentFinish
@@ -276,7 +276,8 @@ def _plan_ended(state: BrainState, plan: Plan) -> BrainState:
     if plan.metadata.get(PROPOSED_KEY):
         return _state_with_decision(state, DecisionType.CONTINUE, 'the plan has ended')
     done = sum(step.status.value == 'success' for step in plan.steps)
-    text = f'Plan {plan.plan_id}: {plan.status.value}, {done} of {len(plan.steps)} steps done.'
+    steps = f'{done} of {count_text(len(plan.steps), "step")} done'
+    text = f'Plan {plan.plan_id}: {plan.status.value}, {steps}.'
     failed = [f'step {s.step_id} {s.action}' for s in plan.get_failed_steps()]
     if failed:
         text = f'{text} Failed: {", ".join(failed)}.'

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.react.nodes.rule_step import (
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json, SkillStatus
+from curiosity_rosa_demo.domain.text import count_text
 
 MAX_LOOPS_PER_STEP = 3  # decisions on plans, questions and refused calls use no step
 
@@ -52,7 +53,8 @@ def _end_if_hopeless(state: BrainState, turn: TurnContext) -> BrainState:
     too_long = react.iter > MAX_LOOPS_PER_STEP * (max_steps + 1)
     # A stop can exceed max_steps: no rule refuses it.
     if wants_more or too_long or react.spent.steps > max_steps:
-        text = f'Stopped after {max_steps} steps without an answer (turn.max_steps of agent.yaml).'
+        used = count_text(max_steps, 'step')
+        text = f'Stopped after {used} without an answer (turn.max_steps of agent.yaml).'
         return _end_turn(state, DecisionType.ABORT, text)
     if refused_too_often(state, turn) and (
         rules_decided_last(state) or not rules_may_decide(state, turn)
@@ -66,7 +68,8 @@ def _end_if_hopeless(state: BrainState, turn: TurnContext) -> BrainState:
         text = f'{_last_call(state)} failed: {_last_reason(state)}'
         return _ask_to_continue(state, turn, text)
     if react.failures_in_a_row >= patience.failures_in_a_row:
-        text = f'{react.failures_in_a_row} failures in a row; the last: {_last_reason(state)}'
+        failures = count_text(react.failures_in_a_row, 'failure')
+        text = f'{failures} in a row; the last: {_last_reason(state)}'
         return _end_or_ask(state, turn, text)
     if react.same_in_a_row + 1 >= patience.no_progress:
         text = f'{_last_call(state)} had the same result {react.same_in_a_row + 1} times in a row'
@@ -76,7 +79,7 @@ def _end_if_hopeless(state: BrainState, turn: TurnContext) -> BrainState:
 
 def refusals_text(state: BrainState, proposer: str = 'The model') -> str:
     count = state.react.refused_in_a_row
-    text = f'{proposer} proposed {count} calls in a row that were refused'
+    text = f'{proposer} proposed {count_text(count, "call")} in a row that were refused'
     return f'{text}; the last: {_last_reason(state)}'
 
 

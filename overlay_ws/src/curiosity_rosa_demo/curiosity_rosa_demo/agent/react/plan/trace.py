@@ -15,16 +15,16 @@ from collections.abc import Iterable
 from curiosity_rosa_demo.agent.react.plan.steps import left_out_text
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
 def trace_plan(trace: TraceFunction, plan: Plan) -> None:
     """Trace the plan as one HYPOTHESIZE event."""
-    left_out = left_out_text(plan)
+    left_out, steps = left_out_text(plan), count_text(len(plan.steps), 'step')
     trace(
         TraceKind.HYPOTHESIZE,
-        f'Plan: {clip(plan.goal)} ({len(plan.steps)} steps){left_out and "; "}{left_out}',
+        f'Plan: {clip(plan.goal)} ({steps}){left_out and "; "}{left_out}',
         data=plan.to_dict(),
     )
 

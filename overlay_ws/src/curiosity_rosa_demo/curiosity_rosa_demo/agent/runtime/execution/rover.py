@@ -13,6 +13,8 @@ metadata: ``arguments``; a skill that drives adds ``begun``, each adds ``outcome
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from curiosity_rosa_demo.agent.react.guardrails.order import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,
@@ -33,6 +35,20 @@ DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose')
 NOT_REPEATED_TEXT = 'It was interrupted after it had begun; a motion is not repeated by itself.'
 
 
+def is_interrupted_motion(task: Task) -> bool:
+    """Whether ``task`` is a motion that had begun: it is not repeated."""
+    return task.name in DRIVING_SKILLS and bool(task.metadata.get('begun'))
+
+
+def crash_text(tasks: Sequence[Task]) -> str:
+    """What becomes of the unfinished ``tasks`` after a crash."""
+    ended = [task.name for task in tasks if is_interrupted_motion(task)]
+    parts = [f'resumed tasks: {len(tasks) - len(ended)}'] if len(tasks) > len(ended) else []
+    if ended:
+        parts.append(f'not repeated: {", ".join(ended)}')
+    return '; '.join(parts) or 'no task was running'
+
+
 async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = True) -> None:
     """Run the skill. An interrupted motion fails: its full duration again would drive too far.
 
@@ -40,7 +56,7 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
     """
     origin = task_origin(task)  # before reobserve() ends the recovery
     await reobserve(task, context)
-    if task.name in DRIVING_SKILLS and task.metadata.get('begun'):
+    if is_interrupted_motion(task):
         raise SkillFailed(NOT_REPEATED_TEXT)
     arguments = task.metadata.get('arguments', {})
 

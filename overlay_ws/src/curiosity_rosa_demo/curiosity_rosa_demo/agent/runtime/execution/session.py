@@ -26,6 +26,8 @@ from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
@@ -47,6 +49,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.plan.plan import Plan
 from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -54,8 +57,6 @@ from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
 from curiosity_rosa_demo.trace.trace_codec import new_event
-
-NO_GOOD_CAPTURE_TEXT = 'The turn ended without a picture whose score passes the threshold.'
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ class AgentSession:
 
         def on_start(calls: int) -> None:
             user = 'User' if door in ('', Origin.CONSOLE.value) else f'User ({door})'
-            prefix = f'Going on after {calls} calls' if calls else user
+            prefix = f'Going on after {count_text(calls, "call")}' if calls else user
             data = turn_start_data(calls)
             if door:
                 data['origin'] = door
@@ -288,7 +289,8 @@ class AgentSession:
             self._ensure_stopped()
         ok, answer = result.ok, result.answer
         if ok and expects == 'good_capture' and not result.is_good:
-            ok, answer = False, f'{answer}\n{NO_GOOD_CAPTURE_TEXT}'
+            why = answer_line('no_good_capture', detect_language(request.text))
+            ok, answer = False, f'{answer}\n{why}'
         return Outcome(ok, answer, result.score, result.goal)
 
     def _end_plan(self) -> None:

@@ -8,33 +8,35 @@
 
 """The skill ``navigate_to_pose`` for a rover that only drives straight and in arcs.
 
-A closed loop: read the pose, plan the shortest path (dubins.py), drive its first segment for a few
-seconds, and repeat. Each leg updates the estimates of speed and turn rate (speed_estimate.py).
-World frame, metres, radians, seconds.
+A closed loop: read the pose, plan (path_planner.py), drive the plan's first segment for a few
+seconds, and repeat. Each leg updates the estimates of speed and turn rate (speed_estimate.py). The
+driven length is bounded by ``navigation.max_detour`` times the straight way. World frame, metres,
+radians, seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 import math
 from typing import Annotated
 
-from curiosity_rosa_demo.agent.skills.navigation.dubins import dubins_paths, DubinsPath, PlanarPose
+from curiosity_rosa_demo.agent.skills.navigation.dubins import PlanarPose
+from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
+    DrivePlan,
+    NavigationGoal,
+    plan_drive,
+    too_long,
+)
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import (
-    GUESSED_RADIUS_M,
     SpeedEstimate,
     turning_radius,
 )
 from curiosity_rosa_demo.agent.skills.progress import part_done
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 
-TOLERANCE_M = 0.5
-TOLERANCE_RAD = 0.3
-MAX_HEADINGS = 16  # tried for a goal without a heading
 MAX_LEG_S = 5.0
 FIRST_LEG_S = 1.5  # longest leg of a motion whose speed is not measured yet
 MIN_LEG_S = 0.2
@@ -54,57 +56,17 @@ def navigate_to_pose(
     call: SkillCall, x: Metres, y: Metres, yaw_rad: Heading | None = None
 ) -> ToolResult:
     """Drive to a place in the world frame, within 0.5 m and, if a heading is asked for, 0.3 rad.
-    Needs a closed mast. The rover turns in wide arcs, so a goal close beside it takes long.
+    Needs a closed mast. The rover turns in wide arcs; it refuses a goal that is near beside it.
     """
     return _Navigation(call, NavigationGoal(x, y, yaw_rad)).run()
 
 
-@dataclass(frozen=True)
-class NavigationGoal:
-    x: float
-    y: float
-    yaw: float | None
-
-    def distance(self, place: PlanarPose) -> float:
-        return math.hypot(self.x - place.x, self.y - place.y)
-
-    def is_reached(self, place: PlanarPose) -> bool:
-        return self.distance(place) <= TOLERANCE_M and (
-            self.yaw is None
-            or abs(math.remainder(place.yaw - self.yaw, math.tau)) <= TOLERANCE_RAD
-        )
-
-    def candidate_poses(self) -> Iterator[tuple[PlanarPose, float]]:
-        """Yield target poses with their penalty in metres: the centre, then points on a ring.
-
-        A ring point can save a whole circle if the rover narrowly missed the centre.
-        """
-        if self.yaw is None:
-            yaws = [(math.tau * i / MAX_HEADINGS, 0.0) for i in range(MAX_HEADINGS)]
-        else:
-            yaws = [(self.yaw + off, abs(off)) for off in (0.0, 0.2, -0.2)]
-        for yaw, cost in yaws:
-            yield PlanarPose(self.x, self.y, yaw), cost
-            for i in range(8):
-                dx, dy = (f(math.tau * i / 8) * 0.6 * TOLERANCE_M for f in (math.cos, math.sin))
-                yield PlanarPose(self.x + dx, self.y + dy, yaw), cost + 0.6 * TOLERANCE_M
-
-
-def shortest_path(start: PlanarPose, goal: NavigationGoal, radius: float) -> DubinsPath:
-    """The path with the least sum of length and penalty over all candidate poses."""
-    _, shortest = min(
-        (
-            (path.length + cost, path)
-            for pose, cost in goal.candidate_poses()
-            for path in dubins_paths(start, pose, radius)
-        ),
-        key=lambda each: each[0],
-    )
-    return shortest
-
-
 class _NavigationFailed(Exception):
     """Ends the navigation; the message is the reason of the failed result."""
+
+    def __init__(self, reason: str, refusal: Refusal | None = None) -> None:
+        super().__init__(reason)
+        self.data = {} if refusal is None else {'refusal': refusal.to_json()}
 
 
 class _Navigation:
@@ -112,29 +74,73 @@ class _Navigation:
         config = call.world.config
         max_mps = config.guardrails.geofence.max_speed_mps  # a high first guess: short legs
         self._call, self._goal = call, goal
-        self._longest_s = min(MAX_LEG_S, config.agent.turn.max_motion_s)
+        self._longest_s = min(
+            MAX_LEG_S, config.agent.turn.max_motion_s, config.thresholds.motion.max_duration_s
+        )
+        self._max_detour = config.agent.navigation.max_detour
         self._codes = tuple(config.skills.error_map)
+        self._configured_radius_m = config.thresholds.obstacles.turn_radius_m
+        turn = max_mps / self._configured_radius_m
         self._estimates = {
-            letter: SpeedEstimate(max_mps, 0.0 if letter == 'S' else max_mps / GUESSED_RADIUS_M)
+            letter: SpeedEstimate(max_mps, 0.0 if letter == 'S' else turn)
             for letter in DUBINS_MOTIONS
         }
+        self._plan: DrivePlan | None = None
         self._pose: PlanarPose | None = None
         self._legs, self._driven_m, self._stuck = 0, 0.0, 0
-        self._initial_distance_m = 0.0  # from the start to the goal
+        self._straight_m = 0.0  # from the start to the goal
 
     def run(self) -> ToolResult:
         """Raises TurnCancelled."""
         try:
             here = self._read_pose()
-            self._initial_distance_m = self._goal.distance(here)
+            self._straight_m = self._goal.distance(here)
             while not self._goal.is_reached(here):
-                here = self._drive_leg(here)
+                plan = self._plan_from(here)
+                self._report(plan)
+                here = self._drive_leg(here, plan)
         except _NavigationFailed as failure:
-            return ToolResult.failure(str(failure), **self._result_data())
+            return ToolResult.failure(str(failure), **failure.data, **self._result_data())
         return ToolResult.success(**self._result_data())
 
-    def _drive_leg(self, here: PlanarPose) -> PlanarPose:
-        """Drive the first segment of the shortest path and return the new pose.
+    @property
+    def _radius_m(self) -> float:
+        turns = [self._estimates[letter] for letter in 'LR']
+        return turning_radius(turns) or self._configured_radius_m
+
+    def _plan_from(self, here: PlanarPose) -> DrivePlan:
+        """The plan from here. Raises _NavigationFailed if it is not worth driving."""
+        radius = self._radius_m
+        plan = plan_drive(
+            here,
+            self._goal,
+            radius,
+            longest_m=self._max_detour * self._straight_m - self._driven_m,
+            current=self._plan,
+        )
+        refused = too_long(
+            straight_m=self._straight_m,
+            driven_m=self._driven_m,
+            left_m=plan.length(radius),
+            radius=radius,
+            max_detour=self._max_detour,
+        )
+        if refused is not None:
+            raise _NavigationFailed(refused.reason, refused)
+        return plan
+
+    def _report(self, plan: DrivePlan) -> None:
+        left_m = plan.length(self._radius_m)
+        self._call.progress(
+            {
+                'fraction': part_done(self._driven_m + left_m, left_m),
+                'distance_m': round(left_m, 3),
+                'legs': self._legs,
+            }
+        )
+
+    def _drive_leg(self, here: PlanarPose, plan: DrivePlan) -> PlanarPose:
+        """Drive the first segment of ``plan``, or a part of it, and return the new pose.
 
         Raises _NavigationFailed and TurnCancelled.
         """
@@ -143,7 +149,8 @@ class _Navigation:
             raise _NavigationFailed(
                 f'NAV_TIMEOUT: not there after {MAX_LEGS} legs, {left:.1f} m are left'
             )
-        letter, seconds = self._next_leg(here)
+        plan, seconds = self._next_leg(plan)
+        letter = plan.segments[0][0]
         name, estimate = DUBINS_MOTIONS[letter], self._estimates[letter]
         self._check_guardrails(name, seconds)
         result = self._call.world.tool(name, self._call.cancellation, duration_s=seconds)
@@ -155,8 +162,8 @@ class _Navigation:
         self._driven_m += metres if driven is None else 0.0
         if not result.ok:
             raise _NavigationFailed(self._with_code(result.error_reason))
-        turned = math.remainder(there.yaw - here.yaw, math.tau)
-        if estimate.update(seconds, metres, -turned if letter == 'R' else turned):
+        turned = math.remainder(there.yaw - here.yaw, math.tau) * (-1.0 if letter == 'R' else 1.0)
+        if estimate.update(seconds, metres, turned):
             self._stuck = 0
         else:
             self._stuck += 1
@@ -164,41 +171,27 @@ class _Navigation:
             raise _NavigationFailed(
                 f'NAV_BLOCKED: the rover hardly moved in {MAX_STUCK_LEGS} legs'
             )
-        left = self._goal.distance(there)
-        self._call.progress(
-            {
-                'fraction': part_done(self._initial_distance_m, left),
-                'distance_m': round(left, 3),
-                'legs': self._legs,
-            }
-        )
+        self._plan = plan.after(metres if letter == 'S' else turned)
         return there
 
-    def _next_leg(self, here: PlanarPose) -> tuple[str, float]:
-        """The letter of the next motion and its duration in seconds."""
-        turns = [self._estimates[letter] for letter in 'LR']
-        radius = turning_radius(turns)
-        segments = [
-            (letter, self._leg_seconds(letter, metres, radius))
-            for letter, metres in shortest_path(here, self._goal, radius).segments
-        ]
-        letter, seconds = next(
-            (segment for segment in segments if segment[1] >= MIN_LEG_S),
-            max(segments, key=lambda segment: segment[1]),
-        )
+    def _next_leg(self, plan: DrivePlan) -> tuple[DrivePlan, float]:
+        """The plan without leading segments too short to drive; the seconds of its next leg."""
+        segments = list(plan.segments)
+        while len(segments) > 1 and self._segment_seconds(*segments[0]) < MIN_LEG_S:
+            del segments[0]
+        letter, amount = segments[0]
         longest_s = self._longest_s
-        if not self._estimates[letter].is_known:
+        estimate = self._estimates[letter]
+        if not estimate.is_known:
             longest_s = min(longest_s, FIRST_LEG_S)
         if letter != 'S':  # a change of heading above half a circle is ambiguous
-            longest_s = min(longest_s, MAX_TURN_RAD / self._estimates[letter].turn)
-        return letter, min(max(seconds, MIN_LEG_S), longest_s)
+            longest_s = min(longest_s, MAX_TURN_RAD / estimate.turn)
+        seconds = min(max(self._segment_seconds(letter, amount), MIN_LEG_S), longest_s)
+        return DrivePlan(tuple(segments)), seconds
 
-    def _leg_seconds(self, letter: str, metres: float, radius: float) -> float:
-        """The duration of a segment. An arc is timed by its angle, because the rover may turn on a
-        smaller radius than planned.
-        """
+    def _segment_seconds(self, letter: str, amount: float) -> float:
         estimate = self._estimates[letter]
-        return metres / estimate.speed if letter == 'S' else metres / radius / estimate.turn
+        return amount / (estimate.speed if letter == 'S' else estimate.turn)
 
     def _check_guardrails(self, name: str, seconds: float) -> None:
         why = self._call.world.may_drive(name, seconds)

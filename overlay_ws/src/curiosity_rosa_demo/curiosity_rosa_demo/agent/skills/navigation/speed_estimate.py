@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 OLD_ESTIMATE_WEIGHT = 0.5  # weight of the earlier seconds against those of a new leg
-GUESSED_RADIUS_M = 2.5  # linear.x 1.0 with angular.z 0.4: the Twist of the rover's turn services
 MIN_RADIUS_M = 0.05
 MIN_DISTANCE_M, MIN_ANGLE_RAD = 0.02, 0.005  # a first leg below these did not move the rover
 MIN_MOVED_FRACTION = 0.2  # of the estimate; a later leg below this did not move it either
@@ -47,7 +46,7 @@ class SpeedEstimate:
         return True
 
 
-def turning_radius(estimates: Iterable[SpeedEstimate]) -> float:
-    """The largest measured radius in metres, or the guess if none was measured."""
+def turning_radius(estimates: Iterable[SpeedEstimate]) -> float | None:
+    """The largest measured radius in metres; None before the first measured turn."""
     known = [each.speed / each.turn for each in estimates if each.is_known and each.turn > 0.0]
-    return max(MIN_RADIUS_M, *known) if known else GUESSED_RADIUS_M
+    return max(MIN_RADIUS_M, *known) if known else None

@@ -1,0 +1,172 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Plans the drive to a goal, and decides whether the drive is worth it. Pure.
+
+Metres and radians in the world frame. The rover drives forward and turns in arcs; it neither
+reverses nor turns in place. A plan is kept while it still leads to the goal: a new shortest path
+after each leg would add a whole circle whenever the rover narrowly misses a point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+import math
+
+from curiosity_rosa_demo.agent.skills.navigation.dubins import dubins_paths, PlanarPose, pose_after
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+
+TOLERANCE_M = 0.5
+TOLERANCE_RAD = 0.3
+KEPT_PART = 0.9  # of the tolerances: a plan that ends farther off is replaced
+MAX_HEADINGS = 16  # tried for a goal without a heading
+RING_POINTS = 8
+# Radii of the rings of target points, and offsets from the heading, in tolerances. The wide ring
+# serves only if all else is longer than the rover may still drive.
+NEAR_RINGS, WIDE_RINGS = (0.6,), (0.6, 0.85)
+RESERVED_PART = 0.1  # of the bound: the first plan leaves it for corrections on the way
+
+
+@dataclass(frozen=True)
+class NavigationGoal:
+    """``yaw`` None: any heading."""
+
+    x: float
+    y: float
+    yaw: float | None
+
+    def distance(self, place: PlanarPose) -> float:
+        return math.hypot(self.x - place.x, self.y - place.y)
+
+    def is_reached(self, place: PlanarPose, part: float = 1.0) -> bool:
+        """Whether ``place`` is within ``part`` of the tolerances."""
+        return self.distance(place) <= part * TOLERANCE_M and (
+            self.yaw is None
+            or abs(math.remainder(place.yaw - self.yaw, math.tau)) <= part * TOLERANCE_RAD
+        )
+
+    def candidate_poses(self, rings: tuple[float, ...]) -> Iterator[tuple[PlanarPose, float]]:
+        """Yield target poses with their penalty in metres: the centre, then points on rings.
+
+        A ring point can save a whole circle if the rover narrowly missed the centre.
+        """
+        if self.yaw is None:
+            yaws = [(math.tau * i / MAX_HEADINGS, 0.0) for i in range(MAX_HEADINGS)]
+        else:
+            offsets = (0.0, *(sign * part * TOLERANCE_RAD for part in rings for sign in (1, -1)))
+            yaws = [(self.yaw + offset, abs(offset)) for offset in offsets]
+        for yaw, cost in yaws:
+            yield PlanarPose(self.x, self.y, yaw), cost
+            for ring_m in (ring * TOLERANCE_M for ring in rings):
+                for i in range(RING_POINTS):
+                    angle = math.tau * i / RING_POINTS
+                    dx, dy = ring_m * math.cos(angle), ring_m * math.sin(angle)
+                    yield PlanarPose(self.x + dx, self.y + dy, yaw), cost + ring_m
+
+
+@dataclass(frozen=True)
+class DrivePlan:
+    """Segments: a letter of L, S, R with metres for S and radians for L and R. An arc is kept as
+    its angle, because the rover may turn on another radius than planned.
+    """
+
+    segments: tuple[tuple[str, float], ...]
+
+    def length(self, radius: float) -> float:
+        """The driven metres if the rover turns on ``radius``."""
+        return sum(
+            amount if letter == 'S' else amount * radius for letter, amount in self.segments
+        )
+
+    def end(self, start: PlanarPose, radius: float) -> PlanarPose:
+        """Where the plan leads from ``start``."""
+        for letter, amount in self.segments:
+            metres = amount if letter == 'S' else amount * radius
+            start = pose_after(start, letter, metres, radius)
+        return start
+
+    def after(self, amount: float) -> DrivePlan:
+        """What is left when ``amount`` of the first segment has been driven."""
+        (letter, whole), *rest = self.segments
+        head = ((letter, whole - amount),) if whole > amount else ()
+        return DrivePlan((*head, *rest))
+
+
+def plan_drive(
+    start: PlanarPose,
+    goal: NavigationGoal,
+    radius: float,
+    *,
+    longest_m: float,
+    current: DrivePlan | None = None,
+) -> DrivePlan:
+    """The plan from ``start``: ``current`` while it leads to the goal, else the shortest path.
+
+    The result may be longer than ``longest_m``; then no shorter one was found.
+    """
+    if (
+        current is not None
+        and current.length(radius) <= longest_m
+        and goal.is_reached(current.end(start, radius), KEPT_PART)
+    ):
+        return current
+    plan = _shortest(start, goal, radius, NEAR_RINGS)
+    if plan.length(radius) <= longest_m:
+        return plan
+    wide = _shortest(start, goal, radius, WIDE_RINGS, penalty=0.0)
+    return min(plan, wide, key=lambda each: each.length(radius))
+
+
+def _shortest(
+    start: PlanarPose,
+    goal: NavigationGoal,
+    radius: float,
+    rings: tuple[float, ...],
+    penalty: float = 1.0,
+) -> DrivePlan:
+    """The path with the least sum of length and weighted penalty over all candidate poses."""
+    _, path = min(
+        (
+            (path.length + penalty * cost, path)
+            for pose, cost in goal.candidate_poses(rings)
+            for path in dubins_paths(start, pose, radius)
+        ),
+        key=lambda each: each[0],
+    )
+    return DrivePlan(
+        tuple(
+            (letter, metres if letter == 'S' else metres / radius)
+            for letter, metres in path.segments
+            if metres > 0.0
+        )
+    )
+
+
+def too_long(
+    *, straight_m: float, driven_m: float, left_m: float, radius: float, max_detour: float
+) -> Refusal | None:
+    """Why a drive that needs ``left_m`` more is not worth it; None if it is.
+
+    The bound is ``max_detour`` times the straight way from the start to the goal. The first plan
+    must leave RESERVED_PART of it.
+    """
+    bound_m = max_detour * straight_m
+    usable_m = bound_m if driven_m else (1.0 - RESERVED_PART) * bound_m
+    if driven_m + left_m <= usable_m:
+        return None
+    done = f'{driven_m:.1f} m are driven, ' if driven_m else ''
+    return Refusal(
+        RefusalCode.NAV_TOO_LONG,
+        f'{done}the way there takes {left_m:.1f} m for a point {straight_m:.1f} m from the start; '
+        f'the rover turns on {radius:.1f} m and neither reverses nor turns in place',
+        f'up to {bound_m:.1f} m, navigation.max_detour = {max_detour:g} times the straight way',
+        f'at most {bound_m:.1f} m are driven (navigation.max_detour); choose a point farther away '
+        'or straighter ahead',
+        rule='max_detour',
+    )
