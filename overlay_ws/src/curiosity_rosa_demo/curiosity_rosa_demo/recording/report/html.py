@@ -69,6 +69,8 @@ def _warnings(run: RecordedRun) -> list[str]:
         warnings.append('The recording was cut off: up to a second is missing at its end.')
     if dropped != '0':
         warnings.append(f'{dropped} messages found no room and are missing.')
+    if run.left_out:
+        warnings.append(f'{run.left_out} messages are beyond the size of a report and left out.')
     if run.unreadable:
         warnings.append(f'{run.unreadable} messages could not be read.')
     return warnings
