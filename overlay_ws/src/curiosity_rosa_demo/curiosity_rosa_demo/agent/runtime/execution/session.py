@@ -51,7 +51,7 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
-from curiosity_rosa_demo.trace.trace_codec import new_event
+from curiosity_rosa_demo.trace.trace_codec import bounded_event, new_event
 
 NO_GOOD_CAPTURE_TEXT = 'The turn ended without a picture whose score passes the threshold.'
 
@@ -141,6 +141,7 @@ class AgentSession:
         self._emit(new_event(TraceKind.OBSERVE, text, tool_name=run.skill_name, data=data))
 
     def _record(self, event: TraceEvent) -> None:
+        event = bounded_event(event)
         with self._trace_lock:  # a stop and the stopped turn trace from two threads
             self.trace_buffer.append(event)
         self._emit(event)
