@@ -24,7 +24,7 @@ import lz4.frame
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import EndOfFile, InvalidMagic
 from mcap.opcode import Opcode
-from mcap.records import Channel, Chunk, Footer, Message, Metadata, Schema
+from mcap.records import Channel, Chunk, Message, Metadata, Schema
 from mcap.writer import MCAP0_MAGIC
 import zstandard
 
