@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Which recordings of a folder are ours, and which of them are too many. Pure but for the deletion.
+"""Which recordings of a folder are ours, and which of them are too many. Pure but for deletion.
 
 The name of a recording is ``run_<UTC time>_<ROS domain>.mcap``, with ``_2`` and so on before the
 ending for further files of the same second.

@@ -92,8 +92,7 @@ class RecordStream:
                 raise RecordingTooLarge(
                     self._path, f'over {limits.messages} messages', f'{limits.messages} messages'
                 )
-            body = ReadDataStream(BytesIO(_read_whole(stream, length)))
-            yield Message.read(body, length)
+            yield Message.read(ReadDataStream(BytesIO(_read_whole(stream, length))), length)
         elif opcode in DEFINITIONS:
             self._check(length, limits.definitions, 'a schema, a channel or metadata')
             body = _read_whole(stream, length)

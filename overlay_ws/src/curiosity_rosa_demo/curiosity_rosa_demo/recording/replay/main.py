@@ -24,6 +24,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
@@ -200,7 +201,7 @@ class Replay:
             'at_s': round(min(at_s, length_s), 3),
             'length_s': round(length_s, 3),
             'speed': self._speed,
-            'recorded': self._reader.info.get('began', ''),
+            'recorded': clip(self._reader.info.get('began', '')),
             'why': why,
         }
         if self._status is not None:

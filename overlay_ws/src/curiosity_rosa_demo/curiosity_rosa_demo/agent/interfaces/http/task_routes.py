@@ -90,7 +90,7 @@ class TaskEndpoints:
                 if len(found) == limit:
                     return found, seq
                 view = TaskView.of(task)
-                size += len(view.model_dump_json())
+                size += len(view.model_dump_json().encode())
                 if found and size > MAX_PAGE_BYTES:
                     return found, seq
                 found.append(view)
