@@ -90,7 +90,7 @@ class RecordStream:
             self._messages += 1
             if self._messages > limits.messages:
                 raise RecordingTooLarge(
-                    self._path, f'over {limits.messages} messages', f'{limits.messages} messages'
+                    self._path, f'it has {self._messages} messages', f'{limits.messages} messages'
                 )
             yield Message.read(ReadDataStream(BytesIO(_read_whole(stream, length))), length)
         elif opcode in DEFINITIONS:
@@ -128,7 +128,7 @@ class RecordStream:
 
     def _check(self, size: int, limit: int, what: str) -> None:
         if size > limit:
-            text = f'{what} has {size / MB:.1f} MB or more'
+            text = f'{what} has {size / MB:.1f} MB'
             raise RecordingTooLarge(self._path, text, f'{limit / MB:g} MB')
 
 
