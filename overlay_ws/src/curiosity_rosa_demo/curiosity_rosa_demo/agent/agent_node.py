@@ -86,6 +86,7 @@ from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.recording_client import RecordingClient
 from curiosity_rosa_demo.trace.bus import TraceBus
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog
+from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.node import Node
@@ -120,7 +121,7 @@ class AgentApp:
         self.recording = RecordingControl(
             self.config,
             recordings_folder(self.config, options.record, space),
-            self.console_writer.write,
+            self._print_recording_notice,
         )
         self.rover_client = RecordingClient(self.node, self.config, self.recording.record_call)
         self._captures = Captures(
@@ -133,7 +134,12 @@ class AgentApp:
         )
         for path in (trace_file(self.config, space), self.artifacts and self.artifacts.trace):
             if path:
-                self._recorders.append(JsonlTraceLog(path))
+                limits = self.config.agent.recorder
+                self._recorders.append(
+                    JsonlTraceLog(
+                        path, max_bytes=limits.max_file_mb * 10**6, max_files=limits.max_files
+                    )
+                )
         for recorder in self._recorders:
             self._own_events.subscribe(str(recorder.path), recorder.write)
         self._own_events.subscribe('event feed', self.event_bus.publish)
@@ -282,6 +288,11 @@ class AgentApp:
 
     def _on_message(self, message: String) -> None:
         self._message_intake.take(message.data)
+
+    def _print_recording_notice(self, text: str) -> None:
+        """Show a message about the recording on the console, and on the page in the trace."""
+        self.console_writer.write(text)
+        self.event_bus.publish(new_event(TraceKind.OBSERVE, text.removeprefix('! ')))
 
     def _listener_failed(self, name: str, error: Exception) -> None:
         """Count a trace event that a listener lost, for example a file on a full disk.

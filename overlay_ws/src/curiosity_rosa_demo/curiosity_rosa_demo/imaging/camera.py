@@ -21,10 +21,13 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import NO_IMAGE_RECEIVED
+from curiosity_rosa_demo.imaging.image_header import MAX_PIXELS
 from curiosity_rosa_demo.infra.config.topics import Images
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image
+
+MAX_FRAME_BYTES = 4 * MAX_PIXELS  # RGBA; larger pictures are refused anyway
 
 
 class NoFrame(Exception):
@@ -122,6 +125,8 @@ class Camera:
             self._frame_arrived.notify_all()
 
     def _receive(self, message: CompressedImage | Image) -> None:
+        if len(message.data) > MAX_FRAME_BYTES:
+            return  # no camera's: the newest frame goes stale, which the callers report
         with self._frame_arrived:
             number = self._newest.number + 1 if self._newest else 1
             frame = self._newest = Frame(message, self._clock(), number)

@@ -32,11 +32,14 @@ from curiosity_rosa_demo.recording.mcap.channels import (
     sources,
 )
 from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.mcap.limits import MB
 from curiosity_rosa_demo.recording.mcap.schema import definition, NoDefinition
 from curiosity_rosa_demo.recording.mcap.writer import Progress, RunWriter
 from curiosity_rosa_demo.recording.recorder_node import RecorderNode
+from curiosity_rosa_demo.recording.rotation import delete_surplus, recording_name
 from curiosity_rosa_demo.tools.recording_client import ServiceCall
 
+MAX_FILES = 'recording.max_files'  # key in agent.yaml
 CALLS_CHANNEL = Channel('calls', CALLS_TOPIC, 'curiosity_rosa.ServiceCall', JSON, CALLS_SCHEMA)
 
 
@@ -72,7 +75,13 @@ class RecordingControl:
                 file = self._create_file()
             except (NoDefinition, OSError) as error:
                 return Outcome(False, f'nothing is recorded: {error}')
-            self._writer = writer = RunWriter(file, self._notify)
+            limits = self._config.agent.recording
+            self._writer = writer = RunWriter(
+                file,
+                self._notify,
+                max_bytes=limits.max_file_mb * MB,
+                next_file=self._continue_in_file,
+            )
             pairs = list(zip(self._sources, channels, strict=True))
             self._node = RecorderNode(
                 pairs, writer.enqueue, self._notify, self._config.thresholds.capture.jpeg_quality
@@ -130,11 +139,30 @@ class RecordingControl:
             self._last = writer.close(why)
         return self._last or Progress(Path(), 0, 0, 0, '')
 
+    def _continue_in_file(self) -> RunFile:
+        """The next file of a recording whose file is full. Raises OSError."""
+        file = self._create_file()
+        self._notify(
+            f'The recording continues in {file.path} '
+            f'(recording.max_file_mb: {self._config.agent.recording.max_file_mb}).'
+        )
+        return file
+
+    def _delete_oldest(self, domain: str, newest: Path) -> None:
+        """Delete our oldest recordings beyond recording.max_files, and say so."""
+        max_files = self._config.agent.recording.max_files
+        try:
+            deleted = delete_surplus(self._folder, domain, max_files, spare=newest)
+        except OSError as error:
+            self._notify(f'! An old recording cannot be deleted: {error}')
+            return
+        for path in deleted:
+            self._notify(f'! The oldest recording was deleted: {path} ({MAX_FILES}: {max_files}).')
+
     def _create_file(self) -> RunFile:
-        """Create a file with a new name. Raises OSError."""
+        """Create a file with a new name, and delete the oldest ones. Raises OSError."""
         began = datetime.now(timezone.utc)
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        name = f'run_{began:%Y%m%dT%H%M%SZ}_{domain}'
         viz = self._config.thresholds.viz
         zone = [viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width]
         info = {
@@ -147,11 +175,13 @@ class RecordingControl:
         }
         number = 1
         while True:
-            suffix = f'_{number}' if number > 1 else ''
             try:
-                return RunFile(self._folder / f'{name}{suffix}.mcap', info)
+                file = RunFile(self._folder / recording_name(began, domain, number), info)
+                break
             except FileExistsError:  # second recording within one second
                 number += 1
+        self._delete_oldest(domain, file.path)
+        return file
 
 
 def _channel(source: ChannelSource) -> Channel:
@@ -163,6 +193,7 @@ def _channel(source: ChannelSource) -> Channel:
 def _progress_text(progress: Progress) -> str:
     parts = [
         str(progress.path),
+        *([f'file {progress.files} of this recording'] if progress.files > 1 else []),
         f'{progress.size / 1e6:.1f} MB',
         count_text(progress.messages, 'message'),
         f'{progress.dropped} dropped' if progress.dropped else 'none dropped',

@@ -16,6 +16,7 @@ import threading
 
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_codec import bounded_event
 
 MAX_KEPT_EVENTS = 1000
 
@@ -44,7 +45,10 @@ class TraceBus:
         self._subscriptions: dict[object, tuple[str, EventListener]] = {}
 
     def publish(self, event: TraceEvent) -> None:
-        """Call the listeners in this thread, in the order of their subscriptions."""
+        """Call the listeners in this thread, in the order of their subscriptions. They get the
+        bounded event, so that one of them may keep it.
+        """
+        event = bounded_event(event)
         with self._lock:
             if not self._events.append(event):
                 return

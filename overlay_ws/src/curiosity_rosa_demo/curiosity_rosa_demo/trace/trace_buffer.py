@@ -13,21 +13,34 @@ from __future__ import annotations
 from collections import deque
 
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.trace.trace_codec import event_memory
+
+MAX_BUFFER_BYTES = 16 * 1024 * 1024
 
 
 class TraceBuffer:
-    """The newest ``size`` events, oldest first, without duplicates. Not thread-safe."""
+    """The newest ``size`` events, oldest first, without duplicates; fewer if they would take more
+    than ``max_bytes`` of memory, but at least one. Not thread-safe.
+    """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, max_bytes: int = MAX_BUFFER_BYTES) -> None:
         if size < 1:
             raise ValueError(f'size must be at least 1, not {size}')
-        self._events: deque[TraceEvent] = deque(maxlen=size)
+        self._size, self._max_bytes = size, max_bytes
+        self._events: deque[TraceEvent] = deque()
+        self._sizes: deque[int] = deque()  # bytes of each event
+        self._bytes = 0
 
     def append(self, event: TraceEvent) -> bool:
         """Append the event. False for a duplicate: a late history repeats events."""
         if any(known.event_id == event.event_id for known in self._events):
             return False
         self._events.append(event)
+        self._sizes.append(event_memory(event))
+        self._bytes += self._sizes[-1]
+        while len(self) > self._size or (self._bytes > self._max_bytes and len(self) > 1):
+            self._events.popleft()
+            self._bytes -= self._sizes.popleft()
         return True
 
     def last(self, count: int | None = None) -> list[TraceEvent]:

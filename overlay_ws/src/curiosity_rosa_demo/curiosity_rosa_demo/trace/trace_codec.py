@@ -14,11 +14,14 @@ import time
 from typing import Any
 import uuid
 
+from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.domain.text import clip, valid_unicode, visible
 
-MAX_EVENT_BYTES = 16_384  # a trace is for people; larger data belongs on its own topic
+MAX_EVENT_BYTES = 16_384  # of JSON; a trace is for people, larger data has its own topic
+MAX_EVENT_MEMORY = 65_536  # bytes; 16 kB of nested lists would take 700 kB
+MODEL_OVERHEAD_BYTES = 600  # of a TraceEvent besides its fields
 
 
 def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
@@ -45,40 +48,58 @@ def is_start(event: TraceEvent) -> bool:
 
 
 def encode(event: TraceEvent) -> str:
-    """One line of JSON of at most MAX_EVENT_BYTES, without a character that a terminal obeys.
-    Drops ``data`` first, then clips long texts.
+    """One line of JSON of at most MAX_EVENT_BYTES, without a character that a terminal obeys: that
+    of ``bounded_event``.
     """
+    return _bounded(event)[1]
+
+
+def bounded_event(event: TraceEvent) -> TraceEvent:
+    """``event`` if its JSON has at most MAX_EVENT_BYTES and it takes at most MAX_EVENT_MEMORY
+    bytes. Otherwise a copy without ``data``, and with long texts clipped if that is not enough.
+    """
+    return _bounded(event)[0]
+
+
+def _bounded(event: TraceEvent) -> tuple[TraceEvent, str]:
+    """The bounded event and its JSON."""
     text = visible(to_json(event))
     size = len(text.encode())
-    if size <= MAX_EVENT_BYTES:
-        return text
+    if _fits(event, size):
+        return event, text
     event = event.model_copy(update={'data': {'dropped': f'data of an event of {size} bytes'}})
     text = visible(to_json(event))
-    if len(text.encode()) <= MAX_EVENT_BYTES:
-        return text
+    if _fits(event, len(text.encode())):
+        return event, text
     # One character takes at most twelve bytes, so these four together stay below the limit.
-    return visible(
-        to_json(
-            event.model_copy(
-                update={
-                    'message': clip(event.message, 800),
-                    'error_reason': event.error_reason and clip(event.error_reason, 300),
-                    'tool_name': event.tool_name and clip(event.tool_name, 100),
-                    'event_id': event.event_id[:100],
-                }
-            )
-        )
+    event = event.model_copy(
+        update={
+            'message': clip(event.message, 800),
+            'error_reason': event.error_reason and clip(event.error_reason, 300),
+            'tool_name': event.tool_name and clip(event.tool_name, 100),
+            'event_id': event.event_id[:100],
+        }
     )
+    return event, visible(to_json(event))
+
+
+def _fits(event: TraceEvent, json_bytes: int) -> bool:
+    return json_bytes <= MAX_EVENT_BYTES and event_memory(event) <= MAX_EVENT_MEMORY
+
+
+def event_memory(event: TraceEvent) -> int:
+    """Bytes of memory that ``event`` takes."""
+    return memory_size(event.__dict__) + MODEL_OVERHEAD_BYTES
 
 
 def decode(text: str) -> TraceEvent:
-    """The event in ``text``. Text that is invalid, or longer than encode() makes it, becomes an
-    ERROR event with the reason.
+    """The bounded event in ``text``. Text that is invalid, or longer than encode() makes it,
+    becomes an ERROR event with the reason.
     """
     try:
         if len(text) > MAX_EVENT_BYTES:  # not parsed: objects take far more memory than their text
             raise SerdeError(f'{len(text)} characters, more than {MAX_EVENT_BYTES} bytes')
-        return from_json(TraceEvent, text)
+        return bounded_event(from_json(TraceEvent, text))
     except SerdeError as error:
         return new_event(
             TraceKind.ERROR,

@@ -205,6 +205,17 @@ async def test_the_trace_is_bounded_by_its_size_and_the_newest_events_remain():
             assert [each['message'] for each in found[-3:-1]] == ['event 598', 'event 599']
 
 
+@in_loop
+async def test_the_trace_is_bounded_by_its_bytes_and_not_by_its_characters():
+    with FakeRobot() as robot:
+        for _ in range(500):
+            robot.trace(TraceKind.ACT, '火' * 5000)
+        async with with_robot(robot) as http:
+            answer = await http.get('/trace?count=1000')
+            assert len(answer.content) < 4_010_000
+            assert 200 < len(answer.json()) < 300
+
+
 SAFE_STATE = BrainState.model_validate({'tasks': {'mode': 'SAFE', 'mode_reason': 'a collision'}})
 LATCHED = BrainState.model_validate({'robot': {'safety_latch': 'the e-stop was pressed'}})
 SILENT = BrainState.model_validate({'robot': {'silent': ['odometry']}})

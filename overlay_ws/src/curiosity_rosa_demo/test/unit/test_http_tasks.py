@@ -15,6 +15,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from curiosity_rosa_demo.agent.interfaces.http import cursor
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.errors import StoreFull
 from curiosity_rosa_demo.domain.models import json_object
@@ -347,6 +348,31 @@ async def test_pages_follow_each_other_and_miss_nothing():
             url = answer.links.get('next', {}).get('url', '')
         assert found == [ids[:3], ids[3:6], ids[6:]]
         assert (await http.get('/tasks?cursor=xyz')).status_code == 422
+
+
+@in_loop
+async def test_a_page_ends_before_it_has_too_many_bytes():
+    async with alone() as http:
+        new = {**plain('large'), 'metadata': {'text': '火' * 80_000}}
+        ids = [(await http.post('/tasks', json=new)).json()['id'] for _ in range(20)]
+        url, found = '/tasks', []
+        while url:
+            answer = await http.get(url)
+            assert len(answer.content) < MAX_PAGE_BYTES + 1000
+            found.append([task['id'] for task in answer.json()])
+            url = answer.links.get('next', {}).get('url', '')
+        assert [each for page in found for each in page] == ids
+        assert len(found) == 2
+
+
+@in_loop
+async def test_metadata_that_would_take_much_more_memory_than_its_text_is_refused():
+    async with alone() as http:
+        new = {**plain('nested'), 'metadata': {'x': [[[]]] * 30_000}}
+        answer = await http.post('/tasks', json=new)
+        assert answer.status_code == 422
+        assert 'bytes of memory, at most 1000000' in answer.text
+        assert (await http.get('/tasks')).json() == []
 
 
 @settings(deadline=None)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+import os
 from pathlib import Path
 import tempfile
 
@@ -113,3 +114,38 @@ def test_a_path_that_cannot_be_written_is_an_os_error(tmp_path: Path) -> None:
             JsonlTraceLog(path)
     with pytest.raises(FileNotFoundError):
         read_trace(tmp_path / 'none.jsonl')
+
+
+@given(st.integers(0, 60), st.integers(1, 4), st.integers(300, 1500), st.booleans())
+def test_a_log_keeps_the_newest_events_within_its_files(
+    count: int, max_files: int, max_bytes: int, restarts: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, 'trace.jsonl')
+        log = JsonlTraceLog(path, max_bytes=max_bytes, max_files=max_files)
+        for number in range(count):
+            log.write(new_event(TraceKind.ACT, str(number)))
+            if restarts and number == count // 2:
+                log.close()
+                log = JsonlTraceLog(path, max_bytes=max_bytes, max_files=max_files)
+        log.close()
+        older = [Path(f'{path}.{n}') for n in range(max_files - 1, 0, -1)]
+        files = [each for each in (*older, path) if each.exists()]
+        assert sorted(files) == sorted(Path(folder).iterdir())
+        assert all(each.stat().st_size <= max_bytes for each in files)
+        kept = [int(event.message) for each in files for event in read_trace(each)]
+        assert kept == list(range(count - len(kept), count))
+        assert len(kept) == count or len(files) == max_files
+
+
+def test_a_pipe_is_written_and_does_not_rotate(tmp_path: Path) -> None:
+    path = tmp_path / 'pipe'
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    log = JsonlTraceLog(path, max_bytes=300)
+    for number in range(10):
+        log.write(new_event(TraceKind.ACT, str(number)))
+    log.close()
+    assert os.read(reader, 100_000).count(b'\n') == 10
+    os.close(reader)
+    assert list(tmp_path.iterdir()) == [path]

@@ -19,7 +19,8 @@ import sys
 import tempfile
 
 from curiosity_rosa_demo.recording.mcap.file import RunFile, TRAILER
-from curiosity_rosa_demo.recording.mcap.reader import Decoder, NotARecording, RunReader
+from curiosity_rosa_demo.recording.mcap.limits import NotARecording
+from curiosity_rosa_demo.recording.mcap.reader import Decoder, RunReader
 from full_disk import no_file_beyond
 from hypothesis import given, settings
 from hypothesis import strategies as st

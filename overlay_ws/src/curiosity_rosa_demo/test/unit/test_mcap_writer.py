@@ -11,13 +11,15 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import count
 import os
 from pathlib import Path
 import threading
 
 from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.mcap.limits import LIMITS
 from curiosity_rosa_demo.recording.mcap.reader import RunReader
-from curiosity_rosa_demo.recording.mcap.writer import RunWriter
+from curiosity_rosa_demo.recording.mcap.writer import MAX_UNFLUSHED_BYTES, RunWriter
 from full_disk import no_file_beyond
 from harness import wait_until
 from mcap_world import a_string, BEGAN_NS, channels, INFO
@@ -126,3 +128,77 @@ def test_a_disk_that_never_answers_does_not_hold_up_the_end(
     writer.enqueue(TRACE, b'one', BEGAN_NS)
     assert 'has not answered' in writer.close('').problem
     file.answers.set()
+
+
+def split_writer(folder: Path, said: list[str], max_bytes: int) -> RunWriter:
+    """Its files are 1.mcap, 2.mcap and so on."""
+    numbers = count(1)
+
+    def next_file() -> RunFile:
+        return RunFile(folder / f'{next(numbers)}.mcap', INFO)
+
+    return RunWriter(
+        next_file(), said.append, period_s=0.01, max_bytes=max_bytes, next_file=next_file
+    )
+
+
+def test_a_full_file_is_finished_and_the_recording_continues_in_the_next(tmp_path: Path) -> None:
+    said: list[str] = []
+    writer = split_writer(tmp_path, said, 100_000)
+    static, sent = a_string('static'), [os.urandom(30_000) for _ in range(20)]
+    writer.enqueue(channels()['tf_static'], static, BEGAN_NS)
+    for number, data in enumerate(sent):
+        wait_until(lambda n=number: writer.progress.messages > n, 'the last message in the file')
+        assert writer.enqueue(TRACE, data, BEGAN_NS + number)
+    done = writer.close('that was all')
+    paths = sorted(tmp_path.iterdir(), key=lambda path: int(path.stem))
+    assert done.files == len(paths) >= 5
+    assert done.path == paths[-1]
+    readers = [RunReader(path) for path in paths]
+    entries = [list(reader) for reader in readers]
+    assert [e.data for part in entries for e in part if e.role == 'trace'] == sent
+    assert [part[0].data for part in entries] == [static] * len(paths)
+    ends = [(reader.end or {})['why'] for reader in readers]
+    following = [f'continued in {path.name}' for path in paths[1:]]
+    assert ends == [*following, 'that was all']
+    assert all(path.stat().st_size < 100_000 + 4_000_000 for path in paths)
+    assert all(reader.info == INFO for reader in readers)
+    assert said == []
+
+
+def test_a_burst_does_not_make_a_file_much_larger_than_its_limit(tmp_path: Path) -> None:
+    writer = split_writer(tmp_path, [], 1_000_000)
+    for _ in range(15):
+        writer.enqueue(TRACE, os.urandom(2_000_000), BEGAN_NS)
+    writer.close('')
+    sizes = [path.stat().st_size for path in tmp_path.iterdir()]
+    assert sum(sizes) > 30_000_000
+    assert max(sizes) < 1_000_000 + MAX_UNFLUSHED_BYTES + 2_000_000
+
+
+def test_what_a_reader_would_refuse_is_not_recorded(tmp_path: Path) -> None:
+    said: list[str] = []
+    writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
+    assert not writer.enqueue(TRACE, bytes(LIMITS.message + 1), BEGAN_NS)
+    assert writer.enqueue(TRACE, os.urandom(LIMITS.message), BEGAN_NS)
+    wait_until(lambda: said, 'the loss to be told')
+    assert f'16.0 MB on {TRACE.topic}' in said[0]
+    done = writer.close('')
+    assert (done.messages, done.dropped) == (1, 1)
+    reader = RunReader(done.path)
+    assert [len(entry.data) for entry in reader] == [LIMITS.message]
+    assert reader.end_problem == ''
+
+
+def test_a_disk_without_room_for_the_next_file_ends_the_recording(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    def no_room() -> RunFile:
+        raise OSError(28, 'No space left on device')
+
+    file = RunFile(tmp_path / 'run.mcap', INFO)
+    writer = RunWriter(file, said.append, period_s=0.01, max_bytes=1, next_file=no_room)
+    writer.enqueue(TRACE, a_string('one'), BEGAN_NS)
+    wait_until(lambda: said, 'the end to be told')
+    assert 'No space left' in said[0]
+    assert by_library(file.path) == [a_string('one')]

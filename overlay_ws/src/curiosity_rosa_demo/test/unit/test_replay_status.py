@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.recording.replay.status import playing_text
+from curiosity_rosa_demo.recording.replay.status import MAX_STATUS_CHARS, playing_text
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -29,6 +29,7 @@ PLAYING = {'state': 'playing', 'file': 'run.mcap', 'at_s': 12.3, 'length_s': 60.
         ({'state': 'ended'}, ''),
         ({'state': 'stopped'}, ''),
         ({'at_s': None}, ''),
+        ({'why': 'x' * MAX_STATUS_CHARS}, ''),
         ({'speed': float('nan')}, ''),
     ],
 )

@@ -13,7 +13,13 @@ import time
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import to_json
-from curiosity_rosa_demo.trace.trace_codec import decode, encode, MAX_EVENT_BYTES, new_event
+from curiosity_rosa_demo.trace.trace_codec import (
+    bounded_event,
+    decode,
+    encode,
+    MAX_EVENT_BYTES,
+    new_event,
+)
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import events, json_values
@@ -42,6 +48,7 @@ worst = '\x00' * 20_000  # six bytes each in JSON
 @given(events)
 def test_an_event_of_usual_size_comes_back_as_it_was(event: TraceEvent) -> None:
     if len(to_json(event).encode()) <= MAX_EVENT_BYTES:
+        assert bounded_event(event) is event
         assert decode(encode(event)) == event
 
 

@@ -33,7 +33,7 @@ class Artifacts:
         self.picture = self._folder / 'capture.jpg'
         self.trace = self._folder / 'trace.jsonl'
         if fresh:
-            for stale in (self.picture, self.trace):
+            for stale in (self.picture, *self._folder.glob('trace.jsonl*')):
                 stale.unlink(missing_ok=True)
 
     def record_event(self, event: TraceEvent) -> None:

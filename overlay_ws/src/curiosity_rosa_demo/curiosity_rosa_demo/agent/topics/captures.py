@@ -29,6 +29,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 MAX_CAPTURES = 50
+MAX_PICTURE_BYTES = 8_000_000  # of one picture; a larger one is not kept
+MAX_KEPT_BYTES = 64_000_000  # of all pictures; the oldest go first
 PICTURE_TIMEOUT_S = 3.0  # longest wait for a picture; the capture is then dropped
 POLL_PERIOD_S = 0.5
 
@@ -103,7 +105,9 @@ class Captures:
         )
 
     def _on_picture(self, message: CompressedImage) -> None:
-        """Runs in the spin thread."""
+        """Runs in the spin thread. Ignores a picture that is larger than MAX_PICTURE_BYTES."""
+        if len(message.data) > MAX_PICTURE_BYTES:
+            return
         picture = Picture(bytes(message.data), time.time(), time.monotonic())
         with self._lock:
             if not self._pending:
@@ -111,6 +115,8 @@ class Captures:
             pending = self._pending.pop()
             self._pending.clear()  # the newest picture has replaced theirs
             self._captures.append(_capture_of(pending, picture, self._threshold))
+            while sum(len(each.picture.jpeg) for each in self._captures) > MAX_KEPT_BYTES:
+                self._captures.popleft()
             self._changed.notify_all()
             self._unsubscribe()
 

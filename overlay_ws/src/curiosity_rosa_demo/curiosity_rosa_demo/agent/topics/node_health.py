@@ -16,6 +16,7 @@ import time
 
 from curiosity_rosa_demo.domain.brain_state import Reading
 from curiosity_rosa_demo.domain.health import NodeStatus
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.infra.config.contracts import Config
 from curiosity_rosa_demo.infra.diagnostics import MAX_MESSAGES, PERIOD_S
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -24,6 +25,7 @@ from rclpy.qos import QoSProfile
 
 NODES = ('adapter', 'simulator', 'visualizer')
 MAX_AGE_S = 3.5 * PERIOD_S
+MAX_TEXT = 500  # characters of a report
 
 
 @dataclass(frozen=True)
@@ -83,5 +85,7 @@ class NodeHealth:
             name = self._names.get(status.name.partition(':')[0])
             if name is not None:
                 failed = status.level not in (DiagnosticStatus.OK, DiagnosticStatus.WARN)
-                text = '' if status.level == DiagnosticStatus.OK else status.message
+                text = (
+                    '' if status.level == DiagnosticStatus.OK else clip(status.message, MAX_TEXT)
+                )
                 self._reports[name] = _NodeReport(time.monotonic(), failed, text)

@@ -32,6 +32,7 @@ from std_msgs.msg import String
 # Shortest time between two readings of a fast sensor. Well below the period of the kernel and of
 # the rover's sensors (0.1 s), so that jitter costs no reading.
 MIN_PERIOD_S = 0.05
+MAX_STATUS_CHARS = 16_384  # a status of the adapter has about 1,000
 BODY_OFFSET_BYTES = 12  # of a CDR message: after 4 bytes of encapsulation and 8 of the stamp
 
 
@@ -147,7 +148,11 @@ def _finite(number: float) -> float | None:
 
 
 def _object(text: str) -> Json:
-    """The JSON object in ``text``. Otherwise an empty object, which the kernel rejects."""
+    """The JSON object in ``text``. Otherwise, and if ``text`` is longer than any status of the
+    adapter, an empty object, which the kernel rejects.
+    """
+    if len(text) > MAX_STATUS_CHARS:
+        return {}
     try:
         value = json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):

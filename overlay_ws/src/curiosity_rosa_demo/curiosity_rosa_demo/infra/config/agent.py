@@ -22,6 +22,8 @@ from curiosity_rosa_demo.infra.config.time_zone import time_zone
 from pydantic import AfterValidator, Field, model_validator
 
 Rate = Annotated[float, Field(ge=0.0, le=100.0)]
+FileSize = Annotated[int, Field(ge=1, le=100_000)]  # MB
+FileCount = Annotated[int, Field(ge=1, le=10_000)]
 
 
 class LlmConfig(Section):
@@ -60,6 +62,8 @@ class NavigationConfig(Section):
 
 class RecorderConfig(Section):
     path: str
+    max_file_mb: FileSize
+    max_files: FileCount
 
 
 class RecordingRates(Section):
@@ -75,6 +79,8 @@ class RecordingRates(Section):
 
 class RecordingConfig(Section):
     folder: str
+    max_file_mb: FileSize
+    max_files: FileCount
     rates: RecordingRates
 
 

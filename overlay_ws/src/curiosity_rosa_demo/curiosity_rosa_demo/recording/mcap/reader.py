@@ -16,15 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.recording.mcap.file import END_RECORD, INFO_RECORD
+from curiosity_rosa_demo.recording.mcap.limits import (
+    LIMITS,
+    NotARecording,
+    ReadLimits,
+    RecordingTooLarge,
+)
+from curiosity_rosa_demo.recording.mcap.records import check_magic, HEAD, RecordStream
 from mcap.exceptions import InvalidMagic
+from mcap.opcode import Opcode
 from mcap.records import Channel as McapChannel
 from mcap.records import Chunk, Message, Metadata, Schema
-from mcap.stream_reader import StreamReader
 from mcap_ros2.decoder import DecoderFactory
-
-
-class NotARecording(Exception):
-    """The file is not a recording. The message names the file."""
 
 
 @dataclass(frozen=True)
@@ -44,23 +47,22 @@ class Entry:
 
 class RunReader:
     """An iterable over the messages; it can be iterated repeatedly. The iteration sets ``info``,
-    ``end`` and ``end_problem``.
+    ``end`` and ``end_problem``. It raises RecordingTooLarge, and OSError.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, limits: ReadLimits = LIMITS) -> None:
         """Check that the file starts as MCAP. Raises NotARecording, OSError."""
-        self.path = Path(path)
+        self.path, self._limits = Path(path), limits
         self.info: dict[str, str] = {}
         self.end: dict[str, str] | None = None  # None: writer killed or still writing
         self.end_problem = ''  # why reading ended early; '' if it did not
         with self.path.open('rb') as file:
-            self._size = self.path.stat().st_size
             try:
-                next(StreamReader(file, record_size_limit=self._size).records)
+                check_magic(file)
             except InvalidMagic:
                 raise NotARecording(f'{self.path} is no MCAP file') from None
-            except Exception as error:  # the library raises many types for invalid bytes
-                raise NotARecording(f'{self.path} holds no recording: {error!r}') from error
+            if len(head := file.read(HEAD.size)) < HEAD.size or head[0] != Opcode.HEADER:
+                raise NotARecording(f'{self.path} holds no recording: it has no header')
 
     def __iter__(self) -> Iterator[Entry]:
         schemas: dict[int, Schema] = {}
@@ -94,22 +96,18 @@ class RunReader:
 
     def _records(self, *, chunks: bool) -> Iterator[Any]:
         self.end_problem = ''
-        with self.path.open('rb') as file:
-            reader = StreamReader(
-                file, emit_chunks=chunks, validate_crcs=True, record_size_limit=self._size
-            )
-            records = iter(reader.records)
-            while True:
-                try:
-                    record = next(records)
-                except StopIteration:
-                    return
-                except OSError:
-                    raise
-                except Exception as error:  # the library raises many types for a torn record
-                    self.end_problem = f'{type(error).__name__} {error}'.strip()
-                    return
-                yield record
+        records = iter(RecordStream(self.path, self._limits, chunks=chunks))
+        while True:
+            try:
+                record = next(records)
+            except StopIteration:
+                return
+            except (OSError, RecordingTooLarge):
+                raise
+            except Exception as error:  # the libraries raise many types for a torn record
+                self.end_problem = f'{type(error).__name__} {error}'.strip()
+                return
+            yield record
 
 
 class Decoder:

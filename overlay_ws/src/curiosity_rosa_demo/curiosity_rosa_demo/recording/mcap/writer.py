@@ -19,27 +19,35 @@ import time
 
 from curiosity_rosa_demo.recording.mcap.channels import Channel
 from curiosity_rosa_demo.recording.mcap.file import RunFile
+from curiosity_rosa_demo.recording.mcap.limits import LIMITS, MB
 
 PERIOD_S = 0.5  # between flushes; a kill -9 loses this much and the time of one flush
 MAX_QUEUED_BYTES = 64 * 1024 * 1024  # limit of queued messages
 RECORD_OVERHEAD_BYTES = 200  # memory per queued message besides its data
+MAX_UNFLUSHED_BYTES = 4 * MB  # a file exceeds its limit by this and one message at most
+MAX_REPEATED_MESSAGES = 50  # of the role below
+REPEATED_ROLE = 'tf_static'  # its publishers send it once; each file needs it
 CLOSE_WAIT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """State of a recording; ``size`` is in bytes. ``problem``: the error that ended it, or ''."""
+    """State of a recording: its newest file with the size in bytes, the number of its files and
+    the messages in all of them. ``problem``: the error that ended it, or ''.
+    """
 
     path: Path
     size: int
     messages: int
     dropped: int
     problem: str
+    files: int = 1
 
 
 class RunWriter:
-    """Writes queued messages to ``file``, which it owns and closes. The writer thread calls
-    ``notify`` with messages for the operator.
+    """Writes queued messages to ``file``, which it owns and closes. A file that has reached
+    ``max_bytes`` is finished, and the recording continues in ``next_file()``. The writer thread
+    calls ``next_file``, and ``notify`` with messages for the operator.
     """
 
     def __init__(
@@ -49,8 +57,14 @@ class RunWriter:
         *,
         period_s: float = PERIOD_S,
         max_waiting: int = MAX_QUEUED_BYTES,
+        max_bytes: int | None = None,
+        next_file: Callable[[], RunFile] | None = None,
     ) -> None:
         self._file, self._notify = file, notify
+        self._max_bytes, self._next_file = max_bytes, next_file
+        self._files, self._earlier_messages = 1, 0
+        self._repeated: deque[tuple[Channel, bytes]] = deque(maxlen=MAX_REPEATED_MESSAGES)
+        self._too_large = ''  # the first message that was too large, as text
         self._period_s, self._max_waiting = period_s, max_waiting
         self._lock = threading.Lock()
         self._queue: deque[tuple[Channel, bytes, int]] = deque()
@@ -63,13 +77,18 @@ class RunWriter:
         self._thread.start()
 
     def enqueue(self, channel: Channel, data: bytes, at_ns: int | None = None) -> bool:
-        """Queue a message. Returns False if the queue is full or the recording has ended.
+        """Queue a message. Returns False if it is too large for a reader, if the queue is full or
+        if the recording has ended.
         ``at_ns``: nanoseconds since the epoch; by default now. Thread-safe.
         """
         at_ns = time.time_ns() if at_ns is None else at_ns
         size = len(data) + RECORD_OVERHEAD_BYTES
         with self._lock:
             if self._problem or self._closing.is_set():
+                return False
+            if len(data) > LIMITS.message:
+                self._dropped += 1
+                self._too_large = self._too_large or f'{len(data) / MB:.1f} MB on {channel.topic}'
                 return False
             if self._waiting + size > self._max_waiting:
                 self._dropped += 1
@@ -82,7 +101,10 @@ class RunWriter:
     def progress(self) -> Progress:
         file = self._file
         with self._lock:
-            return Progress(file.path, file.size, file.messages, self._dropped, self._problem)
+            messages = self._earlier_messages + file.messages
+            return Progress(
+                file.path, file.size, messages, self._dropped, self._problem, self._files
+            )
 
     def close(self, why: str) -> Progress:
         """Write the queued messages and finish the file, which stores ``why``. Joins the writer
@@ -101,9 +123,7 @@ class RunWriter:
             while not self._closing.wait(self._period_s):
                 self._write()
             self._write()
-            done = self.progress
-            end = {'messages': str(done.messages), 'dropped': str(done.dropped), 'why': self._why}
-            self._file.finish(end)
+            self._finish_file(self._why)
         except Exception as error:  # full disk or a bug: end the file, not the process
             with self._lock:
                 self._problem = str(error) if isinstance(error, OSError) else repr(error)
@@ -115,10 +135,47 @@ class RunWriter:
     def _write(self) -> None:
         with self._lock:
             batch, self._queue, self._waiting = self._queue, deque(), 0
-            dropped = self._dropped
+            dropped, too_large = self._dropped, self._too_large
+        unflushed = 0
         for channel, data, at_ns in batch:
             self._file.write(channel, data, at_ns)
-        self._file.flush()
+            if channel.role == REPEATED_ROLE:
+                self._repeated.append((channel, data))
+            unflushed += len(data)
+            if unflushed >= MAX_UNFLUSHED_BYTES:
+                self._flush()
+                unflushed = 0
+        self._flush()
         if dropped and not self._reported_drops:
             self._reported_drops = True
-            self._notify('! The disk is too slow for the recording: some messages are left out.')
+            why = (
+                f'A message of {too_large} is too large for the recording'
+                if too_large
+                else 'The disk is too slow for the recording'
+            )
+            self._notify(f'! {why}: some messages are left out.')
+
+    def _flush(self) -> None:
+        """Flush the file; continue in the next one if it is full."""
+        self._file.flush()
+        if self._next_file is None or self._max_bytes is None or self._file.size < self._max_bytes:
+            return
+        following = self._next_file()
+        try:
+            self._finish_file(f'continued in {following.path.name}')
+        except BaseException:
+            following.close()
+            raise
+        with self._lock:
+            self._earlier_messages += self._file.messages
+            self._files += 1
+            self._file = following
+        now_ns = time.time_ns()
+        for channel, data in self._repeated:
+            following.write(channel, data, now_ns)
+
+    def _finish_file(self, why: str) -> None:
+        """``messages`` and ``dropped``: of the whole recording so far."""
+        done = self.progress
+        end = {'messages': str(done.messages), 'dropped': str(done.dropped), 'why': why}
+        self._file.finish(end)

@@ -24,14 +24,15 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.guarded_publisher import GuardedPublisher
 from curiosity_rosa_demo.infra.loss_counter import LossCounter
 from curiosity_rosa_demo.infra.ros_io import history_qos, node_config
 from curiosity_rosa_demo.recording.mcap.channels import CDR, ChannelRates, recorded_source, sources
+from curiosity_rosa_demo.recording.mcap.limits import NotARecording
 from curiosity_rosa_demo.recording.mcap.message_types import message_class
-from curiosity_rosa_demo.recording.mcap.reader import Entry, NotARecording, RunReader
+from curiosity_rosa_demo.recording.mcap.reader import Entry, RunReader
 from curiosity_rosa_demo.recording.replay.messages import replay_message, UnreadableMessage
 from curiosity_rosa_demo.recording.replay.preflight import conflict_text, publishers
 from curiosity_rosa_demo.recording.replay.status import STATUS_PERIOD_S
@@ -201,7 +202,7 @@ class Replay:
             'at_s': round(min(at_s, length_s), 3),
             'length_s': round(length_s, 3),
             'speed': self._speed,
-            'recorded': self._reader.info.get('began', ''),
+            'recorded': clip(self._reader.info.get('began', '')),
             'why': why,
         }
         if self._status is not None:

@@ -17,10 +17,13 @@ from curiosity_rosa_demo.domain.text import clip, one_line
 
 STATUS_PERIOD_S = 0.5  # while it plays
 MAX_FILE_CHARS = 100
+MAX_STATUS_CHARS = 4096  # of the whole status; a longer one is not from our replay
 
 
 def playing_text(status: str) -> str:
     """File, position and speed while a recording is played; empty when none is. Never raises."""
+    if len(status) > MAX_STATUS_CHARS:
+        return ''
     try:
         found = json.loads(status)
         if found['state'] != 'playing':

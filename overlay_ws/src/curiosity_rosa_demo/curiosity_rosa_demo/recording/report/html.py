@@ -71,6 +71,9 @@ def _warnings(run: RecordedRun) -> list[str]:
     if dropped != '0':
         noun = 'message' if dropped == '1' else 'messages'
         warnings.append(f'No room was left for {dropped} {noun}.')
+    if run.left_out:
+        count = count_text(run.left_out, 'message')
+        warnings.append(f'The report leaves out {count} beyond its size.')
     if run.unreadable:
         warnings.append(f'{count_text(run.unreadable, "message")} could not be read.')
     return warnings

@@ -18,7 +18,7 @@ from pathlib import Path
 import sys
 import tempfile
 
-from curiosity_rosa_demo.recording.mcap.reader import NotARecording
+from curiosity_rosa_demo.recording.mcap.limits import NotARecording
 from curiosity_rosa_demo.recording.report.html import page
 from curiosity_rosa_demo.recording.report.run import read_run
 

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 import json
@@ -21,13 +22,22 @@ from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import is_capture
 from curiosity_rosa_demo.recording.mcap.reader import Decoder, Entry, RunReader
-from curiosity_rosa_demo.trace.trace_codec import decode, is_start
+from curiosity_rosa_demo.trace.trace_codec import decode, event_memory, is_start
 
 TRAIL_STEP_M = 0.05
 TRAIL_JUMP_M = 5.0  # a longer step between two messages is a reset of the world
 BATTERY_STEP = 0.001
 EARLIEST_S = 86_400.0  # greatest age of a latched event at the start of the recording
 CLOCKS_APART_S = 1.0  # tolerance between the clocks of two nodes
+
+# What one report holds; the rest is counted. Bytes of memory.
+MAX_TEXT_BYTES = 32_000_000  # events and service calls
+MAX_PICTURE_BYTES = 64_000_000
+CALL_OVERHEAD_BYTES = 1000
+PICTURE_OVERHEAD_BYTES = 10_000  # so that many small pictures count, too
+MAX_PLACES = 200_000  # of the trail: 10 km at least
+MAX_LEVELS = 50_000  # of the battery
+MAX_TOPICS = 1000
 
 _TYPES = {b'\xff\xd8': 'image/jpeg', b'\x89P': 'image/png'}
 
@@ -81,6 +91,7 @@ class RecordedRun:
     end: dict[str, str] | None = None
     end_problem: str = ''
     unreadable: int = 0
+    left_out: int = 0  # messages that found no room in the report
     events: list[tuple[float, TraceEvent]] = field(default_factory=list)
     trail: list[TimedPlace] = field(default_factory=list)
     pose: RoverPose | None = None  # final pose
@@ -119,7 +130,7 @@ class RecordedRun:
 
 
 def read_run(path: str | Path) -> RecordedRun:
-    """Read a recording. Raises NotARecording, OSError."""
+    """Read a recording. Raises NotARecording, also for one that exceeds a limit, and OSError."""
     reader = RunReader(path)
     builder = _RunBuilder(RecordedRun(Path(path).name), Decoder())
     for entry in reader:
@@ -141,6 +152,8 @@ class _RunBuilder:
     # positions from the adapter's status
     adapter_places: list[TimedPlace] = field(default_factory=list)
     images: list[tuple[float, bytes]] = field(default_factory=list)
+    picture_bytes: int = 0
+    text_bytes: int = 0
     known: set[str] = field(default_factory=set)  # event IDs
     last: dict[str, tuple[float, float, float]] = field(default_factory=dict)  # x, y, yaw, by role
 
@@ -150,7 +163,8 @@ class _RunBuilder:
             run.began_s = entry.at_ns * 1e-9
         at_s = entry.at_ns * 1e-9 - run.began_s
         run.length_s = max(run.length_s, at_s)
-        run.counts[entry.topic, entry.type] += 1
+        if (entry.topic, entry.type) in run.counts or len(run.counts) < MAX_TOPICS:
+            run.counts[entry.topic, entry.type] += 1
         if entry.role == 'calls':
             self._call(at_s, entry.data)
             return
@@ -166,10 +180,10 @@ class _RunBuilder:
         if role == 'trace':
             self._event(at_s, message.data)
         elif role == 'capture':
-            self.images.append((at_s, bytes(message.data)))
+            self._picture(at_s, bytes(message.data))
         elif role == 'odometry':
             x, y = float(message.pose.pose.position.x), float(message.pose.pose.position.y)
-            _extend(self.run.trail, at_s, x, y)
+            self._extend(self.run.trail, at_s, x, y)
             self.last[role] = x, y, yaw_of(message.pose.pose.orientation)
         elif role == 'battery':
             self._battery(at_s, float(message.percentage))
@@ -177,13 +191,15 @@ class _RunBuilder:
             status = json.loads(message.data)
             x, y = status.get('rover_x'), status.get('rover_y')
             if x is not None and y is not None:
-                _extend(self.adapter_places, at_s, float(x), float(y))
+                self._extend(self.adapter_places, at_s, float(x), float(y))
                 yaw = status.get('yaw_rad')
                 self.last[role] = float(x), float(y), math.nan if yaw is None else float(yaw)
 
     def _event(self, at_s: float, text: str) -> None:
         event = decode(text)
         if is_start(event) or event.event_id in self.known:
+            return
+        if not self._has_room(event_memory(event)):
             return
         self.known.add(event.event_id)
         stamp_s = event.ts - self.run.began_s
@@ -197,9 +213,40 @@ class _RunBuilder:
             return
         if len(battery) > 1 and abs(battery[-2][1] - fraction) < BATTERY_STEP:
             battery.pop()  # of a constant level keep the first and the last point
-        battery.append((at_s, fraction))
+        if len(battery) < MAX_LEVELS:
+            battery.append((at_s, fraction))
+        else:
+            self.run.left_out += 1
+
+    def _picture(self, at_s: float, picture: bytes) -> None:
+        size = len(picture) + PICTURE_OVERHEAD_BYTES
+        if self.picture_bytes + size > MAX_PICTURE_BYTES:
+            self.run.left_out += 1
+            return
+        self.picture_bytes += size
+        self.images.append((at_s, picture))
+
+    def _has_room(self, size: int) -> bool:
+        """Whether a text of ``size`` bytes still fits; it is counted either way."""
+        if self.text_bytes + size > MAX_TEXT_BYTES:
+            self.run.left_out += 1
+            return False
+        self.text_bytes += size
+        return True
+
+    def _extend(self, trail: list[TimedPlace], at_s: float, x: float, y: float) -> None:
+        if not math.isfinite(x + y):
+            return
+        if trail and math.hypot(x - trail[-1].x, y - trail[-1].y) < TRAIL_STEP_M:
+            return
+        if len(trail) >= MAX_PLACES:
+            self.run.left_out += 1
+        else:
+            trail.append(TimedPlace(at_s, x, y))
 
     def _call(self, at_s: float, data: bytes) -> None:
+        if not self._has_room(CALL_OVERHEAD_BYTES + len(data)):
+            return
         try:
             call = json.loads(data)
             duration_s = float(call['duration_s'])
@@ -227,9 +274,9 @@ class _RunBuilder:
         good = [at_s for at_s, event in captures if event.ok]
         pictures: dict[float, bytes] = {}
         for at_s, picture in self.images:
-            before = [each for each in good if each <= at_s]
+            before = bisect_right(good, at_s)
             if before:
-                pictures.setdefault(before[-1], picture)
+                pictures.setdefault(good[before - 1], picture)
         return [
             self._capture(number, at_s, event, pictures.get(at_s, b'') if event.ok else b'')
             for number, (at_s, event) in enumerate(captures, 1)
@@ -253,16 +300,9 @@ class _RunBuilder:
         )
 
 
-def _extend(trail: list[TimedPlace], at_s: float, x: float, y: float) -> None:
-    if not math.isfinite(x + y):
-        return
-    if not trail or math.hypot(x - trail[-1].x, y - trail[-1].y) >= TRAIL_STEP_M:
-        trail.append(TimedPlace(at_s, x, y))
-
-
 def _place_at(trail: list[TimedPlace], at_s: float) -> TimedPlace | None:
-    before = [place for place in trail if place.at_s <= at_s]
+    before = bisect_right(trail, at_s, key=lambda place: place.at_s)  # in the order of receipt
     if before:
-        return before[-1]
+        return trail[before - 1]
     starts_soon = bool(trail) and trail[0].at_s <= at_s + CLOCKS_APART_S
     return trail[0] if starts_soon else None

@@ -28,9 +28,11 @@ from curiosity_rosa_demo.agent.interfaces.http.access import RunnerAccess
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import Event, SkillRunner
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.trace_codec import encode
 
-MAX_KEPT_MESSAGES, MAX_PENDING_MESSAGES = 1000, 250
+MAX_KEPT_MESSAGES, MAX_PENDING_MESSAGES = 1000, 250  # of at most 16 kB each
+MAX_REASON_CHARS = 2000
 HEARTBEAT_S, RETRY_MS = 15.0, 2000
 
 _log = logging.getLogger('curiosity_rosa.http')
@@ -205,7 +207,9 @@ def task_json(event: Event) -> str:
     """A task event as one line of JSON."""
     payload = event.payload
     details: dict[str, object] = {
-        key: payload[key] for key in ('error', 'reason') if key in payload
+        key: clip(str(payload[key]), MAX_REASON_CHARS)
+        for key in ('error', 'reason')
+        if key in payload
     }
     for key in ('before', 'after'):
         if payload.get(key) is not None:

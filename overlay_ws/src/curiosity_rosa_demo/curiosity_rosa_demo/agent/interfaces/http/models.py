@@ -18,15 +18,29 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOWED_RETRIES
 from curiosity_rosa_demo.domain.brain_state import Json, Question
+from curiosity_rosa_demo.domain.memory_size import memory_size
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.domain.text import visible
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\S')]
 LineText = Annotated[str, Field(min_length=1, max_length=4000, pattern=r'\S')]
+MAX_METADATA_MEMORY = 1_000_000  # bytes; 256 kB of empty lists would take 11 MB, in each task
 EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
+
+
+def _small(metadata: Json) -> Json:
+    size = memory_size(metadata)
+    if size > MAX_METADATA_MEMORY:
+        raise ValueError(
+            f'takes {size} bytes of memory, at most {MAX_METADATA_MEMORY}; shorten it'
+        )
+    return metadata
+
+
+Metadata = Annotated[Json, AfterValidator(_small)]
 
 
 class Body(BaseModel):
@@ -49,7 +63,7 @@ class NewTask(Body):
 
     name: Name
     priority: Priority = 3
-    metadata: Json = Field(default_factory=dict)
+    metadata: Metadata = Field(default_factory=dict)
     blocked_by: list[Name] = Field(default_factory=list, max_length=100)
     deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
     not_before: AwareDatetime | None = None
@@ -68,7 +82,7 @@ class Interruption(Body):
 
     name: Name
     priority: Priority = 10
-    metadata: Json = Field(default_factory=dict)
+    metadata: Metadata = Field(default_factory=dict)
     deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
     max_retries: Annotated[
         int, Field(strict=True, ge=ALLOWED_RETRIES[0], le=ALLOWED_RETRIES[-1])

@@ -148,7 +148,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         size = 0
         for event in reversed(found):
             text = encode(event)
-            size += len(text)
+            size += len(text.encode())
             if size > MAX_TRACE_BYTES:
                 break
             texts.append(text)

@@ -40,6 +40,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 MAX_PAGE_SIZE = 1000  # tasks in one list
+MAX_PAGE_BYTES = 4_000_000  # of their JSON, but at least one task
 TaskId = Annotated[str, Path(min_length=1, max_length=200, examples=[EXAMPLE_ID])]
 IdempotencyKey = Annotated[
     str | None,
@@ -75,20 +76,24 @@ class TaskEndpoints:
     async def task_page(
         self, is_wanted: Callable[[Task], bool], after: int | None, limit: int
     ) -> tuple[list[TaskView], int | None]:
-        """At most ``limit`` tasks after ``after``, in the order of submission, and the ``seq``
-        after which the next page begins.
+        """At most ``limit`` tasks and MAX_PAGE_BYTES after ``after``, in the order of submission,
+        and the ``seq`` after which the next page begins.
         """
 
         async def read_page(runner: SkillRunner) -> tuple[list[TaskView], int | None]:
             tasks = runner.list_tasks()
             found: list[TaskView] = []
-            seq = after
+            seq, size = after, 0
             for task in tasks:
                 if (after is not None and task.seq <= after) or not is_wanted(task):
                     continue
                 if len(found) == limit:
                     return found, seq
-                found.append(TaskView.of(task))
+                view = TaskView.of(task)
+                size += len(view.model_dump_json().encode())
+                if found and size > MAX_PAGE_BYTES:
+                    return found, seq
+                found.append(view)
                 seq = task.seq
                 await asyncio.sleep(0)  # a task's metadata may be large; let other work run
             return found, None

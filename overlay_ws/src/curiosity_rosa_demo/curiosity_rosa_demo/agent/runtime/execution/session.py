@@ -56,7 +56,7 @@ from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.event_data import turn_start_data
 from curiosity_rosa_demo.trace.reporter import result_summary, tool_result, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
-from curiosity_rosa_demo.trace.trace_codec import new_event
+from curiosity_rosa_demo.trace.trace_codec import bounded_event, new_event
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,7 @@ class AgentSession:
         self._emit(new_event(TraceKind.OBSERVE, text, tool_name=run.skill_name, data=data))
 
     def _record(self, event: TraceEvent) -> None:
+        event = bounded_event(event)
         with self._trace_lock:  # a stop and the stopped turn trace from two threads
             self.trace_buffer.append(event)
         self._emit(event)
