@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.topics.node_events import read_process_events
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.outcome import Outcome
 from curiosity_rosa_demo.trace.trace_codec import new_event
+from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -303,7 +304,7 @@ def test_progress_is_shown_but_the_answer_only_once(bench: RuntimeBench) -> None
     assert bench.said == ['  [ACT] cap()', '  [ERROR] failed', '  [OBSERVE] drive: 40 %']
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     st.lists(
         st.sampled_from([':cap', ':forward', 'text', ':stop', ':status', ':bad', ':pause', '']),
